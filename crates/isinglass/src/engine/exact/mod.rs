@@ -1,0 +1,5 @@
+//! Engines that are right up to rounding.
+
+mod enumerate;
+
+pub use enumerate::Enumerate;

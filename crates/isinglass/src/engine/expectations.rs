@@ -1,0 +1,338 @@
+//! What engines answer: expectations, and how far they can be trusted.
+
+use std::fmt;
+
+use crate::{Error, Graph, Machine, Result};
+
+/// What kind of answer this is. Nothing is called exact that is not.
+///
+/// # Example
+/// ```
+/// use isinglass::Guarantee;
+/// assert_eq!(Guarantee::LowerBound.to_string(), "lower-bound");
+/// assert_eq!(Guarantee::Exact.and(Guarantee::Estimate), Guarantee::Estimate);
+/// assert_eq!(Guarantee::LowerBound.and(Guarantee::UpperBound), Guarantee::Approximation);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Guarantee {
+    /// Right up to rounding.
+    Exact,
+    /// The log Z is at most the true one; moments are approximations.
+    LowerBound,
+    /// The log Z is at least the true one; moments are approximations.
+    UpperBound,
+    /// Drawn at random: right on average, with a standard error.
+    Estimate,
+    /// None of these.
+    Approximation,
+}
+
+impl Guarantee {
+    /// The word in files and messages.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Exact => "exact",
+            Self::LowerBound => "lower-bound",
+            Self::UpperBound => "upper-bound",
+            Self::Estimate => "estimate",
+            Self::Approximation => "approximation",
+        }
+    }
+
+    /// The guarantee of a sum of two answers.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        match (self, other) {
+            (a, b) if a == b => a,
+            (Self::Exact, b) => b,
+            (a, Self::Exact) => a,
+            _ => Self::Approximation,
+        }
+    }
+
+    /// The guarantee of an answer that enters with a minus.
+    #[must_use]
+    pub fn negated(self) -> Self {
+        match self {
+            Self::LowerBound => Self::UpperBound,
+            Self::UpperBound => Self::LowerBound,
+            other => other,
+        }
+    }
+}
+
+impl fmt::Display for Guarantee {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.word())
+    }
+}
+
+/// Which pair moments are wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pairs {
+    /// None.
+    None,
+    /// Those of the machine's edges, in the order of [`Graph::edges`].
+    Edges,
+    /// Those of all pairs: (0,1), (0,2), …, (1,2), ….
+    All,
+}
+
+/// Raw pair moments ⟨s_i s_j⟩ of the pairs asked for.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PairMoments {
+    /// Which pairs these are.
+    pub pairs: Pairs,
+    /// The moments, in the order that [`Pairs`] says.
+    pub values: Vec<f64>,
+}
+
+impl PairMoments {
+    /// How many pairs there are.
+    pub fn count(pairs: Pairs, graph: &Graph) -> usize {
+        match pairs {
+            Pairs::None => 0,
+            Pairs::Edges => graph.edges().len(),
+            Pairs::All => graph.units() * graph.units().saturating_sub(1) / 2,
+        }
+    }
+
+    /// Fill in the moment of each pair asked for.
+    pub(crate) fn collect(
+        pairs: Pairs,
+        graph: &Graph,
+        mut moment: impl FnMut(usize, usize) -> f64,
+    ) -> Self {
+        let mut values = Vec::with_capacity(Self::count(pairs, graph));
+        each_pair(pairs, graph, |a, b| values.push(moment(a, b)));
+        Self { pairs, values }
+    }
+
+    /// Each pair with its moment.
+    pub fn iter<'a>(&'a self, graph: &Graph) -> impl Iterator<Item = ((usize, usize), f64)> + 'a {
+        let mut pairs = Vec::with_capacity(self.values.len());
+        each_pair(self.pairs, graph, |a, b| pairs.push((a, b)));
+        pairs.into_iter().zip(self.values.iter().copied())
+    }
+
+    /// The moment of one pair, if it is among those asked for.
+    pub fn get(&self, graph: &Graph, a: usize, b: usize) -> Option<f64> {
+        match self.pairs {
+            Pairs::None => None,
+            Pairs::Edges => graph.edge_between(a, b).map(|edge| self.values[edge]),
+            Pairs::All if a == b => None,
+            Pairs::All => Some(self.values[packed_pair(graph.units(), a.min(b), a.max(b))]),
+        }
+    }
+}
+
+/// The number of a pair a < b in the order (0,1), (0,2), …, (1,2), ….
+pub(crate) fn packed_pair(units: usize, a: usize, b: usize) -> usize {
+    a * units - a * (a + 1) / 2 + b - a - 1
+}
+
+/// Visit the pairs asked for, in order.
+pub(crate) fn each_pair(pairs: Pairs, graph: &Graph, mut visit: impl FnMut(usize, usize)) {
+    match pairs {
+        Pairs::None => {}
+        Pairs::Edges => graph.edges().iter().for_each(|&(a, b)| visit(a, b)),
+        Pairs::All => {
+            for a in 0..graph.units() {
+                for b in a + 1..graph.units() {
+                    visit(a, b);
+                }
+            }
+        }
+    }
+}
+
+/// The answer of an engine for one machine and one evidence.
+///
+/// # Example
+/// ```
+/// use isinglass::{Engine, Enumerate, Evidence, Machine, Pairs, Unit};
+/// let pair = Machine::new(vec![Unit::new("a", 0.0), Unit::new("b", 0.0)], [(0, 1, 0.5)])?;
+/// let answer = Enumerate::default().expectations(&pair, &Evidence::none(2), Pairs::Edges)?;
+/// assert!((answer.log_z.unwrap() - (4.0 * 0.5f64.cosh()).ln()).abs() < 1e-12);
+/// assert!((answer.correlations.get(pair.graph(), 0, 1).unwrap() - 0.5f64.tanh()).abs() < 1e-12);
+/// # Ok::<(), isinglass::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Expectations {
+    /// log Z with the evidence clamped, the clamped units' own terms included; `None` where the engine cannot tell.
+    pub log_z: Option<f64>,
+    /// ⟨s_i⟩ of every unit; a clamped unit's is its value.
+    pub means: Vec<f64>,
+    /// ⟨s_i s_j⟩ of the pairs asked for.
+    pub correlations: PairMoments,
+    /// What kind of answer this is.
+    pub guarantee: Guarantee,
+    /// Standard errors, where the answer is an estimate.
+    pub errors: Option<StandardErrors>,
+    /// How the computation went.
+    pub diagnostics: Diagnostics,
+}
+
+/// Standard errors of an [`Expectations`], each in the same order as what it belongs to.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StandardErrors {
+    /// Of log Z.
+    pub log_z: Option<f64>,
+    /// Of the means.
+    pub means: Vec<f64>,
+    /// Of the pair moments.
+    pub correlations: Vec<f64>,
+}
+
+/// How a computation went.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Diagnostics {
+    /// Whether the method reached what it aims at: a fixed point, well-mixed chains. Direct methods always do.
+    pub converged: bool,
+    /// How well the chains mixed, for sampling engines.
+    pub mixing: Option<Mixing>,
+}
+
+impl Diagnostics {
+    /// Of a method without iterations.
+    pub fn direct() -> Self {
+        Self {
+            converged: true,
+            mixing: None,
+        }
+    }
+}
+
+/// How well Markov chains mixed.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Mixing {
+    /// The number of chains.
+    pub chains: usize,
+    /// Kept states of each chain.
+    pub samples: usize,
+    /// The largest split-R̂ of any unit; infinite if chains stay apart without moving.
+    pub r_hat: f64,
+    /// The smallest effective sample size of any unit, all chains together.
+    pub effective_samples: f64,
+}
+
+/// What to compute for the rows of a batch besides log Z.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Ask {
+    /// The weighted sums over all rows that learning needs.
+    pub statistics: bool,
+    /// The means of every unit in every row.
+    pub means: bool,
+}
+
+/// The answer of an engine for the rows of a batch, in the order in which they were given.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BatchExpectations {
+    /// log Z of every row; `None` where the engine cannot tell.
+    pub log_z: Option<Vec<f64>>,
+    /// The weighted sums over rows, if asked for.
+    pub statistics: Option<Statistics>,
+    /// ⟨s_i⟩, row after row, if asked for.
+    pub means: Option<Vec<f64>>,
+    /// What kind of answer this is.
+    pub guarantee: Guarantee,
+    /// How the computation went.
+    pub diagnostics: Diagnostics,
+}
+
+/// Weighted sums over rows of the means and edge moments: what the gradient of a likelihood consists of.
+///
+/// Sums over disjoint sets of rows can be [merged](Statistics::merge).
+///
+/// # Example
+/// ```
+/// use isinglass::{Statistics, topology};
+/// let chain = topology::chain(3);
+/// let mut sums = Statistics::zero(&chain);
+/// sums.add_state(&chain, &[1, -1, -1], 2.0);
+/// let mut other = Statistics::zero(&chain);
+/// other.add_state(&chain, &[1, 1, 1], 1.0);
+/// sums.merge(&other)?;
+/// assert_eq!((sums.weight, sums.means, sums.edges), (3.0, vec![3.0, -1.0, -1.0], vec![-1.0, 3.0]));
+/// # Ok::<(), isinglass::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Statistics {
+    /// Σ weight.
+    pub weight: f64,
+    /// Σ weight · ⟨s_i⟩ of each unit.
+    pub means: Vec<f64>,
+    /// Σ weight · ⟨s_i s_j⟩ of each edge.
+    pub edges: Vec<f64>,
+}
+
+impl Statistics {
+    /// Of no rows.
+    pub fn zero(graph: &Graph) -> Self {
+        Self {
+            weight: 0.0,
+            means: vec![0.0; graph.units()],
+            edges: vec![0.0; graph.edges().len()],
+        }
+    }
+
+    /// Add a complete state.
+    pub fn add_state(&mut self, graph: &Graph, state: &[i8], weight: f64) {
+        self.weight += weight;
+        for (sum, &s) in self.means.iter_mut().zip(state) {
+            *sum += weight * f64::from(s);
+        }
+        for (sum, &(a, b)) in self.edges.iter_mut().zip(graph.edges()) {
+            *sum += weight * f64::from(state[a] * state[b]);
+        }
+    }
+
+    /// Add the sums over other rows.
+    ///
+    /// # Errors
+    /// Sums for another graph.
+    pub fn merge(&mut self, other: &Self) -> Result<()> {
+        Error::check_length("means", other.means.len(), self.means.len())?;
+        Error::check_length("edges", other.edges.len(), self.edges.len())?;
+        self.weight += other.weight;
+        for (sum, x) in self.means.iter_mut().zip(&other.means) {
+            *sum += x;
+        }
+        for (sum, x) in self.edges.iter_mut().zip(&other.edges) {
+            *sum += x;
+        }
+        Ok(())
+    }
+
+    /// Σ weight · (−E/T + offset) expected under these sums: linear in the machine's parameters.
+    pub fn log_weight(&self, machine: &Machine) -> f64 {
+        let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(x, y)| x * y).sum::<f64>();
+        let energy = dot(&self.edges, machine.weights()) + dot(&self.means, machine.biases());
+        energy / machine.temperature() + self.weight * machine.offset()
+    }
+}
+
+/// The probabilities of every joint state of a few units.
+#[derive(Debug, Clone, PartialEq)]
+pub struct JointTable {
+    /// The units asked for.
+    pub units: Vec<usize>,
+    /// The probability of each state, in counting order: −1 before +1, the last unit fastest.
+    pub probabilities: Vec<f64>,
+    /// The standard error of each probability, where they are estimates.
+    pub errors: Option<Vec<f64>>,
+    /// What kind of answer this is.
+    pub guarantee: Guarantee,
+    /// How the computation went.
+    pub diagnostics: Diagnostics,
+}
+
+impl JointTable {
+    /// The state with a number in counting order.
+    pub fn state(units: usize, number: usize) -> Vec<i8> {
+        (0..units)
+            .rev()
+            .map(|bit| if number >> bit & 1 == 1 { 1 } else { -1 })
+            .collect()
+    }
+}

@@ -1,0 +1,70 @@
+//! Joint probabilities of a few units.
+
+use super::{Batch, BatchExpectations, JointTable};
+use crate::numeric::stable::log_sum;
+use crate::{Error, Evidence, Machine, Result};
+
+/// More asked units than this make a table that no one reads: a million states.
+const MAX_ASKED: usize = 20;
+
+/// Check the units of a query: each a unit of the machine, once, and not clamped.
+pub(super) fn check_asked(machine: &Machine, evidence: &Evidence, ask: &[usize]) -> Result<()> {
+    machine.check_evidence(evidence)?;
+    if ask.len() > MAX_ASKED {
+        let problem = format!("{} units make 2^{0} states; at most {MAX_ASKED} can be asked for", ask.len());
+        return Err(Error::invalid("query", problem));
+    }
+    for (k, &unit) in ask.iter().enumerate() {
+        if unit >= machine.units() {
+            let problem = format!("position {unit} is beyond the {} units", machine.units());
+            return Err(Error::invalid("query", problem));
+        }
+        let name = machine.name(unit);
+        if evidence.get(unit).is_some() {
+            let problem = format!("unit '{name}' is both asked for and given");
+            return Err(Error::invalid("query", problem));
+        }
+        if ask[..k].contains(&unit) {
+            let problem = format!("unit '{name}' is asked for twice");
+            return Err(Error::invalid("query", problem));
+        }
+    }
+    Ok(())
+}
+
+/// P(asked | evidence) as the ratio of the partition sums with and without the asked units clamped (Rüger 1997, eq. 6).
+pub(super) fn by_partition_sums(
+    engine: &'static str,
+    machine: &Machine,
+    evidence: &Evidence,
+    ask: &[usize],
+    solve: impl FnOnce(&Batch) -> Result<BatchExpectations>,
+) -> Result<JointTable> {
+    check_asked(machine, evidence, ask)?;
+    let states = 1 << ask.len();
+    let mut cells = Vec::with_capacity(states * machine.units());
+    for number in 0..states {
+        let start = cells.len();
+        cells.extend(evidence.cells());
+        for (&unit, s) in ask.iter().zip(JointTable::state(ask.len(), number)) {
+            cells[start + unit] = s;
+        }
+    }
+    let batch = Batch::new(machine.units(), cells, vec![1.0; states])?;
+    let answer = solve(&batch)?;
+    let Some(log_z) = answer.log_z else {
+        return Err(Error::CannotDo {
+            who: engine,
+            what: "answer a query".into(),
+            why: "it has no partition sums; take an engine that has log Z".into(),
+        });
+    };
+    let total = log_sum(&log_z);
+    Ok(JointTable {
+        units: ask.to_vec(),
+        probabilities: log_z.iter().map(|x| (x - total).exp()).collect(),
+        errors: None,
+        guarantee: answer.guarantee,
+        diagnostics: answer.diagnostics,
+    })
+}

@@ -1,0 +1,97 @@
+//! Engines: from a machine and evidence to expectations.
+//!
+//! The trait [`Engine`] is all that learners, scores and commands know. The engines live in folders by kind:
+//! `exact` (right up to rounding) and `sampling` (estimates with standard errors). [`auto`] chooses among them.
+//! Engines call [`crate::machine`], [`crate::graph`] and [`crate::numeric`], never a learner.
+
+/// Choice.
+pub mod auto;
+mod batch;
+mod budget;
+mod exact;
+mod expectations;
+mod joint;
+mod sampling;
+
+pub use batch::{Batch, Group};
+pub use budget::Budget;
+pub use exact::Enumerate;
+pub use expectations::{
+    Ask, BatchExpectations, Diagnostics, Expectations, Guarantee, JointTable, Mixing, PairMoments,
+    Pairs, StandardErrors, Statistics,
+};
+pub use sampling::{Gibbs, GibbsSettings};
+
+use crate::{Evidence, Machine, Result};
+
+/// A way to compute expectations of a machine.
+///
+/// The batched form is the fast path for many rows, not a loop over the single one.
+///
+/// # Example
+/// Any engine can stand where one is asked for:
+/// ```
+/// use isinglass::{Engine, Enumerate, Evidence, Machine, Pairs, topology};
+///
+/// fn magnetisation(engine: &dyn Engine, machine: &Machine) -> isinglass::Result<f64> {
+///     let answer = engine.expectations(machine, &Evidence::none(machine.units()), Pairs::None)?;
+///     Ok(answer.means.iter().sum::<f64>() / machine.units() as f64)
+/// }
+///
+/// let chain = Machine::from_graph(topology::chain(10)).with_parameters(vec![0.3; 9], vec![0.1; 10])?;
+/// let m = magnetisation(&Enumerate::default(), &chain)?;
+/// assert!(m > 0.1f64.tanh() && m < 1.0);
+/// # Ok::<(), isinglass::Error>(())
+/// ```
+pub trait Engine: Send + Sync {
+    /// The name by which users choose the engine.
+    fn name(&self) -> &'static str;
+
+    /// Expectations of one machine under one evidence.
+    fn expectations(
+        &self,
+        machine: &Machine,
+        evidence: &Evidence,
+        pairs: Pairs,
+    ) -> Result<Expectations>;
+
+    /// Expectations of one machine under each row of evidence.
+    fn batch(&self, machine: &Machine, batch: &Batch, ask: Ask) -> Result<BatchExpectations>;
+
+    /// The probabilities of every joint state of the units asked for, given the evidence.
+    ///
+    /// Unless an engine has a better way, these are ratios of partition sums (Rüger 1997, eq. 6), from one batch.
+    fn joint(&self, machine: &Machine, evidence: &Evidence, ask: &[usize]) -> Result<JointTable> {
+        joint::by_partition_sums(self.name(), machine, evidence, ask, |batch| {
+            self.batch(machine, batch, Ask::default())
+        })
+    }
+}
+
+/// States drawn from a machine.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Draws {
+    /// The number of units of each state.
+    pub units: usize,
+    /// The states, one after another, −1 and +1.
+    pub cells: Vec<i8>,
+    /// Exact if the draws are independent and from the machine's own distribution.
+    pub guarantee: Guarantee,
+    /// How the computation went.
+    pub diagnostics: Diagnostics,
+}
+
+/// An engine that can draw states.
+///
+/// # Example
+/// ```
+/// use isinglass::{Enumerate, Evidence, Machine, Sampler, topology};
+/// let chain = Machine::from_graph(topology::chain(5)).with_parameters(vec![3.0; 4], vec![0.0; 5])?;
+/// let draws = Enumerate::default().draw(&chain, &Evidence::none(5), 100, 0)?;
+/// assert_eq!(draws.cells.len(), 5 * 100);
+/// # Ok::<(), isinglass::Error>(())
+/// ```
+pub trait Sampler: Engine {
+    /// Draw states given the evidence.
+    fn draw(&self, machine: &Machine, evidence: &Evidence, count: usize, seed: u64) -> Result<Draws>;
+}

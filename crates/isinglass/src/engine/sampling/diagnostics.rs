@@ -1,0 +1,225 @@
+//! How well chains mixed, and how large the error of a mean is: split-R̂ and effective sample size.
+//!
+//! Everything recorded is ±1, so sums over time are counts of bits: the product of a sequence with itself at a lag is
+//! an exclusive or with the shifted sequence. The estimators are those of Vehtari et al. 2021, "Rank-normalization, folding, and localization",
+//! without ranks (two values have none).
+
+/// What a set of sequences of ±1, one for each chain, says about their common mean.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Summary {
+    pub(super) mean: f64,
+    pub(super) standard_error: f64,
+    /// Infinite if chains stay apart without moving.
+    pub(super) r_hat: f64,
+    pub(super) effective_samples: f64,
+}
+
+/// Halves of chains: equal lengths, packed from bit 0.
+struct Half {
+    bits: Vec<u64>,
+    /// Σ s over the half.
+    sum: f64,
+}
+
+/// Judge sequences of `samples` states each; `fill` writes the packed sequence of a chain into a buffer.
+pub(super) fn summarize(
+    chains: usize,
+    samples: usize,
+    mut fill: impl FnMut(usize, &mut Vec<u64>),
+) -> Summary {
+    let length = samples / 2;
+    let mut halves = Vec::with_capacity(2 * chains);
+    let mut buffer = Vec::new();
+    let mut up = 0;
+    for chain in 0..chains {
+        buffer.clear();
+        fill(chain, &mut buffer);
+        up += buffer.iter().map(|word| word.count_ones() as usize).sum::<usize>();
+        for start in [0, samples - length] {
+            let bits = slice(&buffer, start, length);
+            let sum = signed(&bits, length);
+            halves.push(Half { bits, sum });
+        }
+    }
+    let total = (chains * samples) as f64;
+    let mean = 2.0 * up as f64 / total - 1.0;
+
+    let n = length as f64;
+    let m = halves.len() as f64;
+    let means: Vec<f64> = halves.iter().map(|half| half.sum / n).collect();
+    let centre = means.iter().sum::<f64>() / m;
+    let within = means.iter().map(|x| (1.0 - x * x) * n / (n - 1.0)).sum::<f64>() / m;
+    let between = means.iter().map(|x| (x - centre).powi(2)).sum::<f64>() / (m - 1.0);
+    let pooled = (n - 1.0) / n * within + between;
+
+    let (r_hat, effective_samples) = if pooled <= 0.0 {
+        // Never moved, in any chain: each chain counts as one draw, no more.
+        (1.0, chains as f64)
+    } else if within <= 0.0 {
+        (f64::INFINITY, 1.0)
+    } else {
+        let time = correlation_time(&halves, length, within, pooled);
+        let limit = m * n * (m * n).log10();
+        ((pooled / within).sqrt(), (m * n / time).min(limit))
+    };
+    // One contrary draw on each side, so that a unit that never moved does not claim to be certain.
+    let tempered = mean * total / (total + 2.0);
+    Summary {
+        mean,
+        standard_error: ((1.0 - tempered * tempered) / effective_samples).sqrt(),
+        r_hat,
+        effective_samples,
+    }
+}
+
+/// 1 + 2 Σ ρ_t, cut off by Geyer's initial monotone sequence.
+fn correlation_time(halves: &[Half], length: usize, within: f64, pooled: f64) -> f64 {
+    let n = length as f64;
+    let mut heads: Vec<f64> = halves.iter().map(|half| half.sum).collect();
+    let mut tails = heads.clone();
+    let mut autocorrelation = |lag: usize| {
+        let mut sum = 0.0;
+        for ((half, head), tail) in halves.iter().zip(&mut heads).zip(&mut tails) {
+            let mean = half.sum / n;
+            if lag > 0 {
+                *head -= value(&half.bits, length - lag);
+                *tail -= value(&half.bits, lag - 1);
+            }
+            let remaining = (length - lag) as f64;
+            let products = remaining - 2.0 * f64::from(differing(&half.bits, length, lag));
+            sum += (products - mean * (*head + *tail) + remaining * mean * mean) / n;
+        }
+        1.0 - (within - sum / halves.len() as f64) / pooled
+    };
+    let mut time = -1.0;
+    let mut previous = f64::INFINITY;
+    let mut lag = 0;
+    while lag + 1 < length {
+        let pair = autocorrelation(lag) + autocorrelation(lag + 1);
+        if pair <= 0.0 {
+            break;
+        }
+        previous = pair.min(previous);
+        time += 2.0 * previous;
+        lag += 2;
+    }
+    time.max(1.0 / (halves.len() as f64 * n).log10().max(1.0))
+}
+
+/// The value at a time.
+fn value(bits: &[u64], at: usize) -> f64 {
+    if bits[at / 64] >> (at % 64) & 1 == 1 { 1.0 } else { -1.0 }
+}
+
+/// Σ s over the first `length` bits.
+fn signed(bits: &[u64], length: usize) -> f64 {
+    let up: u32 = bits.iter().map(|word| word.count_ones()).sum();
+    2.0 * f64::from(up) - length as f64
+}
+
+/// Copy `length` bits from bit `start` on; bits beyond are 0.
+fn slice(bits: &[u64], start: usize, length: usize) -> Vec<u64> {
+    let mut out: Vec<u64> = (0..length.div_ceil(64)).map(|k| shifted_word(bits, start + 64 * k)).collect();
+    if let (Some(last), rest @ 1..) = (out.last_mut(), length % 64) {
+        *last &= (1 << rest) - 1;
+    }
+    out
+}
+
+/// The 64 bits from a position on.
+fn shifted_word(bits: &[u64], from: usize) -> u64 {
+    let (word, shift) = (from / 64, from % 64);
+    let get = |k: usize| bits.get(k).copied().unwrap_or(0);
+    if shift == 0 {
+        get(word)
+    } else {
+        get(word) >> shift | get(word + 1) << (64 - shift)
+    }
+}
+
+/// At how many times t the values at t and t + lag differ.
+fn differing(bits: &[u64], length: usize, lag: usize) -> u32 {
+    let remaining = length - lag;
+    let mut count = 0;
+    for k in 0..remaining.div_ceil(64) {
+        let mut word = bits[k] ^ shifted_word(bits, 64 * k + lag);
+        let left = remaining - 64 * k;
+        if left < 64 {
+            word &= (1 << left) - 1;
+        }
+        count += word.count_ones();
+    }
+    count
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::numeric::streams::{Purpose, stream};
+    use rand::RngExt;
+
+    fn pack(values: &[f64]) -> Vec<u64> {
+        let mut bits = vec![0; values.len().div_ceil(64)];
+        for (t, &s) in values.iter().enumerate() {
+            bits[t / 64] |= u64::from(s > 0.0) << (t % 64);
+        }
+        bits
+    }
+
+    /// A two-state chain that keeps its state with probability `keep`: ρ_t = (2 keep − 1)^t.
+    fn sticky(keep: f64, chain: u64, samples: usize) -> Vec<f64> {
+        let mut random = stream(11, Purpose::Draws, chain);
+        let mut state = if random.random::<f64>() < 0.5 { 1.0 } else { -1.0 };
+        (0..samples)
+            .map(|_| {
+                if random.random::<f64>() >= keep {
+                    state = -state;
+                }
+                state
+            })
+            .collect()
+    }
+
+    #[test]
+    fn effective_samples_of_a_known_chain() {
+        for (keep, tolerance) in [(0.5, 0.1), (0.8, 0.15), (0.95, 0.25), (0.2, 0.2)] {
+            let rho: f64 = 2.0 * keep - 1.0;
+            let expected = 16.0 * 4000.0 * (1.0 - rho) / (1.0 + rho);
+            let sequences: Vec<_> = (0..16).map(|c| pack(&sticky(keep, c, 4000))).collect();
+            let summary = summarize(16, 4000, |c, out| out.extend(&sequences[c]));
+            let ratio = summary.effective_samples / expected;
+            assert!((ratio - 1.0).abs() < tolerance, "keep {keep}: {ratio}");
+            assert!((summary.r_hat - 1.0).abs() < 0.01);
+            assert!(summary.mean.abs() < 5.0 * summary.standard_error);
+        }
+    }
+
+    #[test]
+    fn bits_agree_with_plain_sums() {
+        let values = sticky(0.7, 3, 1001);
+        let bits = pack(&values);
+        let half = slice(&bits, 501, 500);
+        assert_eq!(signed(&half, 500), values[501..].iter().sum::<f64>());
+        for lag in [0, 1, 7, 63, 64, 65, 200, 499] {
+            let plain = (0..500 - lag).filter(|&t| values[501 + t] != values[501 + t + lag]).count();
+            assert_eq!(differing(&half, 500, lag) as usize, plain, "lag {lag}");
+        }
+    }
+
+    #[test]
+    fn chains_that_disagree_are_found_out() {
+        let still = |c: usize, out: &mut Vec<u64>| out.extend(pack(&vec![if c == 0 { 1.0 } else { -1.0 }; 100]));
+        assert_eq!(summarize(4, 100, still).r_hat, f64::INFINITY);
+        let frozen = summarize(4, 100, |_, out| out.extend(pack(&[1.0; 100])));
+        assert_eq!((frozen.r_hat, frozen.effective_samples), (1.0, 4.0));
+        assert!(frozen.standard_error > 0.0);
+        let drifting: Vec<_> = (0..4)
+            .map(|c| {
+                let mut values = sticky(0.5, c, 400);
+                values[..200].fill(1.0);
+                pack(&values)
+            })
+            .collect();
+        assert!(summarize(4, 400, |c, out| out.extend(&drifting[c])).r_hat > 1.1);
+    }
+}

@@ -1,0 +1,388 @@
+//! Engine `gibbs`: many chains side by side, for any graph.
+
+use rayon::prelude::*;
+
+use super::diagnostics::{Summary, summarize};
+use super::kernel::Model;
+use super::record::{Plan, Record};
+use crate::engine::expectations::{StandardErrors, each_pair};
+use crate::engine::joint::check_asked;
+use crate::engine::{
+    Ask, Batch, BatchExpectations, Budget, Diagnostics, Draws, Engine, Expectations, Guarantee,
+    JointTable, Mixing, PairMoments, Pairs, Sampler, Statistics,
+};
+use crate::{Error, Evidence, Machine, Result};
+
+/// How long and how many chains run.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct GibbsSettings {
+    /// Chains, each with a random stream of its own.
+    pub chains: usize,
+    /// Sweeps before the first state is kept.
+    pub burn_in: usize,
+    /// Kept states of each chain.
+    pub samples: usize,
+    /// Sweeps from one kept state to the next.
+    pub thin: usize,
+    /// The seed of all streams.
+    pub seed: u64,
+    /// Limits the memory for kept states.
+    pub budget: Budget,
+}
+
+impl Default for GibbsSettings {
+    fn default() -> Self {
+        Self {
+            chains: 32,
+            burn_in: 1000,
+            samples: 1000,
+            thin: 1,
+            seed: 0,
+            budget: Budget::default(),
+        }
+    }
+}
+
+/// Estimates by Gibbs sampling, correct for any graph.
+///
+/// *Accuracy*: standard errors come with the answer, from effective sample sizes. *When it fails*: strong couplings make chains stick;
+/// then R̂ leaves 1, and `converged` is false above 1.01. It has no log Z.
+///
+/// # Example
+/// ```
+/// use isinglass::{Engine, Evidence, Gibbs, Machine, Pairs, topology::{self, Neighbours}};
+/// let lattice = topology::grid(8, 8, Neighbours::Four);
+/// let machine = Machine::from_graph(lattice).with_parameters(vec![0.2; 112], vec![0.1; 64])?;
+/// let answer = Gibbs::default().expectations(&machine, &Evidence::none(64), Pairs::Edges)?;
+/// assert!(answer.diagnostics.converged);
+/// assert!(answer.errors.unwrap().means[0] < 0.02);
+/// # Ok::<(), isinglass::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Gibbs {
+    /// How long and how many chains run.
+    pub settings: GibbsSettings,
+}
+
+/// Chains count as well mixed up to this R̂ (Vehtari et al. 2021).
+const R_HAT_LIMIT: f64 = 1.01;
+
+/// Fewer kept states than this cannot be split and compared.
+const MIN_SAMPLES: usize = 4;
+
+impl Gibbs {
+    /// The name by which users choose the engine.
+    pub const NAME: &'static str = "gibbs";
+
+    /// Check the settings and the memory that they need.
+    pub fn check(&self, units: usize) -> Result<()> {
+        let settings = &self.settings;
+        for (place, value, least) in [
+            ("chains", settings.chains, 1),
+            ("samples", settings.samples, MIN_SAMPLES),
+            ("thin", settings.thin, 1),
+        ] {
+            if value < least {
+                return Err(Error::invalid(place, format!("found {value}, expected at least {least}")));
+            }
+        }
+        let needed = Record::bytes(units, settings.chains, settings.samples);
+        settings.budget.check(Self::NAME, needed, || {
+            format!(
+                "keeping {} states of {units} units in {} chains",
+                settings.samples, settings.chains
+            )
+        })
+    }
+
+    fn plan(&self, row: usize) -> Plan {
+        let settings = &self.settings;
+        Plan {
+            chains: settings.chains,
+            burn_in: settings.burn_in,
+            samples: settings.samples,
+            thin: settings.thin,
+            seed: settings.seed,
+            first_chain: (row * settings.chains.next_multiple_of(super::kernel::CHAINS)) as u64,
+        }
+    }
+}
+
+/// The record of one evidence: free units in the record, clamped ones beside it.
+struct Run {
+    record: Record,
+    /// For each unit, its place among the free units or its value.
+    places: Vec<Result<usize, f64>>,
+}
+
+impl Run {
+    fn new(machine: &Machine, evidence: &Evidence, plan: &Plan) -> Result<Self> {
+        let free = machine.conditional(evidence)?;
+        let mut next = 0;
+        let places = (0..machine.units())
+            .map(|unit| match evidence.get(unit) {
+                Some(spin) => Err(f64::from(spin.value())),
+                None => {
+                    next += 1;
+                    Ok(next - 1)
+                }
+            })
+            .collect();
+        Ok(Self {
+            record: Record::run(&Model::new(&free), plan),
+            places,
+        })
+    }
+
+    fn known(value: f64) -> Summary {
+        Summary {
+            mean: value,
+            standard_error: 0.0,
+            r_hat: 1.0,
+            effective_samples: f64::INFINITY,
+        }
+    }
+
+    fn unit(&self, unit: usize) -> Summary {
+        match self.places[unit] {
+            Err(value) => Self::known(value),
+            Ok(place) => summarize(self.record.chains, self.record.samples, |chain, out| {
+                out.extend(self.record.sequence(place, chain));
+            }),
+        }
+    }
+
+    fn pair(&self, a: usize, b: usize) -> Summary {
+        match (self.places[a], self.places[b]) {
+            (Err(x), Err(y)) => Self::known(x * y),
+            (Err(x), Ok(_)) => signed(x, self.unit(b)),
+            (Ok(_), Err(y)) => signed(y, self.unit(a)),
+            (Ok(p), Ok(q)) => summarize(self.record.chains, self.record.samples, |chain, out| {
+                let both = self.record.sequence(p, chain).iter().zip(self.record.sequence(q, chain));
+                // Equal bits are a product of +1; bits beyond the samples stay 0.
+                out.extend(both.map(|(x, y)| !(x ^ y)));
+                if let (Some(last), rest @ 1..) = (out.last_mut(), self.record.samples % 64) {
+                    *last &= (1 << rest) - 1;
+                }
+            }),
+        }
+    }
+
+    /// ⟨s_i⟩ alone, where no error is asked for.
+    fn mean(&self, unit: usize) -> f64 {
+        self.average(&[unit])
+    }
+
+    /// The mean of the product of some units.
+    fn average(&self, units: &[usize]) -> f64 {
+        let mut sign = 1.0;
+        let mut places = Vec::with_capacity(units.len());
+        for &unit in units {
+            match self.places[unit] {
+                Err(value) => sign *= value,
+                Ok(place) => places.push(place),
+            }
+        }
+        if places.is_empty() {
+            return sign;
+        }
+        let (chains, samples) = (self.record.chains, self.record.samples);
+        let mut odd = 0usize;
+        for chain in 0..chains {
+            for word in 0..samples.div_ceil(64) {
+                let down = places.iter().fold(0, |bits, &p| bits ^ !self.record.sequence(p, chain)[word]);
+                let left = samples - 64 * word;
+                let mask = if left < 64 { (1 << left) - 1 } else { u64::MAX };
+                odd += (down & mask).count_ones() as usize;
+            }
+        }
+        sign * (1.0 - 2.0 * odd as f64 / (chains * samples) as f64)
+    }
+
+    fn diagnostics(&self, units: &[Summary]) -> Diagnostics {
+        let r_hat = units.iter().map(|unit| unit.r_hat).fold(1.0, f64::max);
+        let effective = units.iter().map(|unit| unit.effective_samples).fold(f64::INFINITY, f64::min);
+        let all = (self.record.chains * self.record.samples) as f64;
+        Diagnostics {
+            converged: r_hat <= R_HAT_LIMIT,
+            mixing: Some(Mixing {
+                chains: self.record.chains,
+                samples: self.record.samples,
+                r_hat,
+                effective_samples: if effective.is_finite() { effective } else { all },
+            }),
+        }
+    }
+}
+
+fn signed(sign: f64, summary: Summary) -> Summary {
+    Summary {
+        mean: sign * summary.mean,
+        ..summary
+    }
+}
+
+impl Engine for Gibbs {
+    fn name(&self) -> &'static str {
+        Self::NAME
+    }
+
+    fn expectations(&self, machine: &Machine, evidence: &Evidence, pairs: Pairs) -> Result<Expectations> {
+        machine.check_evidence(evidence)?;
+        self.check(evidence.free_count())?;
+        let run = Run::new(machine, evidence, &self.plan(0))?;
+        let units: Vec<Summary> = (0..machine.units()).into_par_iter().map(|unit| run.unit(unit)).collect();
+        let mut wanted = Vec::with_capacity(PairMoments::count(pairs, machine.graph()));
+        each_pair(pairs, machine.graph(), |a, b| wanted.push((a, b)));
+        let couples: Vec<Summary> = wanted.par_iter().map(|&(a, b)| run.pair(a, b)).collect();
+        Ok(Expectations {
+            log_z: None,
+            means: units.iter().map(|unit| unit.mean).collect(),
+            correlations: PairMoments {
+                pairs,
+                values: couples.iter().map(|pair| pair.mean).collect(),
+            },
+            guarantee: Guarantee::Estimate,
+            errors: Some(StandardErrors {
+                log_z: None,
+                means: units.iter().map(|unit| unit.standard_error).collect(),
+                correlations: couples.iter().map(|pair| pair.standard_error).collect(),
+            }),
+            diagnostics: run.diagnostics(&units),
+        })
+    }
+
+    fn batch(&self, machine: &Machine, batch: &Batch, ask: Ask) -> Result<BatchExpectations> {
+        Error::check_length("units of the batch", batch.units(), machine.units())?;
+        for group in batch.groups() {
+            self.check(group.free.len())?;
+        }
+        let n = machine.units();
+        let rows: Vec<(Vec<f64>, Vec<f64>, Diagnostics)> = (0..batch.rows())
+            .into_par_iter()
+            .map(|place| {
+                let evidence = Evidence::from_row(batch.row(place));
+                let run = Run::new(machine, &evidence, &self.plan(batch.given_order()[place]))?;
+                let units: Vec<Summary> = (0..n).map(|unit| run.unit(unit)).collect();
+                let edges = if ask.statistics {
+                    let edges = machine.graph().edges().iter();
+                    edges.map(|&(a, b)| run.average(&[a, b])).collect()
+                } else {
+                    Vec::new()
+                };
+                let means = (0..n).map(|unit| run.mean(unit)).collect();
+                Ok((means, edges, run.diagnostics(&units)))
+            })
+            .collect::<Result<_>>()?;
+        let mut statistics = ask.statistics.then(|| Statistics::zero(machine.graph()));
+        let mut means = ask.means.then(|| vec![0.0; batch.rows() * n]);
+        let mut worst = Diagnostics::direct();
+        for (place, (row_means, row_edges, diagnostics)) in rows.into_iter().enumerate() {
+            if let Some(sums) = &mut statistics {
+                let weight = batch.weights()[place];
+                let scaled = |x: &Vec<f64>| x.iter().map(|value| weight * value).collect();
+                sums.merge(&Statistics {
+                    weight,
+                    means: scaled(&row_means),
+                    edges: scaled(&row_edges),
+                })?;
+            }
+            if let Some(means) = &mut means {
+                let given = batch.given_order()[place];
+                means[given * n..(given + 1) * n].copy_from_slice(&row_means);
+            }
+            let mixing = |d: &Diagnostics| d.mixing.map_or(0.0, |mixing| mixing.r_hat);
+            if mixing(&diagnostics) > mixing(&worst) {
+                worst = diagnostics;
+            }
+        }
+        Ok(BatchExpectations {
+            log_z: None,
+            statistics,
+            means,
+            guarantee: Guarantee::Estimate,
+            diagnostics: worst,
+        })
+    }
+
+    /// Shares of the kept states, with standard errors.
+    fn joint(&self, machine: &Machine, evidence: &Evidence, ask: &[usize]) -> Result<JointTable> {
+        check_asked(machine, evidence, ask)?;
+        self.check(evidence.free_count())?;
+        let settings = &self.settings;
+        if 1 << ask.len() > settings.chains * settings.samples {
+            return Err(Error::CannotDo {
+                who: Self::NAME,
+                what: format!("tell apart the 2^{} states of {0} units", ask.len()),
+                why: format!(
+                    "it keeps only {} states; ask for fewer units, or take more samples or an exact engine",
+                    settings.chains * settings.samples
+                ),
+            });
+        }
+        let run = Run::new(machine, evidence, &self.plan(0))?;
+        let record = &run.record;
+        let units: Vec<Summary> = (0..machine.units()).into_par_iter().map(|unit| run.unit(unit)).collect();
+        let places: Vec<usize> = ask.iter().filter_map(|&unit| run.places[unit].ok()).collect();
+        let shares: Vec<Summary> = (0..1usize << ask.len())
+            .into_par_iter()
+            .map(|number| {
+                let state = JointTable::state(ask.len(), number);
+                summarize(record.chains, record.samples, |chain, out| {
+                    out.resize(record.samples.div_ceil(64), u64::MAX);
+                    if let (Some(last), rest @ 1..) = (out.last_mut(), record.samples % 64) {
+                        *last &= (1 << rest) - 1;
+                    }
+                    for (&place, &s) in places.iter().zip(&state) {
+                        for (word, &up) in out.iter_mut().zip(record.sequence(place, chain)) {
+                            *word &= if s == 1 { up } else { !up };
+                        }
+                    }
+                })
+            })
+            .collect();
+        Ok(JointTable {
+            units: ask.to_vec(),
+            probabilities: shares.iter().map(|share| f64::midpoint(1.0, share.mean)).collect(),
+            errors: Some(shares.iter().map(|share| share.standard_error / 2.0).collect()),
+            guarantee: Guarantee::Estimate,
+            diagnostics: run.diagnostics(&units),
+        })
+    }
+}
+
+impl Sampler for Gibbs {
+    /// Draws go round the chains: the first kept state of each, then the second of each, and so on.
+    fn draw(&self, machine: &Machine, evidence: &Evidence, count: usize, seed: u64) -> Result<Draws> {
+        machine.check_evidence(evidence)?;
+        let settings = GibbsSettings {
+            samples: count.div_ceil(self.settings.chains.max(1)).max(MIN_SAMPLES),
+            seed,
+            ..self.settings
+        };
+        let engine = Self { settings };
+        engine.check(evidence.free_count())?;
+        let run = Run::new(machine, evidence, &engine.plan(0))?;
+        let units: Vec<Summary> = (0..machine.units()).into_par_iter().map(|unit| run.unit(unit)).collect();
+        let mut cells = Vec::with_capacity(count * machine.units());
+        for draw in 0..count {
+            let (sample, chain) = (draw / settings.chains, draw % settings.chains);
+            cells.extend(run.places.iter().map(|place| match *place {
+                Err(value) => value as i8,
+                Ok(place) => {
+                    if run.record.is_up(place, chain, sample) {
+                        1
+                    } else {
+                        -1
+                    }
+                }
+            }));
+        }
+        Ok(Draws {
+            units: machine.units(),
+            cells,
+            guarantee: Guarantee::Approximation,
+            diagnostics: run.diagnostics(&units),
+        })
+    }
+}

@@ -1,0 +1,38 @@
+//! Connected components.
+
+use super::Graph;
+
+impl Graph {
+    /// The number of the component of each unit, components numbered by their first unit, and how many there are.
+    ///
+    /// # Example
+    /// ```
+    /// use isinglass::Graph;
+    /// let (component, count) = Graph::new(4, [(0, 2)])?.components();
+    /// assert_eq!((component, count), (vec![0, 1, 0, 2], 3));
+    /// # Ok::<(), isinglass::Error>(())
+    /// ```
+    pub fn components(&self) -> (Vec<usize>, usize) {
+        const UNSEEN: usize = usize::MAX;
+        let mut component = vec![UNSEEN; self.units()];
+        let mut count = 0;
+        let mut open = Vec::new();
+        for start in 0..self.units() {
+            if component[start] != UNSEEN {
+                continue;
+            }
+            component[start] = count;
+            open.push(start);
+            while let Some(unit) = open.pop() {
+                for (other, _) in self.neighbours(unit) {
+                    if component[other] == UNSEEN {
+                        component[other] = count;
+                        open.push(other);
+                    }
+                }
+            }
+            count += 1;
+        }
+        (component, count)
+    }
+}

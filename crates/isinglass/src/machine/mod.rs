@@ -1,0 +1,418 @@
+//! What a Boltzmann machine is: units, couplings, temperature; and what it is to clamp one.
+//!
+//! Everything else builds on this folder; it calls only [`crate::graph`].
+
+mod evidence;
+pub mod topology;
+mod unit;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+pub use evidence::Evidence;
+pub use unit::{Role, Spin, Unit};
+
+use crate::{Error, Graph, Result};
+
+/// A Boltzmann machine: a [`Graph`] with weights, biases, temperature, names and roles.
+///
+/// ```text
+/// -E(s) = Σ_{i<j} w_ij s_i s_j + Σ_i θ_i s_i        P(s) = exp(-E(s)/T) / Z
+/// ```
+///
+/// Structure and labels are shared between copies, so that a learner can make a machine for each new
+/// set of parameters at the cost of the numbers alone.
+///
+/// # Example
+/// ```
+/// use isinglass::{Machine, Unit};
+/// let machine = Machine::new(
+///     vec![Unit::new("a", 0.1), Unit::new("b", -0.2)],
+///     [(0, 1, 0.5)],
+/// )?;
+/// assert_eq!(machine.negative_energy(&[1, -1]), 0.1 + 0.2 - 0.5);
+/// assert_eq!(machine.position("b")?, 1);
+/// # Ok::<(), isinglass::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Machine {
+    graph: Arc<Graph>,
+    labels: Arc<Labels>,
+    weights: Vec<f64>,
+    biases: Vec<f64>,
+    temperature: f64,
+    offset: f64,
+}
+
+#[derive(Debug, PartialEq)]
+struct Labels {
+    names: Vec<String>,
+    roles: Vec<Role>,
+    positions: HashMap<String, usize>,
+}
+
+impl Labels {
+    fn new(names: Vec<String>, roles: Vec<Role>) -> Result<Self> {
+        let mut positions = HashMap::with_capacity(names.len());
+        for (k, name) in names.iter().enumerate() {
+            if name.is_empty() {
+                return Err(Error::invalid(format!("unit {k}"), "the name is empty"));
+            }
+            if let Some(first) = positions.insert(name.clone(), k) {
+                let problem = format!("the name is already that of unit {first}");
+                return Err(Error::invalid(format!("unit {k} '{name}'"), problem));
+            }
+        }
+        Ok(Self {
+            names,
+            roles,
+            positions,
+        })
+    }
+}
+
+impl Machine {
+    /// Build a machine from units and weighted edges (positions in `units`, any order and direction).
+    ///
+    /// # Errors
+    /// A repeated or empty name, a number that is not finite, an edge that is no edge; with the place.
+    pub fn new(
+        units: Vec<Unit>,
+        edges: impl IntoIterator<Item = (usize, usize, f64)>,
+    ) -> Result<Self> {
+        let edges: Vec<_> = edges.into_iter().collect();
+        let graph = Graph::new(units.len(), edges.iter().map(|&(a, b, _)| (a, b)))?;
+        let mut weights = vec![0.0; edges.len()];
+        for (k, &(a, b, weight)) in edges.iter().enumerate() {
+            finite(weight, || format!("weight of edge {k} ({a}, {b})"))?;
+            let edge = graph.edge_between(a, b);
+            // The graph was made from these very edges two lines above.
+            weights[edge.expect("an edge of the list is an edge of the graph")] = weight;
+        }
+        let mut names = Vec::with_capacity(units.len());
+        let mut roles = Vec::with_capacity(units.len());
+        let mut biases = Vec::with_capacity(units.len());
+        for (k, unit) in units.into_iter().enumerate() {
+            finite(unit.bias, || format!("bias of unit {k} '{}'", unit.name))?;
+            names.push(unit.name);
+            roles.push(unit.role);
+            biases.push(unit.bias);
+        }
+        Ok(Self {
+            graph: Arc::new(graph),
+            labels: Arc::new(Labels::new(names, roles)?),
+            weights,
+            biases,
+            temperature: 1.0,
+            offset: 0.0,
+        })
+    }
+
+    /// A machine with all weights and biases zero and visible units named `x0`, `x1`, ….
+    pub fn from_graph(graph: impl Into<Arc<Graph>>) -> Self {
+        let graph = graph.into();
+        let n = graph.units();
+        let names: Vec<_> = (0..n).map(|k| format!("x{k}")).collect();
+        let positions = names.iter().cloned().zip(0..).collect();
+        Self {
+            weights: vec![0.0; graph.edges().len()],
+            biases: vec![0.0; n],
+            labels: Arc::new(Labels {
+                names,
+                roles: vec![Role::Visible; n],
+                positions,
+            }),
+            graph,
+            temperature: 1.0,
+            offset: 0.0,
+        }
+    }
+
+    /// The same machine with other names.
+    pub fn with_names<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Result<Self> {
+        let names: Vec<String> = names.into_iter().map(Into::into).collect();
+        Error::check_length("names", names.len(), self.units())?;
+        self.labels = Arc::new(Labels::new(names, self.labels.roles.clone())?);
+        Ok(self)
+    }
+
+    /// The same machine with other roles.
+    pub fn with_roles(mut self, roles: Vec<Role>) -> Result<Self> {
+        Error::check_length("roles", roles.len(), self.units())?;
+        self.labels = Arc::new(Labels {
+            names: self.labels.names.clone(),
+            roles,
+            positions: self.labels.positions.clone(),
+        });
+        Ok(self)
+    }
+
+    /// The same machine with other numbers: one weight for each edge of [`Graph::edges`], one bias for each unit.
+    ///
+    /// # Errors
+    /// A wrong length, or a number that is not finite.
+    pub fn with_parameters(mut self, weights: Vec<f64>, biases: Vec<f64>) -> Result<Self> {
+        Error::check_length("weights", weights.len(), self.graph.edges().len())?;
+        Error::check_length("biases", biases.len(), self.units())?;
+        for (k, &weight) in weights.iter().enumerate() {
+            finite(weight, || format!("weight of edge {k} {:?}", self.graph.edges()[k]))?;
+        }
+        for (k, &bias) in biases.iter().enumerate() {
+            finite(bias, || format!("bias of unit {k} '{}'", self.name(k)))?;
+        }
+        self.weights = weights;
+        self.biases = biases;
+        Ok(self)
+    }
+
+    /// The same machine at another temperature.
+    pub fn with_temperature(mut self, temperature: f64) -> Result<Self> {
+        if !(temperature.is_finite() && temperature > 0.0) {
+            let problem = format!("found {temperature}, expected a finite number above 0");
+            return Err(Error::invalid("temperature", problem));
+        }
+        self.temperature = temperature;
+        Ok(self)
+    }
+
+    /// The same machine with a constant added to `-E/T` of every state (it shifts log Z, and nothing else).
+    pub fn with_offset(mut self, offset: f64) -> Result<Self> {
+        finite(offset, || "offset".into())?;
+        self.offset = offset;
+        Ok(self)
+    }
+
+    /// The structure.
+    pub fn graph(&self) -> &Arc<Graph> {
+        &self.graph
+    }
+
+    /// The number of units.
+    pub fn units(&self) -> usize {
+        self.biases.len()
+    }
+
+    /// The name of a unit.
+    pub fn name(&self, unit: usize) -> &str {
+        &self.labels.names[unit]
+    }
+
+    /// All names, in the machine's order.
+    pub fn names(&self) -> &[String] {
+        &self.labels.names
+    }
+
+    /// All roles, in the machine's order.
+    pub fn roles(&self) -> &[Role] {
+        &self.labels.roles
+    }
+
+    /// The positions of the units with a role.
+    pub fn with_role(&self, role: Role) -> impl Iterator<Item = usize> + '_ {
+        (0..self.units()).filter(move |&unit| self.labels.roles[unit] == role)
+    }
+
+    /// The position of the unit with a name.
+    ///
+    /// # Errors
+    /// [`Error::UnknownUnit`], with the nearest name as a hint.
+    pub fn position(&self, name: &str) -> Result<usize> {
+        self.labels
+            .positions
+            .get(name)
+            .copied()
+            .ok_or_else(|| Error::UnknownUnit {
+                name: name.to_owned(),
+                hint: nearest(name, &self.labels.names),
+            })
+    }
+
+    /// One weight for each edge of the graph.
+    pub fn weights(&self) -> &[f64] {
+        &self.weights
+    }
+
+    /// One bias for each unit.
+    pub fn biases(&self) -> &[f64] {
+        &self.biases
+    }
+
+    /// T.
+    pub fn temperature(&self) -> f64 {
+        self.temperature
+    }
+
+    /// The constant added to `-E/T`.
+    pub fn offset(&self) -> f64 {
+        self.offset
+    }
+
+    /// `-E(s) = Σ w_ij s_i s_j + Σ θ_i s_i` of a complete state of −1 and +1.
+    pub fn negative_energy(&self, state: &[i8]) -> f64 {
+        let pairs: f64 = self
+            .graph
+            .edges()
+            .iter()
+            .zip(&self.weights)
+            .map(|(&(a, b), w)| w * f64::from(state[a] * state[b]))
+            .sum();
+        let singles: f64 = self
+            .biases
+            .iter()
+            .zip(state)
+            .map(|(bias, &s)| bias * f64::from(s))
+            .sum();
+        pairs + singles
+    }
+
+    /// `-E(s)/T + offset`: the logarithm of the weight of a state in Z.
+    pub fn log_weight(&self, state: &[i8]) -> f64 {
+        self.negative_energy(state) / self.temperature + self.offset
+    }
+
+    /// Check that evidence is for as many units as the machine has.
+    pub(crate) fn check_evidence(&self, evidence: &Evidence) -> Result<()> {
+        Error::check_length("evidence", evidence.units(), self.units())
+    }
+
+    /// Clamp: the machine of the free units given the evidence.
+    ///
+    /// Weights to clamped units become biases, and the clamped units' own terms go into the offset, so that
+    /// log Z of the conditional machine is log Z of this machine under the evidence.
+    ///
+    /// # Example
+    /// ```
+    /// use isinglass::{Evidence, Machine, Spin, Unit};
+    /// let pair = Machine::new(vec![Unit::new("a", 0.1), Unit::new("b", 0.2)], [(0, 1, 0.5)])?;
+    /// let mut evidence = Evidence::none(2);
+    /// evidence.clamp(0, Spin::Down);
+    /// let given_a = pair.conditional(&evidence)?;
+    /// assert_eq!(given_a.names(), ["b"]);
+    /// assert!((given_a.biases()[0] - (0.2 - 0.5)).abs() < 1e-15);
+    /// assert!((given_a.offset() - -0.1).abs() < 1e-15);
+    /// # Ok::<(), isinglass::Error>(())
+    /// ```
+    pub fn conditional(&self, evidence: &Evidence) -> Result<Self> {
+        self.check_evidence(evidence)?;
+        let free: Vec<usize> = evidence.free().collect();
+        let mut place = vec![usize::MAX; self.units()];
+        for (k, &unit) in free.iter().enumerate() {
+            place[unit] = k;
+        }
+        let value = |unit: usize| f64::from(evidence.cells()[unit]);
+        let mut biases: Vec<f64> = free.iter().map(|&unit| self.biases[unit]).collect();
+        let mut constant: f64 = (0..self.units()).map(|i| self.biases[i] * value(i)).sum();
+        let mut edges = Vec::new();
+        let mut weights = Vec::new();
+        for (&(a, b), &w) in self.graph.edges().iter().zip(&self.weights) {
+            match (evidence.get(a), evidence.get(b)) {
+                (None, None) => {
+                    edges.push((place[a], place[b]));
+                    weights.push(w);
+                }
+                (None, Some(_)) => biases[place[a]] += w * value(b),
+                (Some(_), None) => biases[place[b]] += w * value(a),
+                (Some(_), Some(_)) => constant += w * value(a) * value(b),
+            }
+        }
+        let names = free.iter().map(|&unit| self.name(unit).to_owned()).collect();
+        let roles = free.iter().map(|&unit| self.roles()[unit]).collect();
+        Ok(Self {
+            graph: Arc::new(Graph::from_sorted(free.len(), edges)?),
+            labels: Arc::new(Labels::new(names, roles)?),
+            weights,
+            biases,
+            temperature: self.temperature,
+            offset: self.offset + constant / self.temperature,
+        })
+    }
+}
+
+fn finite(number: f64, place: impl Fn() -> String) -> Result<()> {
+    if number.is_finite() {
+        Ok(())
+    } else {
+        let problem = format!("found {number}, expected a finite number");
+        Err(Error::invalid(place(), problem))
+    }
+}
+
+/// The name that differs least from a mistyped one, if it differs little.
+pub fn nearest(name: &str, names: &[String]) -> Option<String> {
+    let limit = 1 + name.chars().count() / 4;
+    names
+        .iter()
+        .map(|known| (edit_distance(name, known, limit), known))
+        .filter(|&(distance, _)| distance <= limit)
+        .min_by_key(|&(distance, _)| distance)
+        .map(|(_, known)| known.clone())
+}
+
+/// Levenshtein distance of two words, without regard to case; anything beyond the limit counts as `limit + 1`.
+fn edit_distance(a: &str, b: &str, limit: usize) -> usize {
+    let a: Vec<char> = a.to_lowercase().chars().collect();
+    let b: Vec<char> = b.to_lowercase().chars().collect();
+    if a.len().abs_diff(b.len()) > limit {
+        return limit + 1;
+    }
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.iter().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, y) in b.iter().enumerate() {
+            let substituted = diagonal + usize::from(x != y);
+            diagonal = row[j + 1];
+            row[j + 1] = substituted.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn construction_errors_name_the_place() {
+        let units = || vec![Unit::new("a", 0.0), Unit::new("b", 0.0)];
+        let message = |result: Result<Machine>| result.unwrap_err().to_string();
+        assert_eq!(
+            message(Machine::new(units(), [(0, 1, f64::NAN)])),
+            "weight of edge 0 (0, 1): found NaN, expected a finite number"
+        );
+        assert_eq!(
+            message(Machine::new(vec![Unit::new("a", 0.0), Unit::new("a", 0.0)], [])),
+            "unit 1 'a': the name is already that of unit 0"
+        );
+        assert_eq!(
+            message(Machine::new(vec![Unit::new("a", f64::INFINITY)], [])),
+            "bias of unit 0 'a': found inf, expected a finite number"
+        );
+        assert_eq!(
+            message(Machine::new(units(), []).unwrap().with_temperature(0.0)),
+            "temperature: found 0, expected a finite number above 0"
+        );
+    }
+
+    #[test]
+    fn a_mistyped_name_brings_the_nearest_one() {
+        let machine = Machine::new(vec![Unit::new("budget", 0.0), Unit::new("crime", 0.0)], []).unwrap();
+        assert_eq!(
+            machine.position("bugdet").unwrap_err().to_string(),
+            "there is no unit named 'bugdet' (did you mean 'budget'?)"
+        );
+        assert_eq!(
+            machine.position("zebra").unwrap_err().to_string(),
+            "there is no unit named 'zebra'"
+        );
+    }
+
+    #[test]
+    fn weights_follow_their_edges_whatever_the_order_given() {
+        let units = || (0..4).map(|k| Unit::new(format!("u{k}"), 0.0)).collect();
+        let one = Machine::new(units(), [(3, 1, 0.3), (0, 2, 0.1), (1, 2, 0.2)]).unwrap();
+        let two = Machine::new(units(), [(2, 1, 0.2), (1, 3, 0.3), (2, 0, 0.1)]).unwrap();
+        assert_eq!(one, two);
+        assert_eq!(one.weights(), [0.1, 0.2, 0.3]);
+    }
+}

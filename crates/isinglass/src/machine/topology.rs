@@ -1,0 +1,347 @@
+//! Builders for the usual structures.
+//!
+//! Each gives a [`Graph`], or a [`Machine`] where roles or weights belong to the name.
+//! An edge list needs no builder: [`Graph::new`] takes one.
+//!
+//! ```
+//! use isinglass::{Machine, Role, topology::{self, Links, Neighbours}};
+//! assert_eq!(topology::chain(4).edges(), [(0, 1), (1, 2), (2, 3)]);
+//! assert_eq!(topology::tree(5, 2).edges(), [(0, 1), (0, 2), (1, 3), (1, 4)]);
+//! assert_eq!(topology::grid(3, 3, Neighbours::Four).edges().len(), 12);
+//! assert_eq!(topology::grid(3, 3, Neighbours::Eight).edges().len(), 20);
+//! assert_eq!(topology::full(5).edges().len(), 10);
+//!
+//! let rbm = topology::rbm(3, 2)?;
+//! assert_eq!(rbm.graph().edges().len(), 6);
+//! assert_eq!(rbm.roles()[4], Role::Hidden);
+//!
+//! let two_layer = topology::two_layer(4, &Links::Chain, 2, &Links::Full)?;
+//! assert_eq!(two_layer.graph().edges().len(), 3 + 1 + 8);
+//!
+//! let glass = topology::sherrington_kirkpatrick(50, 1.0, 7);
+//! let variance = glass.weights().iter().map(|w| w * w).sum::<f64>() / 1225.0;
+//! assert!((variance - 1.0 / 50.0).abs() < 0.005);
+//! # Ok::<(), isinglass::Error>(())
+//! ```
+
+use std::str::FromStr;
+
+use rand_distr::{Distribution, StandardNormal, Uniform};
+
+use super::{Machine, Role};
+use crate::numeric::streams::{Purpose, stream};
+use crate::{Error, Graph, Result};
+
+/// How far a cell of a grid reaches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Neighbours {
+    /// Left, right, up, down.
+    Four,
+    /// The four, and the diagonals.
+    Eight,
+}
+
+/// How the units of one layer are joined among themselves.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Links {
+    /// Not at all.
+    None,
+    /// Each with the next.
+    Chain,
+    /// Each with every other.
+    Full,
+    /// As the cells of a grid, row by row.
+    Grid {
+        /// The number of rows.
+        rows: usize,
+        /// The number of columns.
+        columns: usize,
+        /// Which cells are neighbours.
+        neighbours: Neighbours,
+    },
+    /// As listed.
+    Edges(Vec<(usize, usize)>),
+}
+
+impl Links {
+    /// The graph of a layer of `units` units.
+    ///
+    /// # Errors
+    /// A grid whose rows times columns is not the number of units; an edge list that is no graph.
+    pub fn graph(&self, units: usize) -> Result<Graph> {
+        match self {
+            Self::None => Graph::new(units, []),
+            Self::Chain => Ok(chain(units)),
+            Self::Full => Ok(full(units)),
+            Self::Grid {
+                rows,
+                columns,
+                neighbours,
+            } => {
+                if rows.checked_mul(*columns) == Some(units) {
+                    Ok(grid(*rows, *columns, *neighbours))
+                } else {
+                    let problem = format!("{rows} × {columns} cells do not hold {units} units");
+                    Err(Error::invalid("grid", problem))
+                }
+            }
+            Self::Edges(edges) => Graph::new(units, edges.iter().copied()),
+        }
+    }
+}
+
+/// Parses `none`, `chain`, `full`, `grid:RxC` and `grid8:RxC`.
+impl FromStr for Links {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        match text {
+            "none" => return Ok(Self::None),
+            "chain" => return Ok(Self::Chain),
+            "full" => return Ok(Self::Full),
+            _ => {}
+        }
+        let size = |size: &str| {
+            let (rows, columns) = size.split_once('x')?;
+            Some((rows.parse().ok()?, columns.parse().ok()?))
+        };
+        let grid = text.split_once(':').and_then(|(kind, rest)| {
+            let neighbours = match kind {
+                "grid" => Neighbours::Four,
+                "grid8" => Neighbours::Eight,
+                _ => return None,
+            };
+            size(rest).map(|(rows, columns)| Self::Grid {
+                rows,
+                columns,
+                neighbours,
+            })
+        });
+        grid.ok_or_else(|| {
+            let problem = format!(
+                "found '{text}', expected none, chain, full, grid:RxC or grid8:RxC (R rows, C columns)"
+            );
+            Error::invalid("links", problem)
+        })
+    }
+}
+
+/// Each unit joined with the next.
+pub fn chain(units: usize) -> Graph {
+    sorted(units, (1..units).map(|k| (k - 1, k)).collect())
+}
+
+/// A balanced tree in which each unit has up to `branching` children, in the order of a heap.
+pub fn tree(units: usize, branching: usize) -> Graph {
+    let branching = branching.max(1);
+    sorted(
+        units,
+        (1..units).map(|k| ((k - 1) / branching, k)).collect(),
+    )
+}
+
+/// A lattice, row by row.
+pub fn grid(rows: usize, columns: usize, neighbours: Neighbours) -> Graph {
+    let mut edges = Vec::new();
+    for row in 0..rows {
+        for column in 0..columns {
+            let here = row * columns + column;
+            if column + 1 < columns {
+                edges.push((here, here + 1));
+            }
+            if row + 1 < rows {
+                let below = here + columns;
+                if neighbours == Neighbours::Eight && column > 0 {
+                    edges.push((here, below - 1));
+                }
+                edges.push((here, below));
+                if neighbours == Neighbours::Eight && column + 1 < columns {
+                    edges.push((here, below + 1));
+                }
+            }
+        }
+    }
+    sorted(rows * columns, edges)
+}
+
+/// Every unit joined with every other.
+pub fn full(units: usize) -> Graph {
+    let edges = (0..units)
+        .flat_map(|a| (a + 1..units).map(move |b| (a, b)))
+        .collect();
+    sorted(units, edges)
+}
+
+/// A restricted Boltzmann machine: visible units `v0`…, hidden units `h0`…, every visible joined with every hidden.
+pub fn rbm(visible: usize, hidden: usize) -> Result<Machine> {
+    two_layer(visible, &Links::None, hidden, &Links::None)
+}
+
+/// Visible units `v0`… and hidden units `h0`…, all joined across the layers, and within each layer as its links say.
+pub fn two_layer(
+    visible: usize,
+    visible_links: &Links,
+    hidden: usize,
+    hidden_links: &Links,
+) -> Result<Machine> {
+    let mut edges = visible_links.graph(visible)?.edges().to_vec();
+    for a in 0..visible {
+        edges.extend((0..hidden).map(|b| (a, visible + b)));
+    }
+    let below = hidden_links.graph(hidden)?;
+    edges.extend(below.edges().iter().map(|&(a, b)| (visible + a, visible + b)));
+    let names = (0..visible)
+        .map(|k| format!("v{k}"))
+        .chain((0..hidden).map(|k| format!("h{k}")));
+    let mut roles = vec![Role::Visible; visible];
+    roles.resize(visible + hidden, Role::Hidden);
+    Machine::from_graph(Graph::new(visible + hidden, edges)?)
+        .with_names(names)?
+        .with_roles(roles)
+}
+
+/// The Sherrington–Kirkpatrick spin glass: fully connected, weights normal with variance `strength²/n`, no biases.
+pub fn sherrington_kirkpatrick(units: usize, strength: f64, seed: u64) -> Machine {
+    let machine = Machine::from_graph(full(units));
+    let scale = Numbers::Normal {
+        mean: 0.0,
+        deviation: strength / (units.max(1) as f64).sqrt(),
+    };
+    machine.with_numbers(&scale, &Numbers::Constant(0.0), seed)
+}
+
+fn sorted(units: usize, mut edges: Vec<(usize, usize)>) -> Graph {
+    edges.sort_unstable();
+    // The builders list each pair once, smaller first; only a graph beyond 2³² could fail, and memory ends before.
+    Graph::from_sorted(units, edges).expect("a builder's edges form a graph")
+}
+
+/// Where the weights or biases of a new machine come from.
+///
+/// # Example
+/// ```
+/// use isinglass::topology::Numbers;
+/// assert_eq!("0.5".parse::<Numbers>()?, Numbers::Constant(0.5));
+/// assert_eq!("normal:0,2".parse::<Numbers>()?, Numbers::Normal { mean: 0.0, deviation: 2.0 });
+/// assert_eq!("uniform:-1,1".parse::<Numbers>()?, Numbers::Uniform { low: -1.0, high: 1.0 });
+/// assert_eq!("signs:0.3".parse::<Numbers>()?, Numbers::Signs(0.3));
+/// # Ok::<(), isinglass::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Numbers {
+    /// The same number everywhere.
+    Constant(f64),
+    /// Normal with mean and standard deviation.
+    Normal {
+        /// The mean.
+        mean: f64,
+        /// The standard deviation.
+        deviation: f64,
+    },
+    /// Uniform between two bounds.
+    Uniform {
+        /// The lower bound.
+        low: f64,
+        /// The upper bound.
+        high: f64,
+    },
+    /// Plus or minus a number, each with probability ½ (the ±J glass).
+    Signs(f64),
+}
+
+impl Numbers {
+    fn draw(&self, count: usize, seed: u64, purpose: Purpose) -> Vec<f64> {
+        let mut random = stream(seed, purpose, 0);
+        let mut unit = || -> f64 { StandardNormal.sample(&mut random) };
+        match *self {
+            Self::Constant(x) => vec![x; count],
+            Self::Normal { mean, deviation } => (0..count).map(|_| mean + deviation * unit()).collect(),
+            Self::Signs(x) => (0..count).map(|_| x.copysign(unit())).collect(),
+            Self::Uniform { low, high } => match Uniform::new(low, high) {
+                Ok(between) => (0..count).map(|_| between.sample(&mut random)).collect(),
+                // An empty interval: the bounds are equal (parsing refuses anything else).
+                Err(_) => vec![low; count],
+            },
+        }
+    }
+}
+
+impl FromStr for Numbers {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let number = |text: &str| text.trim().parse::<f64>().ok().filter(|x| x.is_finite());
+        let two = |text: &str| {
+            let (a, b) = text.split_once(',')?;
+            Some((number(a)?, number(b)?))
+        };
+        let parsed = match text.split_once(':') {
+            None => number(text).map(Self::Constant),
+            Some(("normal", rest)) => two(rest)
+                .filter(|&(_, deviation)| deviation >= 0.0)
+                .map(|(mean, deviation)| Self::Normal { mean, deviation }),
+            Some(("uniform", rest)) => two(rest)
+                .filter(|&(low, high)| low <= high)
+                .map(|(low, high)| Self::Uniform { low, high }),
+            Some(("signs", rest)) => number(rest).map(Self::Signs),
+            Some(_) => None,
+        };
+        parsed.ok_or_else(|| {
+            let problem = format!(
+                "found '{text}', expected a number, normal:MEAN,SD, uniform:LOW,HIGH or signs:X"
+            );
+            Error::invalid("numbers", problem)
+        })
+    }
+}
+
+impl Machine {
+    /// The same structure with weights and biases drawn anew.
+    pub fn with_numbers(self, weights: &Numbers, biases: &Numbers, seed: u64) -> Self {
+        let weights = weights.draw(self.graph().edges().len(), seed, Purpose::Weights);
+        let biases = biases.draw(self.units(), seed, Purpose::Biases);
+        Self {
+            weights,
+            biases,
+            ..self
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn links_are_read_as_the_command_line_writes_them() {
+        let grid = |rows, columns, neighbours| Links::Grid {
+            rows,
+            columns,
+            neighbours,
+        };
+        assert_eq!("grid:2x3".parse(), Ok(grid(2, 3, Neighbours::Four)));
+        assert_eq!("grid8:10x1".parse(), Ok(grid(10, 1, Neighbours::Eight)));
+        assert!("grid:2".parse::<Links>().is_err());
+        assert!("ring".parse::<Links>().is_err());
+        let wrong = grid(2, 3, Neighbours::Four).graph(7).unwrap_err();
+        assert_eq!(wrong.to_string(), "grid: 2 × 3 cells do not hold 7 units");
+    }
+
+    #[test]
+    fn eight_neighbours_reach_around_a_cell() {
+        let graph = grid(3, 3, Neighbours::Eight);
+        let centre: Vec<_> = graph.neighbours(4).map(|(unit, _)| unit).collect();
+        assert_eq!(centre, [0, 1, 2, 3, 5, 6, 7, 8]);
+    }
+
+    #[test]
+    fn small_sizes_are_graphs_too() {
+        for n in 0..3 {
+            assert_eq!(chain(n).edges().len(), n.saturating_sub(1));
+            assert_eq!(tree(n, 2).edges().len(), n.saturating_sub(1));
+            assert_eq!(full(n).edges().len(), n * n.saturating_sub(1) / 2);
+        }
+        assert_eq!(grid(1, 1, Neighbours::Eight).edges().len(), 0);
+        assert_eq!(grid(0, 4, Neighbours::Four).units(), 0);
+    }
+}
