@@ -47,11 +47,9 @@
 pub mod engine;
 mod error;
 pub mod graph;
-/// Learning.
 pub mod learn;
 pub mod machine;
 pub mod numeric;
-/// Scores.
 pub mod score;
 pub mod search;
 pub mod table;

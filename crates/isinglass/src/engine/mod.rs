@@ -4,7 +4,6 @@
 //! `exact` (right up to rounding) and `sampling` (estimates with standard errors). [`auto`] chooses among them.
 //! Engines call [`crate::machine`], [`crate::graph`] and [`crate::numeric`], never a learner.
 
-/// Choice.
 pub mod auto;
 mod batch;
 mod budget;
@@ -46,6 +45,11 @@ use crate::{Evidence, Machine, Result};
 pub trait Engine: Send + Sync {
     /// The name by which users choose the engine.
     fn name(&self) -> &'static str;
+
+    /// Whether its answers include log Z.
+    fn has_log_z(&self) -> bool {
+        true
+    }
 
     /// Expectations of one machine under one evidence.
     fn expectations(

@@ -1,0 +1,94 @@
+//! Learning: from a table to a machine.
+//!
+//! A [`Learner`] takes a machine (its structure, and a start) and a table, and gives a [`Fit`]. Learners know engines only through
+//! the trait [`Engine`](crate::Engine), and optimisers only through the seam in `optimize`.
+
+mod factorized;
+mod likelihood;
+mod optimize;
+
+use std::ops::ControlFlow;
+
+pub use factorized::Factorized;
+pub use likelihood::{Evaluation, InformationGain, Likelihood, Phases};
+pub use optimize::{Objective, OptimizerSettings};
+
+use crate::engine::Guarantee;
+use crate::{Machine, Result, Table};
+
+/// One iteration of a fit.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Step {
+    /// Counted from 0, the start.
+    pub iteration: usize,
+    /// The objective, to be made large.
+    pub objective: f64,
+    /// The largest component of its gradient.
+    pub gradient_norm: f64,
+}
+
+/// What a learner found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Fit {
+    /// The machine.
+    pub machine: Machine,
+    /// Each iteration, the start first.
+    pub history: Vec<Step>,
+    /// Whether the gradient fell below the tolerance.
+    pub converged: bool,
+    /// Why the fit stopped, in words.
+    pub stopped: String,
+    /// The average log-likelihood of a row (visible given input units), without any penalty.
+    pub log_likelihood: Option<f64>,
+    /// What kind of number the log-likelihood is.
+    pub guarantee: Guarantee,
+    /// What the user should know about the data or the fit.
+    pub notes: Vec<String>,
+}
+
+impl Fit {
+    /// The number of iterations after the start.
+    pub fn iterations(&self) -> usize {
+        self.history.last().map_or(0, |step| step.iteration)
+    }
+}
+
+/// Watches a fit: progress, checkpoints, stopping.
+///
+/// # Example
+/// Stop after five iterations:
+/// ```
+/// use std::ops::ControlFlow;
+/// use isinglass::learn::{Observer, Step};
+/// use isinglass::Machine;
+///
+/// struct Five;
+/// impl Observer for Five {
+///     fn step(&mut self, step: &Step, _machine: &Machine) -> ControlFlow<()> {
+///         if step.iteration < 5 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+///     }
+/// }
+/// ```
+pub trait Observer {
+    /// Called after every iteration with the machine as it is; `Break` stops the fit there.
+    fn step(&mut self, step: &Step, machine: &Machine) -> ControlFlow<()>;
+}
+
+/// Watches nothing.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct NoObserver;
+
+impl Observer for NoObserver {
+    fn step(&mut self, _step: &Step, _machine: &Machine) -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
+}
+
+/// A way to fit a machine to a table.
+pub trait Learner {
+    /// The name by which users choose the learner.
+    fn name(&self) -> &'static str;
+
+    /// Fit the structure of `start`, beginning with its numbers, to a table.
+    fn fit(&self, start: &Machine, table: &Table, observer: &mut dyn Observer) -> Result<Fit>;
+}

@@ -279,8 +279,8 @@ mod tests {
             table.evidence_for(&machine).unwrap_err().to_string()
         };
         assert_eq!(
-            message(["v0", "w"]),
-            "column 'w': the machine has no unit of that name (did you mean 'v0'?); drop the column"
+            message(["v0", "v2"]),
+            "column 'v2': the machine has no unit of that name (did you mean 'v0'?); drop the column"
         );
         assert!(message(["v0", "h0"]).contains("hidden"));
         let short = Table::from_rows(["v0"], [[1]]).unwrap();

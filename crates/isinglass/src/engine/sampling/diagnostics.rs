@@ -11,7 +11,10 @@ pub(super) struct Summary {
     pub(super) standard_error: f64,
     /// Infinite if chains stay apart without moving.
     pub(super) r_hat: f64,
+    /// Independent states that the sequences are worth; as many as chains if nothing ever moved.
     pub(super) effective_samples: f64,
+    /// Whether any chain ever moved. If none did, all of them came to the same value from random starts.
+    pub(super) moved: bool,
 }
 
 /// Halves of chains: equal lengths, packed from bit 0.
@@ -69,6 +72,7 @@ pub(super) fn summarize(
         standard_error: ((1.0 - tempered * tempered) / effective_samples).sqrt(),
         r_hat,
         effective_samples,
+        moved: pooled > 0.0,
     }
 }
 

@@ -1,0 +1,107 @@
+//! Opening files to read, and what their endings say.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read};
+use std::path::Path;
+
+use flate2::bufread::MultiGzDecoder;
+
+use crate::{Error, Result};
+
+/// The size of the buffers between file, decompression and parser.
+const BUFFER: usize = 1 << 17;
+
+/// The ending of a file name, in lower case and without the point.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Ending {
+    /// The ending, below any `.gz`.
+    pub(crate) word: String,
+    /// Whether `.gz` stands behind it.
+    pub(crate) gzip: bool,
+}
+
+impl Ending {
+    /// The ending of a path; the word is empty if there is none.
+    pub(crate) fn of(path: &Path) -> Self {
+        let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
+        let (name, gzip) = match name.strip_suffix(".gz") {
+            Some(inner) => (inner, true),
+            None => (name.as_str(), false),
+        };
+        let word = name.rsplit_once('.').map_or("", |(_, word)| word);
+        Self {
+            word: word.to_owned(),
+            gzip,
+        }
+    }
+}
+
+/// Open a file that is not a directory.
+pub(crate) fn open(path: &Path) -> Result<File> {
+    let file = File::open(path).map_err(|error| Error::access(path, "cannot be opened", &error))?;
+    match file.metadata() {
+        Ok(found) if found.is_dir() => {
+            Err(Error::access(path, "cannot be read", &io::ErrorKind::IsADirectory.into()))
+        }
+        _ => Ok(file),
+    }
+}
+
+/// Open a file to be read from start to end, decompressed if its ending is `.gz`.
+pub(crate) fn reader(path: &Path) -> Result<Box<dyn BufRead>> {
+    let file = BufReader::with_capacity(BUFFER, open(path)?);
+    Ok(if Ending::of(path).gzip {
+        Box::new(BufReader::with_capacity(BUFFER, MultiGzDecoder::new(file)))
+    } else {
+        Box::new(file)
+    })
+}
+
+/// The whole content of a file, decompressed if its ending is `.gz`.
+pub(crate) fn bytes(path: &Path) -> Result<Vec<u8>> {
+    let mut content = Vec::new();
+    reader(path)?
+        .read_to_end(&mut content)
+        .map_err(|error| unreadable(path, &error))?;
+    Ok(content)
+}
+
+/// The error of a file that broke off or failed while it was read.
+pub(crate) fn unreadable(path: &Path, error: &io::Error) -> Error {
+    if Ending::of(path).gzip && error.kind() == io::ErrorKind::UnexpectedEof {
+        return Error::Access {
+            path: path.to_owned(),
+            problem: "cannot be decompressed: the file breaks off before its end".into(),
+            kind: error.kind(),
+        };
+    }
+    let attempt = if Ending::of(path).gzip {
+        "cannot be decompressed"
+    } else {
+        "cannot be read"
+    };
+    Error::access(path, attempt, error)
+}
+
+/// The text without the mark that some programs put at the start of UTF-8 files.
+pub(crate) fn without_mark(text: &[u8]) -> &[u8] {
+    text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn endings_are_found_below_gz_and_in_any_case() {
+        let ending = |path: &str| {
+            let ending = Ending::of(Path::new(path));
+            (ending.word, ending.gzip)
+        };
+        assert_eq!(ending("a/b.c/t.CSV"), ("csv".into(), false));
+        assert_eq!(ending("t.uai.gz"), ("uai".into(), true));
+        assert_eq!(ending("t.gz"), (String::new(), true));
+        assert_eq!(ending("csv"), (String::new(), false));
+        assert_eq!(ending(""), (String::new(), false));
+    }
+}

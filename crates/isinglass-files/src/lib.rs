@@ -1,0 +1,44 @@
+//! Tables and model files: what goes into and comes out of a Boltzmann machine on disk.
+//!
+//! The ending of a file says what it is; `.gz` behind an ending of text or NPY is undone on the way in.
+//!
+//! | what | read | written |
+//! |---|---|---|
+//! | tables | [`read_table`]: `.csv`, `.tsv`, `.npy`, and `.parquet` with the feature `parquet` | [`write_table`] |
+//! | models | [`read_model`]: `.json`, `.uai`, `.npz` | [`write_model`] |
+//! | evidence | [`read_evidence`]: `.evid` | |
+//!
+//! Every message names the file, the place in it, what was found there and what would be right; no file,
+//! however broken, makes anything here panic. Files are written through an [`Output`], which leaves the
+//! target as it was until everything has been written.
+//!
+//! # From a table to a model file
+//!
+//! ```
+//! use isinglass::{Machine, topology};
+//! use isinglass_files::{Output, TableOptions, parse_csv, read_model, write_model};
+//!
+//! let text = b"rain,wet\nyes,1\nno,0\nNA,1\n";
+//! let table = parse_csv(text, "weather.csv", b',', &TableOptions::default())?;
+//! assert_eq!(table.columns(), ["rain", "wet"]);
+//! assert_eq!(table.row(2), [0, 1]);
+//!
+//! let machine = Machine::from_graph(topology::full(2)).with_names(["rain", "wet"])?;
+//! let folder = tempfile::tempdir()?;
+//! let path = folder.path().join("weather.json");
+//! write_model(&machine, Output::create(&path)?)?;
+//! assert_eq!(read_model(&path)?, machine);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod error;
+mod input;
+mod model;
+mod npy;
+mod output;
+mod table;
+
+pub use error::{Error, Result};
+pub use model::{ModelFormat, model_format, read_evidence, read_model, write_model};
+pub use output::Output;
+pub use table::{TableOptions, Values, parse_csv, read_table, write_table};

@@ -1,0 +1,283 @@
+//! Tables as text: cells between commas or tabs, one row a line.
+//!
+//! A line is taken apart in place, so that reading costs little more than finding the separators. Quotation
+//! marks follow RFC 4180; unlike most readers this one refuses a quotation mark that is never closed and a blank
+//! line among the rows, since both mean that rows were lost.
+
+use std::borrow::Cow;
+use std::io::{self, BufRead};
+
+use isinglass::Table;
+
+use super::columns::{Collector, TableOptions, Use};
+use super::words::{self, Word};
+use crate::error::{Fault, Parsed, quoted};
+use crate::input::without_mark;
+
+/// Why reading stopped.
+#[derive(Debug)]
+pub(crate) enum Stopped {
+    /// The input failed.
+    Input(io::Error),
+    /// The content is wrong.
+    Content(Fault),
+}
+
+impl From<io::Error> for Stopped {
+    fn from(error: io::Error) -> Self {
+        Self::Input(error)
+    }
+}
+
+impl From<Fault> for Stopped {
+    fn from(fault: Fault) -> Self {
+        Self::Content(fault)
+    }
+}
+
+/// Read a table of text.
+pub(crate) fn read(input: impl BufRead, separator: u8, options: &TableOptions) -> Result<Table, Stopped> {
+    let mut records = Records::new(input, separator);
+    if !records.advance()? {
+        return Err(Fault::whole("is empty, expected a header that names the units").into());
+    }
+    let names = header(&records)?;
+    let mut collector = Collector::new(names, options)?;
+    let mut row = 0;
+    while records.advance()? {
+        row += 1;
+        if let Some(line) = records.blank {
+            let problem = "is blank, and rows follow it; expected the next row";
+            let fault = Fault::new(format!("line {line}"), problem);
+            return Err(fault.with_hint("write a row of missing cells as NA").into());
+        }
+        read_row(&records.record, separator, &mut collector)
+            .map_err(|fault| fault.inside(&format!("row {row} (line {})", records.line)))?;
+    }
+    Ok(collector.finish()?)
+}
+
+/// The names in the header.
+fn header<R>(records: &Records<R>) -> Parsed<Vec<String>> {
+    let record = &records.record[..];
+    let mut names: Vec<String> = Vec::new();
+    let mut at = 0;
+    while at < record.len() {
+        let place = format!("header, column {}", names.len() + 1);
+        let (cell, next) = split(record, at, records.separator).map_err(|fault| fault.inside(&place))?;
+        at = next;
+        let bytes = match &cell {
+            Cell::Plain(bytes) => bytes.trim_ascii(),
+            Cell::Quoted(bytes) => bytes,
+        };
+        let Ok(name) = str::from_utf8(bytes) else {
+            let fault = Fault::new(place, format!("found {}, expected text in UTF-8", quoted(bytes)));
+            return Err(fault.with_hint("save the table as UTF-8"));
+        };
+        if name.is_empty() {
+            let hint = "row names come without a header: leave them out with write.csv(..., row.names = FALSE) \
+                        in R or to_csv(..., index=False) in pandas";
+            return Err(Fault::new(place, "has no name, expected the name of a unit").with_hint(hint));
+        }
+        names.push(name.to_owned());
+    }
+    let mut first = std::collections::HashMap::new();
+    for (k, name) in names.iter().enumerate() {
+        if let Some(other) = first.insert(name, k) {
+            let problem = format!("{} is also the name of column {}", quoted(name.as_bytes()), other + 1);
+            return Err(Fault::new(format!("header, column {}", k + 1), problem));
+        }
+    }
+    Ok(names)
+}
+
+/// Take one row into the table.
+#[inline]
+fn read_row(record: &[u8], separator: u8, collector: &mut Collector) -> Parsed<()> {
+    let width = collector.width();
+    let mut at = 0;
+    let mut column = 0;
+    while at < record.len() && column < width {
+        let usage = collector.usage(column);
+        // Nearly all cells are one byte, or `-1`. The record ends with a separator, so a cell has an end.
+        if let Use::Cells(to) = usage {
+            let (word, next) = match record[at..] {
+                [byte, end, ..] if end == separator && byte != separator && byte != b'"' => (Word::of_byte(byte), at + 2),
+                [b'-', b'1', end, ..] if end == separator => (Word::of(b"-1"), at + 3),
+                _ => {
+                    let (cell, next) = split(record, at, separator)?;
+                    (Word::of(cell.bytes()), next)
+                }
+            };
+            if !collector.set(to, word) {
+                let (cell, _) = split(record, at, separator)?;
+                let fault = words::fault(cell.bytes().trim_ascii(), collector.kinds(to));
+                return Err(wrong_width(record, separator, width)
+                    .unwrap_or_else(|| fault.inside(&collector.place(column))));
+            }
+            at = next;
+        } else {
+            let (cell, next) = split(record, at, separator)?;
+            if usage == Use::Weights {
+                collector
+                    .set_weight_text(cell.bytes())
+                    .map_err(|fault| fault.inside(&collector.place(column)))?;
+            }
+            at = next;
+        }
+        column += 1;
+    }
+    if column < width || at < record.len() {
+        let fault = wrong_width(record, separator, width);
+        return Err(fault.unwrap_or_else(|| Fault::whole("has a wrong number of cells")));
+    }
+    collector.finish_row()
+}
+
+/// The fault of a row that has more or fewer cells than the header, if it has.
+fn wrong_width(record: &[u8], separator: u8, width: usize) -> Option<Fault> {
+    let (mut at, mut cells) = (0, 0);
+    while at < record.len() {
+        match split(record, at, separator) {
+            Ok((_, next)) => at = next,
+            Err(fault) => return Some(fault),
+        }
+        cells += 1;
+    }
+    let s = if cells == 1 { "" } else { "s" };
+    (cells != width).then(|| Fault::whole(format!("found {cells} cell{s}, expected {width} as in the header")))
+}
+
+/// The text of a cell, without its quotation marks.
+enum Cell<'a> {
+    Plain(&'a [u8]),
+    Quoted(Cow<'a, [u8]>),
+}
+
+impl Cell<'_> {
+    fn bytes(&self) -> &[u8] {
+        match self {
+            Self::Plain(bytes) => bytes,
+            Self::Quoted(bytes) => bytes,
+        }
+    }
+}
+
+/// The cell that begins at a place of a record, and where the next one begins.
+fn split(record: &[u8], at: usize, separator: u8) -> Parsed<(Cell<'_>, usize)> {
+    let rest = &record[at..];
+    let spaces = rest.iter().take_while(|&&byte| byte == b' ').count();
+    if rest.get(spaces) == Some(&b'"') {
+        let (text, used) = unquote(&rest[spaces + 1..], separator)?;
+        return Ok((Cell::Quoted(text), at + spaces + 1 + used));
+    }
+    let end = rest.iter().position(|&byte| byte == separator).unwrap_or(rest.len());
+    let cell = &rest[..end];
+    if cell.contains(&b'"') {
+        let problem = format!("found {}, expected quotation marks only around a whole cell", quoted(cell));
+        return Err(Fault::whole(problem));
+    }
+    Ok((Cell::Plain(cell), at + end + 1))
+}
+
+/// The text up to the closing quotation mark, and the bytes up to the next cell.
+fn unquote(rest: &[u8], separator: u8) -> Parsed<(Cow<'_, [u8]>, usize)> {
+    let mut text = Cow::Borrowed(&rest[..0]);
+    let mut from = 0;
+    loop {
+        let Some(length) = rest[from..].iter().position(|&byte| byte == b'"') else {
+            return Err(Fault::whole("a quotation mark opens here and is never closed"));
+        };
+        let mark = from + length;
+        if text.is_empty() && from == 0 {
+            text = Cow::Borrowed(&rest[..mark]);
+        } else {
+            text.to_mut().extend_from_slice(&rest[from..mark]);
+        }
+        from = mark + 1;
+        if rest.get(from) == Some(&b'"') {
+            text.to_mut().push(b'"');
+            from += 1;
+            continue;
+        }
+        let after = &rest[from..];
+        let end = after.iter().position(|&byte| byte == separator).unwrap_or(after.len());
+        if !after[..end].iter().all(|&byte| byte == b' ') {
+            let problem = format!("found {} behind a closing quotation mark, expected the next cell", quoted(&after[..end]));
+            return Err(Fault::whole(problem));
+        }
+        return Ok((text, from + end + 1));
+    }
+}
+
+/// The records of the input, one after the other.
+struct Records<R> {
+    input: R,
+    separator: u8,
+    /// The current record, without its line end, and with a separator behind its last cell.
+    record: Vec<u8>,
+    /// The line where the current record begins, from 1.
+    line: usize,
+    /// The line after the current record.
+    next_line: usize,
+    /// The first of the blank lines before the current record.
+    blank: Option<usize>,
+}
+
+impl<R: BufRead> Records<R> {
+    fn new(input: R, separator: u8) -> Self {
+        Self {
+            input,
+            separator,
+            record: Vec::new(),
+            line: 0,
+            next_line: 1,
+            blank: None,
+        }
+    }
+
+    /// Go to the next record that is not blank; `false` at the end.
+    fn advance(&mut self) -> Result<bool, Stopped> {
+        self.blank = None;
+        loop {
+            self.record.clear();
+            self.line = self.next_line;
+            if !self.fill()? {
+                return Ok(false);
+            }
+            if self.line == 1 {
+                let mark = self.record.len() - without_mark(&self.record).len();
+                self.record.drain(..mark);
+            }
+            while self.record.last().is_some_and(|&byte| byte == b'\n' || byte == b'\r') {
+                self.record.pop();
+            }
+            if self.record.iter().any(|&byte| byte != b' ') {
+                self.record.push(self.separator);
+                return Ok(true);
+            }
+            self.blank.get_or_insert(self.line);
+        }
+    }
+
+    /// Read lines until all quotation marks are closed; `false` at the end.
+    fn fill(&mut self) -> Result<bool, Stopped> {
+        let mut open = false;
+        loop {
+            let from = self.record.len();
+            if self.input.read_until(b'\n', &mut self.record)? == 0 {
+                if open {
+                    let problem = "a quotation mark opens here and is never closed";
+                    return Err(Fault::new(format!("line {}", self.line), problem).into());
+                }
+                return Ok(from > 0);
+            }
+            self.next_line += 1;
+            let marks = self.record[from..].iter().filter(|&&byte| byte == b'"').count();
+            open ^= marks % 2 == 1;
+            if !open {
+                return Ok(true);
+            }
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! The words that cells are written in, and which of them go together in one column.
+
+use crate::error::{Fault, quoted};
+
+/// A set of the kinds of word that a column may be written in, one bit for each of [`NAMES`].
+pub(crate) type Kinds = u8;
+
+const PLUS_MINUS_ONE: Kinds = 1 << 0;
+const ZERO_ONE: Kinds = 1 << 1;
+const TRUE_FALSE: Kinds = 1 << 2;
+const YES_NO: Kinds = 1 << 3;
+const Y_N: Kinds = 1 << 4;
+const SIGN: Kinds = 1 << 5;
+
+/// All kinds: what is known of a column before its first word.
+pub(crate) const ALL: Kinds = (1 << NAMES.len()) - 1;
+
+/// The kinds as they are named to users, in the order of their bits.
+const NAMES: [&str; 6] = ["1/-1", "0/1", "true/false", "yes/no", "y/n", "+/-"];
+
+const MISSING_WORDS: &str = "nothing, NA, NaN or ? for a missing cell";
+
+/// A cell that has been understood.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Word {
+    /// The kinds that the word belongs to; none for something that is no word.
+    pub(crate) kinds: Kinds,
+    /// −1, +1, or 0 for a missing cell.
+    pub(crate) value: i8,
+}
+
+/// A cell without a value; it goes with every kind.
+pub(crate) const MISSING: Word = Word { kinds: ALL, value: 0 };
+
+/// What is none of the words.
+const UNKNOWN: Word = Word { kinds: 0, value: 0 };
+
+const fn up(kinds: Kinds) -> Word {
+    Word { kinds, value: 1 }
+}
+
+const fn down(kinds: Kinds) -> Word {
+    Word { kinds, value: -1 }
+}
+
+/// The words of one byte, by that byte.
+static SINGLE: [Word; 256] = {
+    let mut words = [UNKNOWN; 256];
+    words[b'1' as usize] = up(PLUS_MINUS_ONE | ZERO_ONE);
+    words[b'0' as usize] = down(ZERO_ONE);
+    words[b'y' as usize] = up(Y_N);
+    words[b'Y' as usize] = up(Y_N);
+    words[b'n' as usize] = down(Y_N);
+    words[b'N' as usize] = down(Y_N);
+    words[b'+' as usize] = up(SIGN);
+    words[b'-' as usize] = down(SIGN);
+    words[b'?' as usize] = MISSING;
+    words[b' ' as usize] = MISSING;
+    words[b'\t' as usize] = MISSING;
+    words
+};
+
+impl Word {
+    /// The word of one byte.
+    #[inline]
+    pub(crate) fn of_byte(byte: u8) -> Self {
+        SINGLE[usize::from(byte)]
+    }
+
+    /// The word of a cell, spaces around it and upper or lower case aside.
+    #[inline]
+    pub(crate) fn of(cell: &[u8]) -> Self {
+        let cell = cell.trim_ascii();
+        let mut lower = [0; 5];
+        match cell.len() {
+            0 => return MISSING,
+            1 => return Self::of_byte(cell[0]),
+            length @ 2..=5 => lower[..length].copy_from_slice(cell),
+            _ => return UNKNOWN,
+        }
+        lower.make_ascii_lowercase();
+        match &lower[..cell.len()] {
+            b"-1" => down(PLUS_MINUS_ONE),
+            b"+1" => up(PLUS_MINUS_ONE),
+            b"no" => down(YES_NO),
+            b"yes" => up(YES_NO),
+            b"true" => up(TRUE_FALSE),
+            b"false" => down(TRUE_FALSE),
+            b"na" | b"nan" => MISSING,
+            _ => UNKNOWN,
+        }
+    }
+
+    /// The word of a number, for formats whose cells are numbers.
+    pub(crate) fn of_number(number: f64) -> Self {
+        if number == 1.0 {
+            up(PLUS_MINUS_ONE | ZERO_ONE)
+        } else if number == -1.0 {
+            down(PLUS_MINUS_ONE)
+        } else if number == 0.0 {
+            down(ZERO_ONE)
+        } else if number.is_nan() {
+            MISSING
+        } else {
+            UNKNOWN
+        }
+    }
+
+    /// The word of a truth value.
+    #[cfg(feature = "parquet")]
+    pub(crate) fn of_truth(truth: bool) -> Self {
+        if truth { up(TRUE_FALSE) } else { down(TRUE_FALSE) }
+    }
+}
+
+/// What is wrong with a cell in a column whose cells so far leave it the given kinds.
+pub(crate) fn fault(cell: &[u8], so_far: Kinds) -> Fault {
+    let found = quoted(cell);
+    if Word::of(cell).kinds != 0 {
+        let above = list(so_far);
+        return Fault::whole(format!("found {found}, but the rows above hold {above}: one column uses one kind of word"));
+    }
+    let expected = list(so_far);
+    let above = if so_far == ALL { "" } else { " as in the rows above" };
+    let fault = Fault::whole(format!("found {found}, expected {expected}{above}, or {MISSING_WORDS}"));
+    match hint(cell) {
+        Some(hint) => fault.with_hint(hint),
+        None => fault,
+    }
+}
+
+/// What is wrong with a number in a column whose cells so far leave it the given kinds.
+pub(crate) fn number_fault(number: f64, so_far: Kinds) -> Fault {
+    Fault::whole(if Word::of_number(number).kinds != 0 {
+        format!("found {number}, but the rows above hold {}: a column holds 1 and -1, or 0 and 1", list(so_far))
+    } else {
+        format!("found {number}, expected 1 and -1, or 0 and 1, or NaN for a missing cell")
+    })
+}
+
+fn hint(cell: &[u8]) -> Option<String> {
+    let text = str::from_utf8(cell).ok()?.trim();
+    if text.parse::<f64>().is_ok_and(|number| Word::of_number(number).kinds != 0) {
+        return Some("the table was probably written with float columns: write them as integers, 1, 0 or -1".into());
+    }
+    let separator = text.chars().find(|c| matches!(c, ';' | '\t' | '|'))?;
+    Some(format!("cells seem to be separated by {separator:?}: a .csv file uses commas, a .tsv file tabs"))
+}
+
+/// The kinds of a set in words.
+fn list(kinds: Kinds) -> String {
+    let names: Vec<_> = (0..NAMES.len()).filter(|bit| kinds >> bit & 1 == 1).map(|bit| NAMES[bit]).collect();
+    match names.split_last() {
+        Some((last, [])) => (*last).to_owned(),
+        Some((last, rest)) => format!("{} or {last}", rest.join(", ")),
+        None => "nothing".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kind_has_its_two_words() {
+        let pairs: [(&str, &str); 6] =
+            [("1", "-1"), ("1", "0"), ("True", "FALSE"), (" yes ", "No"), ("Y", "n"), ("+", "-")];
+        for (bit, (plus, minus)) in pairs.into_iter().enumerate() {
+            let (plus, minus) = (Word::of(plus.as_bytes()), Word::of(minus.as_bytes()));
+            assert_eq!((plus.value, minus.value), (1, -1));
+            assert_eq!(plus.kinds & minus.kinds, 1 << bit, "{}", NAMES[bit]);
+        }
+        assert_eq!(Word::of(b"+1"), Word { kinds: PLUS_MINUS_ONE, value: 1 });
+        for missing in ["", "  ", "NA", "nan", "NaN", "?", " ? ", "\t"] {
+            assert_eq!(Word::of(missing.as_bytes()), MISSING);
+        }
+        for unknown in ["maybe", "2", "1.0", "t", "f", "on", "null", "N/A", "++", "truee", "\u{2212}1"] {
+            assert_eq!(Word::of(unknown.as_bytes()).kinds, 0, "{unknown}");
+        }
+    }
+
+    #[test]
+    fn kinds_are_listed_as_a_person_would() {
+        assert_eq!(list(PLUS_MINUS_ONE), "1/-1");
+        assert_eq!(list(PLUS_MINUS_ONE | ZERO_ONE), "1/-1 or 0/1");
+        assert_eq!(list(ALL), "1/-1, 0/1, true/false, yes/no, y/n or +/-");
+    }
+
+    #[test]
+    fn numbers_are_the_words_of_their_digits() {
+        for number in [-1, 0, 1, 2] {
+            assert_eq!(Word::of_number(f64::from(number)), Word::of(number.to_string().as_bytes()));
+        }
+        assert_eq!(Word::of_number(f64::NAN), MISSING);
+        assert_eq!(Word::of_number(0.5).kinds, 0);
+    }
+}

@@ -1,0 +1,82 @@
+//! Independent units: the baseline that every machine with couplings must beat.
+
+use super::{Fit, Learner, Observer, Step};
+use crate::engine::Guarantee;
+use crate::numeric::stable::log_cosh;
+use crate::{Error, Graph, Machine, Result, Role, Table};
+
+/// Each visible unit by itself: `θ_i = T artanh ⟨s_i⟩`, no couplings. Exact maximum likelihood of the machine without edges.
+///
+/// A column with one value only has no finite maximum; it gets the bias that half a contrary row would give, and the fit says so.
+///
+/// # Example
+/// ```
+/// use isinglass::{Machine, Table, topology};
+/// use isinglass::learn::{Factorized, Learner, NoObserver};
+/// let table = Table::from_rows(["a", "b"], [[1, 1], [1, -1], [1, -1], [-1, 1]])?;
+/// let start = Machine::from_graph(topology::full(2)).with_names(["a", "b"])?;
+/// let fit = Factorized.fit(&start, &table, &mut NoObserver)?;
+/// assert!((fit.machine.biases()[0] - 0.5f64.atanh()).abs() < 1e-15);
+/// assert_eq!(fit.machine.graph().edges().len(), 0);
+/// # Ok::<(), isinglass::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Factorized;
+
+impl Learner for Factorized {
+    fn name(&self) -> &'static str {
+        "factorized"
+    }
+
+    fn fit(&self, start: &Machine, table: &Table, observer: &mut dyn Observer) -> Result<Fit> {
+        // Matching names is what refuses a table that does not belong to the machine.
+        table.evidence_for(start)?;
+        let total = table.total_weight();
+        if total <= 0.0 {
+            return Err(Error::invalid("table", "the rows have no weight"));
+        }
+        let sums: Vec<(f64, f64)> = table.column_sums();
+        let mut biases = vec![0.0; start.units()];
+        let mut notes = Vec::new();
+        let mut log_likelihood = 0.0;
+        for (name, (weight, sum)) in table.columns().iter().zip(sums) {
+            let unit = start.position(name)?;
+            if start.roles()[unit] != Role::Visible {
+                continue;
+            }
+            if weight <= 0.0 {
+                notes.push(format!("column '{name}' has no values: its bias is 0"));
+                continue;
+            }
+            let mut mean = sum / weight;
+            if mean.abs() >= 1.0 {
+                mean = mean.signum() * (1.0 - 1.0 / (weight + 1.0));
+                notes.push(format!("column '{name}' has one value only: its bias is that of half a contrary row"));
+            }
+            let field = mean.atanh();
+            biases[unit] = field * start.temperature();
+            log_likelihood += (sum * field - weight * (log_cosh(field) + std::f64::consts::LN_2)) / total;
+        }
+        let machine = Machine::from_graph(Graph::new(start.units(), [])?)
+            .with_names(start.names().iter().cloned())?
+            .with_roles(start.roles().to_vec())?
+            .with_temperature(start.temperature())?
+            .with_parameters(Vec::new(), biases)?;
+        let step = Step {
+            iteration: 0,
+            objective: log_likelihood,
+            gradient_norm: 0.0,
+        };
+        // The answer is complete; whether the observer would stop here makes no difference.
+        let _ = observer.step(&step, &machine);
+        Ok(Fit {
+            machine,
+            history: vec![step],
+            converged: true,
+            stopped: "closed form".into(),
+            log_likelihood: Some(log_likelihood),
+            guarantee: Guarantee::Exact,
+            notes,
+        })
+    }
+}

@@ -1,0 +1,360 @@
+//! Maximum likelihood with the expectations of any engine.
+//!
+//! The information gain (Rüger 1997, eq. 2) of visible units given input units, averaged over rows with weights:
+//!
+//! ```text
+//! L = Σ_r w_r [ log Z(visible_r, input_r) − log Z(input_r) ] / Σ_r w_r  −  λ/2 Σ w_ij²
+//! ```
+//!
+//! Hidden units and missing cells are free in both terms. Its gradient is clamped minus free correlations (eq. 3), divided by T.
+
+use std::collections::HashMap;
+
+use super::optimize::{self, Objective, OptimizerSettings};
+use super::{Fit, Learner, Observer, Step};
+use crate::engine::{Ask, Batch, Engine, Guarantee, Pairs, Statistics};
+use crate::{Error, Evidence, Machine, Result, Role, Table};
+
+/// Which engine computes which phase of the gradient.
+#[derive(Clone, Copy)]
+pub struct Phases<'a> {
+    /// With the rows of the table clamped: hidden and missing units are free.
+    pub clamped: &'a dyn Engine,
+    /// With the input units clamped alone.
+    pub free: &'a dyn Engine,
+}
+
+/// Learns by following the gradient of the information gain, with an engine for both phases.
+///
+/// *Accuracy*: that of the engine; with an exact one it is exact maximum likelihood. Without hidden units the objective is concave, and the
+/// optimum found is the only one. *When it fails*: data in which a combination of units never varies has its maximum at infinity; weights then
+/// grow until the gradient is below the tolerance. A little `l2` keeps them small.
+///
+/// # Example
+/// ```
+/// use isinglass::{Enumerate, Machine, Table, topology};
+/// use isinglass::learn::{Learner, Likelihood, NoObserver};
+/// let table = Table::from_rows(["a", "b"], [[1, 1], [1, 1], [-1, -1], [1, -1], [-1, 1], [-1, -1]])?;
+/// let start = Machine::from_graph(topology::full(2)).with_names(["a", "b"])?;
+/// let engine = Enumerate::default();
+/// let fit = Likelihood::new(&engine).fit(&start, &table, &mut NoObserver)?;
+/// assert!(fit.converged);
+/// assert!((fit.machine.weights()[0] - (1.0f64 / 3.0).atanh()).abs() < 1e-6);
+/// # Ok::<(), isinglass::Error>(())
+/// ```
+pub struct Likelihood<'a> {
+    phases: Phases<'a>,
+    l2: f64,
+    settings: OptimizerSettings,
+}
+
+impl<'a> Likelihood<'a> {
+    /// With one engine for both phases, no penalty and default settings.
+    pub fn new(engine: &'a dyn Engine) -> Self {
+        Self::with_phases(Phases {
+            clamped: engine,
+            free: engine,
+        })
+    }
+
+    /// With an engine for each phase.
+    pub fn with_phases(phases: Phases<'a>) -> Self {
+        Self {
+            phases,
+            l2: 0.0,
+            settings: OptimizerSettings::default(),
+        }
+    }
+
+    /// Penalise couplings (not biases) with `λ/2 Σ w²`.
+    #[must_use]
+    pub fn l2(mut self, lambda: f64) -> Self {
+        self.l2 = lambda;
+        self
+    }
+
+    /// How to optimise, and when to stop.
+    #[must_use]
+    pub fn optimizer(mut self, settings: OptimizerSettings) -> Self {
+        self.settings = settings;
+        self
+    }
+}
+
+impl Learner for Likelihood<'_> {
+    fn name(&self) -> &'static str {
+        "likelihood"
+    }
+
+    fn fit(&self, start: &Machine, table: &Table, observer: &mut dyn Observer) -> Result<Fit> {
+        if !(self.l2.is_finite() && self.l2 >= 0.0) {
+            let problem = format!("found {}, expected a finite number of at least 0", self.l2);
+            return Err(Error::invalid("l2", problem));
+        }
+        let gain = InformationGain::new(self.phases, start, table, self.l2)?;
+        let mut history = Vec::new();
+        let found = optimize::maximize(
+            &gain,
+            gain.parameters_of(start),
+            &self.settings,
+            &mut |iteration, parameters, objective, gradient_norm| {
+                let step = Step {
+                    iteration,
+                    objective,
+                    gradient_norm,
+                };
+                history.push(step);
+                Ok(observer.step(&step, &gain.machine_of(parameters)?))
+            },
+        )?;
+        let machine = gain.machine_of(&found.parameters)?;
+        let last = gain.evaluate(&machine)?;
+        Ok(Fit {
+            log_likelihood: Some(last.gain),
+            guarantee: last.guarantee,
+            machine,
+            history,
+            converged: found.converged,
+            stopped: found.stopped,
+            notes: Vec::new(),
+        })
+    }
+}
+
+/// The information gain of a table as a function of a machine's trainable parameters, value and gradient in one call.
+///
+/// Trainable are all weights but those between input units, then all biases but those of input units.
+/// Rows without free units are summed up once; only rows with hidden or missing units go to the engine at every step.
+pub struct InformationGain<'a> {
+    phases: Phases<'a>,
+    start: Machine,
+    l2: f64,
+    trained_edges: Vec<usize>,
+    trained_biases: Vec<usize>,
+    complete: Statistics,
+    incomplete: Batch,
+    free: FreePhase,
+    total_weight: f64,
+}
+
+/// What the free phase is conditional on.
+enum FreePhase {
+    /// Nothing: the machine has no input units.
+    Nothing,
+    /// Each distinct state of the input units.
+    Inputs(Batch),
+}
+
+impl<'a> InformationGain<'a> {
+    /// Prepare a table for a machine's structure, names, roles and temperature.
+    ///
+    /// # Errors
+    /// A table that does not fit the machine, or whose rows have no weight.
+    pub fn new(phases: Phases<'a>, start: &Machine, table: &Table, l2: f64) -> Result<Self> {
+        let n = start.units();
+        let roles = start.roles();
+        let (cells, weights) = table.cells_for(start)?;
+        let mut complete = Statistics::zero(start.graph());
+        let mut incomplete = (Vec::new(), Vec::new());
+        let mut inputs: HashMap<Vec<i8>, usize> = HashMap::new();
+        let mut input_rows = (Vec::new(), Vec::new());
+        let has_inputs = roles.contains(&Role::Input);
+        for (row, &weight) in cells.chunks_exact(n.max(1)).zip(&weights) {
+            if weight <= 0.0 {
+                continue;
+            }
+            if row.contains(&0) {
+                incomplete.0.extend_from_slice(row);
+                incomplete.1.push(weight);
+            } else {
+                complete.add_state(start.graph(), row, weight);
+            }
+            if has_inputs {
+                let mut input = row.to_vec();
+                for (cell, role) in input.iter_mut().zip(roles) {
+                    if *role != Role::Input {
+                        *cell = 0;
+                    }
+                }
+                let place = *inputs.entry(input).or_insert_with_key(|input| {
+                    input_rows.0.extend_from_slice(input);
+                    input_rows.1.push(0.0);
+                    input_rows.1.len() - 1
+                });
+                input_rows.1[place] += weight;
+            }
+        }
+        let total_weight = complete.weight + incomplete.1.iter().sum::<f64>();
+        if total_weight <= 0.0 {
+            return Err(Error::invalid("table", "the rows have no weight"));
+        }
+        let is_input = |unit: usize| roles[unit] == Role::Input;
+        let trained_edges = start.graph().edges().iter().enumerate();
+        Ok(Self {
+            phases,
+            l2,
+            trained_edges: trained_edges
+                .filter(|&(_, &(a, b))| !(is_input(a) && is_input(b)))
+                .map(|(edge, _)| edge)
+                .collect(),
+            trained_biases: (0..n).filter(|&unit| !is_input(unit)).collect(),
+            start: start.clone(),
+            complete,
+            incomplete: Batch::new(n, incomplete.0, incomplete.1)?,
+            free: if has_inputs {
+                FreePhase::Inputs(Batch::new(n, input_rows.0, input_rows.1)?)
+            } else {
+                FreePhase::Nothing
+            },
+            total_weight,
+        })
+    }
+
+    /// The trainable parameters of a machine with this structure.
+    pub fn parameters_of(&self, machine: &Machine) -> Vec<f64> {
+        let weights = self.trained_edges.iter().map(|&edge| machine.weights()[edge]);
+        let biases = self.trained_biases.iter().map(|&unit| machine.biases()[unit]);
+        weights.chain(biases).collect()
+    }
+
+    /// The machine with other trainable parameters.
+    pub fn machine_of(&self, parameters: &[f64]) -> Result<Machine> {
+        let mut weights = self.start.weights().to_vec();
+        let mut biases = self.start.biases().to_vec();
+        let (edge_part, bias_part) = parameters.split_at(self.trained_edges.len());
+        for (&edge, &value) in self.trained_edges.iter().zip(edge_part) {
+            weights[edge] = value;
+        }
+        for (&unit, &value) in self.trained_biases.iter().zip(bias_part) {
+            biases[unit] = value;
+        }
+        self.start.clone().with_parameters(weights, biases)
+    }
+
+    fn penalty(&self, machine: &Machine) -> f64 {
+        let squares = self.trained_edges.iter().map(|&edge| machine.weights()[edge].powi(2));
+        0.5 * self.l2 * squares.sum::<f64>()
+    }
+
+    /// The gain of a machine with this structure, and what its gradient consists of; without the penalty.
+    ///
+    /// # Errors
+    /// [`Error::CannotDo`] for an engine without log Z, before any work is done.
+    pub fn evaluate(&self, machine: &Machine) -> Result<Evaluation> {
+        let clamped = (self.incomplete.rows() > 0).then_some(self.phases.clamped);
+        if let Some(engine) = clamped.into_iter().chain([self.phases.free]).find(|engine| !engine.has_log_z()) {
+            return Err(without_log_z(engine));
+        }
+        let clamped = self.clamped(machine)?;
+        let free = self.free(machine)?;
+        Ok(Evaluation {
+            gain: (clamped.value - free.value) / self.total_weight,
+            clamped: clamped.statistics,
+            free: free.statistics,
+            guarantee: clamped.guarantee.and(free.guarantee.negated()),
+        })
+    }
+
+    /// The rows of the table clamped.
+    fn clamped(&self, machine: &Machine) -> Result<Phase> {
+        let mut phase = Phase {
+            value: self.complete.log_weight(machine),
+            statistics: self.complete.clone(),
+            guarantee: Guarantee::Exact,
+        };
+        if self.incomplete.rows() > 0 {
+            let rows = Phase::of_rows(self.phases.clamped, machine, &self.incomplete)?;
+            phase.value += rows.value;
+            phase.statistics.merge(&rows.statistics)?;
+            phase.guarantee = rows.guarantee;
+        }
+        Ok(phase)
+    }
+
+    /// The input units clamped alone.
+    fn free(&self, machine: &Machine) -> Result<Phase> {
+        match &self.free {
+            FreePhase::Inputs(rows) => Phase::of_rows(self.phases.free, machine, rows),
+            FreePhase::Nothing => {
+                let engine = self.phases.free;
+                let answer = engine.expectations(machine, &Evidence::none(machine.units()), Pairs::Edges)?;
+                let scale = |values: Vec<f64>| values.into_iter().map(|x| x * self.total_weight).collect();
+                Ok(Phase {
+                    value: self.total_weight * required(engine, answer.log_z)?,
+                    statistics: Statistics {
+                        weight: self.total_weight,
+                        means: scale(answer.means),
+                        edges: scale(answer.correlations.values),
+                    },
+                    guarantee: answer.guarantee,
+                })
+            }
+        }
+    }
+}
+
+/// The gain of a machine and what its gradient consists of.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Evaluation {
+    /// The average log-likelihood of a row, visible given input units.
+    pub gain: f64,
+    /// Sums over the rows with the table's cells clamped.
+    pub clamped: Statistics,
+    /// Sums over the rows with the input units clamped alone.
+    pub free: Statistics,
+    /// What kind of number the gain is.
+    pub guarantee: Guarantee,
+}
+
+/// One phase: Σ w log Z over rows, and the sums of their moments.
+struct Phase {
+    value: f64,
+    statistics: Statistics,
+    guarantee: Guarantee,
+}
+
+impl Phase {
+    fn of_rows(engine: &dyn Engine, machine: &Machine, rows: &Batch) -> Result<Self> {
+        let ask = Ask {
+            statistics: true,
+            means: false,
+        };
+        let answer = engine.batch(machine, rows, ask)?;
+        let log_z = required(engine, answer.log_z)?;
+        let weighted = rows.given_order().iter().zip(rows.weights());
+        Ok(Self {
+            value: weighted.map(|(&row, weight)| weight * log_z[row]).sum(),
+            statistics: required(engine, answer.statistics)?,
+            guarantee: answer.guarantee,
+        })
+    }
+}
+
+/// What the likelihood cannot do without.
+fn required<T>(engine: &dyn Engine, part: Option<T>) -> Result<T> {
+    part.ok_or_else(|| without_log_z(engine))
+}
+
+fn without_log_z(engine: &dyn Engine) -> Error {
+    Error::CannotDo {
+        who: "the likelihood",
+        what: format!("be computed with the engine {}", engine.name()),
+        why: "that engine has no log Z; take one that has".into(),
+    }
+}
+
+impl Objective for InformationGain<'_> {
+    fn value_and_gradient(&self, parameters: &[f64], gradient: &mut [f64]) -> Result<f64> {
+        let machine = self.machine_of(parameters)?;
+        let Evaluation { gain, clamped, free, .. } = self.evaluate(&machine)?;
+        let scale = 1.0 / (machine.temperature() * self.total_weight);
+        let (edge_part, bias_part) = gradient.split_at_mut(self.trained_edges.len());
+        for (slot, &edge) in edge_part.iter_mut().zip(&self.trained_edges) {
+            *slot = (clamped.edges[edge] - free.edges[edge]) * scale - self.l2 * machine.weights()[edge];
+        }
+        for (slot, &unit) in bias_part.iter_mut().zip(&self.trained_biases) {
+            *slot = (clamped.means[unit] - free.means[unit]) * scale;
+        }
+        Ok(gain - self.penalty(&machine))
+    }
+}

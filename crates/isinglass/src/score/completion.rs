@@ -1,0 +1,81 @@
+//! log P(s_i | all other observed cells of the row), for every observed visible cell.
+
+use crate::engine::{Ask, Batch, Engine, Guarantee};
+use crate::numeric::stable::{log_add, log_sigmoid_twice};
+use crate::{Error, Machine, Result, Role, Table};
+
+/// Rows whose flipped copies go to the engine in one batch.
+const ROWS_AT_ONCE: usize = 256;
+
+pub(super) struct Completion {
+    /// Σ over cells, averaged over rows with weights.
+    pub(super) per_row: f64,
+    /// Averaged over cells with the weights of their rows; `None` if no cell is observed.
+    pub(super) per_cell: Option<f64>,
+    pub(super) guarantee: Guarantee,
+}
+
+/// Rows without free units need only the fields of their units. In the others, each cell is flipped in turn:
+/// `log P(s_i | rest) = log Z(row) − log(Z(row) + Z(row with i flipped))`.
+pub(super) fn completion(machine: &Machine, table: &Table, engine: &dyn Engine) -> Result<Completion> {
+    let n = machine.units();
+    let (cells, weights) = table.cells_for(machine)?;
+    let visible: Vec<usize> = machine.with_role(Role::Visible).collect();
+    let mut sum = 0.0;
+    let mut cell_weight = 0.0;
+    let mut incomplete = Vec::new();
+    for (row, &weight) in cells.chunks_exact(n.max(1)).zip(&weights) {
+        cell_weight += weight * visible.iter().filter(|&&unit| row[unit] != 0).count() as f64;
+        if row.contains(&0) {
+            incomplete.push((row, weight));
+        } else {
+            let all = visible.iter().map(|&unit| log_sigmoid_twice(f64::from(row[unit]) * field(machine, row, unit)));
+            sum += weight * all.sum::<f64>();
+        }
+    }
+    let cannot = || Error::CannotDo {
+        who: "the pseudo-likelihood",
+        what: format!("sum out missing or hidden units with the engine {}", engine.name()),
+        why: "that engine has no log Z; take one that has".into(),
+    };
+    if !incomplete.is_empty() && !engine.has_log_z() {
+        return Err(cannot());
+    }
+    let mut guarantee = Guarantee::Exact;
+    for rows in incomplete.chunks(ROWS_AT_ONCE) {
+        let mut variants = Vec::new();
+        for (row, _) in rows {
+            variants.extend_from_slice(row);
+            for &unit in visible.iter().filter(|&&unit| row[unit] != 0) {
+                let start = variants.len();
+                variants.extend_from_slice(row);
+                variants[start + unit] = -row[unit];
+            }
+        }
+        let count = variants.len() / n;
+        let answer = engine.batch(machine, &Batch::new(n, variants, vec![1.0; count])?, Ask::default())?;
+        guarantee = guarantee.and(answer.guarantee);
+        let log_z = answer.log_z.ok_or_else(cannot)?;
+        let mut rest = log_z.as_slice();
+        for (row, weight) in rows {
+            let flips = visible.iter().filter(|&&unit| row[unit] != 0).count();
+            let (own, others) = rest.split_at(1 + flips);
+            let cells = own[1..].iter().map(|&flipped| own[0] - log_add(own[0], flipped));
+            sum += weight * cells.sum::<f64>();
+            rest = others;
+        }
+    }
+    let total: f64 = weights.iter().sum();
+    Ok(Completion {
+        per_row: sum / total,
+        per_cell: (cell_weight > 0.0).then(|| sum / cell_weight),
+        guarantee,
+    })
+}
+
+/// The field on a unit, divided by T.
+fn field(machine: &Machine, row: &[i8], unit: usize) -> f64 {
+    let around = machine.graph().neighbours(unit);
+    let pull: f64 = around.map(|(other, edge)| machine.weights()[edge] * f64::from(row[other])).sum();
+    (machine.biases()[unit] + pull) / machine.temperature()
+}

@@ -1,0 +1,312 @@
+//! The engine `enumerate` against an independent brute force, and against what must hold.
+
+#![allow(missing_docs, reason = "tests")]
+
+mod common;
+
+use common::{brute_force, clamped_machines, close};
+use isinglass::search::ModeFinder;
+use isinglass::topology::Numbers;
+use isinglass::{
+    Ask, Batch, Engine, Enumerate, Evidence, Graph, Machine, PairMoments, Pairs, Sampler, topology,
+};
+use proptest::prelude::*;
+
+const ENGINE: Enumerate = Enumerate {
+    budget: isinglass::Budget(1 << 30),
+};
+
+fn check_against_brute_force(machine: &Machine, evidence: &Evidence, tolerance: f64) {
+    let truth = brute_force(machine, evidence);
+    let answer = ENGINE.expectations(machine, evidence, Pairs::All).unwrap();
+    close(answer.log_z.unwrap(), truth.log_z, tolerance, "log Z");
+    for unit in 0..machine.units() {
+        close(answer.means[unit], truth.means[unit], tolerance, "mean");
+        for other in unit + 1..machine.units() {
+            let found = answer.correlations.get(machine.graph(), unit, other).unwrap();
+            close(found, truth.pairs[unit][other], tolerance, "pair moment");
+        }
+    }
+    let edges = ENGINE.expectations(machine, evidence, Pairs::Edges).unwrap();
+    for ((a, b), value) in edges.correlations.iter(machine.graph()) {
+        assert_eq!(Some(value), answer.correlations.get(machine.graph(), a, b));
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
+
+    #[test]
+    fn agrees_with_brute_force((machine, evidence) in clamped_machines(12, 3.0)) {
+        check_against_brute_force(&machine, &evidence, 1e-11);
+    }
+
+    #[test]
+    fn strong_couplings_neither_overflow_nor_lose_digits((machine, evidence) in clamped_machines(9, 20.0)) {
+        check_against_brute_force(&machine, &evidence, 1e-10);
+    }
+
+    #[test]
+    fn a_batch_agrees_with_its_rows((machine, _) in clamped_machines(9, 2.0), rows in 1..20usize, seed in any::<u64>()) {
+        let n = machine.units();
+        // Few patterns of free units, so that rows share them and lanes fill.
+        let cells: Vec<i8> = (0..rows * n)
+            .map(|k| {
+                let bits = seed.rotate_left((k % 61) as u32) ^ (k as u64).wrapping_mul(0x9e37_79b9);
+                let free = (seed >> (k % n)) & 1 == 1 && (k / n) % 3 != 0;
+                if free { 0 } else if bits & 4 == 0 { 1 } else { -1 }
+            })
+            .collect();
+        let weights: Vec<f64> = (0..rows).map(|row| 0.5 + row as f64).collect();
+        let batch = Batch::new(n, cells.clone(), weights.clone()).unwrap();
+        let ask = Ask { statistics: true, means: true };
+        let answer = ENGINE.batch(&machine, &batch, ask).unwrap();
+        let statistics = answer.statistics.unwrap();
+        let mut means = vec![0.0; n];
+        let mut edges = vec![0.0; machine.graph().edges().len()];
+        for row in 0..rows {
+            let evidence = Evidence::from_cells(cells[row * n..(row + 1) * n].to_vec()).unwrap();
+            let single = ENGINE.expectations(&machine, &evidence, Pairs::Edges).unwrap();
+            close(answer.log_z.as_ref().unwrap()[row], single.log_z.unwrap(), 1e-12, "log Z of a row");
+            for unit in 0..n {
+                close(answer.means.as_ref().unwrap()[row * n + unit], single.means[unit], 1e-12, "mean in a row");
+                means[unit] += weights[row] * single.means[unit];
+            }
+            for (sum, value) in edges.iter_mut().zip(&single.correlations.values) {
+                *sum += weights[row] * value;
+            }
+        }
+        for (found, expected) in statistics.means.iter().zip(&means) {
+            close(*found, *expected, 1e-11, "summed mean");
+        }
+        for (found, expected) in statistics.edges.iter().zip(&edges) {
+            close(*found, *expected, 1e-11, "summed pair moment");
+        }
+        close(statistics.weight, weights.iter().sum(), 1e-12, "weight");
+    }
+
+    #[test]
+    fn the_conditional_machine_is_the_machine_under_evidence((machine, evidence) in clamped_machines(10, 2.0)) {
+        let conditional = machine.conditional(&evidence).unwrap();
+        let nothing = Evidence::none(conditional.units());
+        let inside = ENGINE.expectations(&conditional, &nothing, Pairs::None).unwrap();
+        let whole = ENGINE.expectations(&machine, &evidence, Pairs::None).unwrap();
+        close(inside.log_z.unwrap(), whole.log_z.unwrap(), 1e-12, "log Z");
+        for (place, unit) in evidence.free().enumerate() {
+            close(inside.means[place], whole.means[unit], 1e-12, "mean");
+        }
+    }
+
+    #[test]
+    fn queries_are_ratios_of_sums((machine, evidence) in clamped_machines(9, 2.0), take in 1..4usize) {
+        let ask: Vec<usize> = evidence.free().take(take).collect::<Vec<_>>().into_iter().rev().collect();
+        let truth = brute_force(&machine, &evidence);
+        let table = ENGINE.joint(&machine, &evidence, &ask).unwrap();
+        close(table.probabilities.iter().sum(), 1.0, 1e-12, "sum of probabilities");
+        for (number, &p) in table.probabilities.iter().enumerate() {
+            let state = isinglass::JointTable::state(ask.len(), number);
+            let expected: f64 = truth.states.iter()
+                .filter(|(_, s)| ask.iter().zip(&state).all(|(&unit, &x)| s[unit] == x))
+                .map(|(log, _)| (log - truth.log_z).exp())
+                .sum();
+            close(p, expected, 1e-11, "probability of a joint state");
+        }
+    }
+
+    #[test]
+    fn no_state_beats_the_mode((machine, evidence) in clamped_machines(10, 2.0)) {
+        let truth = brute_force(&machine, &evidence);
+        let mode = ENGINE.mode(&machine, &evidence).unwrap();
+        let best = truth.states.iter().map(|state| state.0).fold(f64::NEG_INFINITY, f64::max);
+        close(machine.log_weight(&mode.state), best, 1e-12, "log-weight of the mode");
+        close(mode.energy, -machine.negative_energy(&mode.state), 1e-12, "its energy");
+        for unit in 0..machine.units() {
+            prop_assert!(evidence.get(unit).is_none_or(|spin| spin.value() == mode.state[unit]));
+        }
+    }
+
+    /// ∂ log Z / ∂ θ_i = ⟨s_i⟩ / T, ∂ log Z / ∂ w_ij = ⟨s_i s_j⟩ / T.
+    #[test]
+    fn moments_are_the_derivatives_of_log_z((machine, evidence) in clamped_machines(8, 1.5)) {
+        let log_z = |weights: &[f64], biases: &[f64]| {
+            let moved = machine.clone().with_parameters(weights.to_vec(), biases.to_vec()).unwrap();
+            ENGINE.expectations(&moved, &evidence, Pairs::None).unwrap().log_z.unwrap()
+        };
+        let answer = ENGINE.expectations(&machine, &evidence, Pairs::Edges).unwrap();
+        let step = 1e-4 * machine.temperature();
+        let slope = |edit: &dyn Fn(&mut Vec<f64>, &mut Vec<f64>, f64)| {
+            let at = |x: f64| {
+                let (mut weights, mut biases) = (machine.weights().to_vec(), machine.biases().to_vec());
+                edit(&mut weights, &mut biases, x);
+                log_z(&weights, &biases)
+            };
+            (at(step) - at(-step)) / (2.0 * step) * machine.temperature()
+        };
+        for unit in 0..machine.units() {
+            let found = slope(&|_, biases, x| biases[unit] += x);
+            close(found, answer.means[unit], 1e-7, "slope by a bias");
+        }
+        for edge in 0..machine.weights().len() {
+            let found = slope(&|weights, _, x| weights[edge] += x);
+            close(found, answer.correlations.values[edge], 1e-7, "slope by a weight");
+        }
+    }
+
+    /// Relabelling units and flipping a unit's sign change the answer in the way they must.
+    #[test]
+    fn symmetric_under_relabelling_and_flipping((machine, evidence) in clamped_machines(9, 2.0), flipped in any::<u16>()) {
+        let n = machine.units();
+        let sign = |unit: usize| if flipped >> unit & 1 == 1 { -1.0 } else { 1.0 };
+        let turn = |unit: usize| n - 1 - unit;
+        let edges: Vec<(usize, usize, f64)> = machine.graph().edges().iter().zip(machine.weights())
+            .map(|(&(a, b), &w)| (turn(a), turn(b), w * sign(a) * sign(b)))
+            .collect();
+        let units = (0..n).map(|k| isinglass::Unit::new(format!("y{k}"), machine.biases()[turn(k)] * sign(turn(k)))).collect();
+        let other = Machine::new(units, edges).unwrap()
+            .with_temperature(machine.temperature()).unwrap()
+            .with_offset(machine.offset()).unwrap();
+        let cells = (0..n).map(|k| evidence.cells()[turn(k)] * sign(turn(k)) as i8).collect();
+        let other_evidence = Evidence::from_cells(cells).unwrap();
+        let one = ENGINE.expectations(&machine, &evidence, Pairs::All).unwrap();
+        let two = ENGINE.expectations(&other, &other_evidence, Pairs::All).unwrap();
+        close(two.log_z.unwrap(), one.log_z.unwrap(), 1e-12, "log Z");
+        for unit in 0..n {
+            close(two.means[turn(unit)], sign(unit) * one.means[unit], 1e-12, "mean");
+        }
+    }
+}
+
+#[test]
+fn every_size_up_to_22_units_is_right() {
+    // Brute force over pairs would take minutes here: closed forms and a second way of summing instead.
+    for n in 1..=22 {
+        let machine = Machine::from_graph(topology::chain(n)).with_numbers(
+            &Numbers::Normal { mean: 0.0, deviation: 1.0 },
+            &Numbers::Constant(0.0),
+            n as u64,
+        );
+        let answer = ENGINE.expectations(&machine, &Evidence::none(n), Pairs::All).unwrap();
+        let expected: f64 = n as f64 * 2f64.ln() + machine.weights().iter().map(|w| w.cosh().ln()).sum::<f64>();
+        close(answer.log_z.unwrap(), expected, 1e-12, "log Z of a chain");
+        for a in 0..n {
+            for b in a + 1..n {
+                let product: f64 = machine.weights()[a..b].iter().map(|w| w.tanh()).product();
+                let found = answer.correlations.get(machine.graph(), a, b).unwrap();
+                close(found, product, 1e-12, "pair moment of a chain");
+            }
+        }
+    }
+    for n in [18, 20, 22] {
+        let machine = Machine::from_graph(topology::full(n))
+            .with_numbers(
+                &Numbers::Uniform { low: -1.0, high: 1.0 },
+                &Numbers::Uniform { low: -1.0, high: 1.0 },
+                n as u64,
+            )
+            .with_temperature(1.7)
+            .unwrap();
+        // Clamping the last units both ways sums over the same states in another order.
+        let whole = ENGINE.expectations(&machine, &Evidence::none(n), Pairs::All).unwrap();
+        let mut mean = 0.0;
+        let mut logs = Vec::new();
+        for spin in [isinglass::Spin::Down, isinglass::Spin::Up] {
+            let part = ENGINE.expectations(&machine, &common::given(n, n - 1, spin), Pairs::None).unwrap();
+            logs.push(part.log_z.unwrap());
+            let p = (part.log_z.unwrap() - whole.log_z.unwrap()).exp();
+            mean += p * part.means[0];
+        }
+        close(isinglass::numeric::stable::log_sum(&logs), whole.log_z.unwrap(), 1e-12, "log Z from its halves");
+        close(mean, whole.means[0], 1e-11, "mean from its halves");
+    }
+}
+
+#[test]
+fn one_plain_pass_over_two_million_states_agrees() {
+    let n = 21;
+    let machine = topology::sherrington_kirkpatrick(n, 1.3, 5);
+    let answer = ENGINE.expectations(&machine, &Evidence::none(n), Pairs::All).unwrap();
+    let mut dense = vec![vec![0.0; n]; n];
+    for (&(a, b), &w) in machine.graph().edges().iter().zip(machine.weights()) {
+        dense[a][b] = w;
+        dense[b][a] = w;
+    }
+    // Gray code: one unit turns at each step, and the energy changes by twice its field.
+    let mut state = vec![-1.0; n];
+    let mut log: f64 = machine.weights().iter().sum();
+    let (mut z, mut m3, mut c27) = (0.0, 0.0, 0.0);
+    for number in 0..1u32 << n {
+        let weight = log.exp();
+        z += weight;
+        m3 += weight * state[3];
+        c27 += weight * state[2] * state[7];
+        let turning = (number + 1).trailing_zeros() as usize;
+        if turning < n {
+            let field: f64 = dense[turning].iter().zip(&state).map(|(w, s)| w * s).sum();
+            log -= 2.0 * state[turning] * field;
+            state[turning] = -state[turning];
+        }
+    }
+    close(answer.log_z.unwrap(), z.ln(), 1e-9, "log Z");
+    close(answer.means[3], m3 / z, 1e-9, "mean");
+    close(answer.correlations.get(machine.graph(), 2, 7).unwrap(), c27 / z, 1e-9, "pair moment");
+}
+
+#[test]
+fn an_empty_machine_and_a_wholly_clamped_one_have_one_state() {
+    let empty = Machine::from_graph(Graph::new(0, []).unwrap()).with_offset(0.7).unwrap();
+    let answer = ENGINE.expectations(&empty, &Evidence::none(0), Pairs::All).unwrap();
+    assert_eq!(answer.log_z, Some(0.7));
+    let machine = topology::sherrington_kirkpatrick(5, 1.0, 1);
+    let evidence = Evidence::from_cells(vec![1, -1, -1, 1, 1]).unwrap();
+    let answer = ENGINE.expectations(&machine, &evidence, Pairs::All).unwrap();
+    close(answer.log_z.unwrap(), machine.log_weight(evidence.cells()), 1e-14, "log Z");
+    assert_eq!(answer.means, [1.0, -1.0, -1.0, 1.0, 1.0]);
+    assert_eq!(PairMoments::count(Pairs::All, machine.graph()), 10);
+}
+
+#[test]
+fn too_many_units_are_refused_with_the_figure() {
+    let machine = Machine::from_graph(topology::chain(40));
+    let refusal = ENGINE.expectations(&machine, &Evidence::none(40), Pairs::None).unwrap_err();
+    assert_eq!(
+        refusal.to_string(),
+        "enumerate: 40 free units (2^40 states of 8 bytes) needs 8 TiB, and the budget is 1 GiB"
+    );
+}
+
+#[test]
+fn exact_draws_have_the_distribution_of_the_machine() {
+    let machine = topology::sherrington_kirkpatrick(13, 1.5, 3);
+    let mut evidence = Evidence::none(13);
+    evidence.clamp(4, isinglass::Spin::Down);
+    let count = 40_000;
+    let draws = ENGINE.draw(&machine, &evidence, count, 17).unwrap();
+    let truth = brute_force(&machine, &evidence);
+    for a in 0..13 {
+        for b in 0..13 {
+            let sum: i32 = draws.cells.chunks(13).map(|state| i32::from(state[a] * state[b])).sum();
+            let found = f64::from(sum) / count as f64;
+            let deviation = ((1.0 - truth.pairs[a][b].powi(2)) / count as f64).sqrt();
+            let error = (found - truth.pairs[a][b]).abs();
+            assert!(error <= 5.0 * deviation + 1e-12, "{a} {b}: {found}");
+        }
+    }
+    assert_eq!(draws, ENGINE.draw(&machine, &evidence, count, 17).unwrap());
+    assert_ne!(draws, ENGINE.draw(&machine, &evidence, count, 18).unwrap());
+}
+
+#[test]
+fn threads_do_not_change_a_bit() {
+    let machine = topology::sherrington_kirkpatrick(17, 1.2, 9);
+    let run = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| {
+            let answer = ENGINE.expectations(&machine, &Evidence::none(17), Pairs::All).unwrap();
+            let draws = ENGINE.draw(&machine, &Evidence::none(17), 500, 3).unwrap();
+            let joint = ENGINE.joint(&machine, &Evidence::none(17), &[3, 5, 16]).unwrap();
+            (answer, draws, joint)
+        })
+    };
+    assert_eq!(run(1), run(2));
+    assert_eq!(run(1), run(5));
+}

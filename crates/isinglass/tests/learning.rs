@@ -1,0 +1,239 @@
+//! Learning: gradients against finite differences, moments against data, likelihoods against sums over states.
+
+#![allow(missing_docs, reason = "tests")]
+
+mod common;
+
+use common::{brute_force, close};
+use isinglass::learn::{
+    Factorized, InformationGain, Learner, Likelihood, NoObserver, Objective, OptimizerSettings, Phases,
+};
+use isinglass::topology::{self, Links, Numbers};
+use isinglass::{Engine, Enumerate, Error, Evidence, Gibbs, Machine, Pairs, Role, Table, score};
+use proptest::prelude::*;
+
+const ENGINE: Enumerate = Enumerate {
+    budget: isinglass::Budget(1 << 30),
+};
+
+fn phases() -> Phases<'static> {
+    Phases {
+        clamped: &ENGINE,
+        free: &ENGINE,
+    }
+}
+
+/// A two-layer machine with an input unit, and a weighted table with missing cells for it.
+fn machines_with_tables() -> impl Strategy<Value = (Machine, Table)> {
+    (2..5usize, 0..3usize, any::<bool>(), any::<u64>(), 0.3..3.0f64).prop_flat_map(
+        |(visible, hidden, with_input, seed, temperature)| {
+            let cell = prop_oneof![2 => Just(1i8), 2 => Just(-1i8), 1 => Just(0i8)];
+            let row = (proptest::collection::vec(cell, visible), 0.1..3.0f64);
+            proptest::collection::vec(row, 1..12).prop_map(move |rows| {
+                let mut machine = topology::two_layer(visible, &Links::Full, hidden, &Links::Chain).unwrap();
+                if with_input {
+                    let mut roles = machine.roles().to_vec();
+                    roles[0] = Role::Input;
+                    machine = machine.with_roles(roles).unwrap();
+                }
+                let normal = Numbers::Normal { mean: 0.0, deviation: 0.7 };
+                let machine = machine
+                    .with_numbers(&normal, &normal, seed)
+                    .with_temperature(temperature)
+                    .unwrap();
+                let mut table = Table::new(machine.names()[..visible].iter().cloned()).unwrap();
+                for (row, weight) in rows {
+                    table.push(&row, weight).unwrap();
+                }
+                (machine, table)
+            })
+        },
+    )
+}
+
+/// Average log P(visible | input) by the plainest sums.
+fn plain_log_likelihood(machine: &Machine, table: &Table) -> f64 {
+    let mut sum = 0.0;
+    for k in 0..table.distinct_rows() {
+        let mut clamped = vec![0; machine.units()];
+        let mut inputs = vec![0; machine.units()];
+        for (name, &cell) in table.columns().iter().zip(table.row(k)) {
+            let unit = machine.position(name).unwrap();
+            clamped[unit] = cell;
+            if machine.roles()[unit] == Role::Input {
+                inputs[unit] = cell;
+            }
+        }
+        let log_z = |cells: Vec<i8>| brute_force(machine, &Evidence::from_cells(cells).unwrap()).log_z;
+        sum += table.weight(k) * (log_z(clamped) - log_z(inputs));
+    }
+    sum / table.total_weight()
+}
+
+/// Average Σ_i log P(s_i | rest of the observed row) by the plainest sums.
+fn plain_pseudo_log_likelihood(machine: &Machine, table: &Table) -> f64 {
+    let mut sum = 0.0;
+    for k in 0..table.distinct_rows() {
+        let mut clamped = vec![0; machine.units()];
+        for (name, &cell) in table.columns().iter().zip(table.row(k)) {
+            clamped[machine.position(name).unwrap()] = cell;
+        }
+        let log_z = |cells: &[i8]| brute_force(machine, &Evidence::from_cells(cells.to_vec()).unwrap()).log_z;
+        for unit in machine.with_role(Role::Visible).filter(|&unit| clamped[unit] != 0) {
+            let mut rest = clamped.clone();
+            rest[unit] = 0;
+            sum += table.weight(k) * (log_z(&clamped) - log_z(&rest));
+        }
+    }
+    sum / table.total_weight()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 100, ..ProptestConfig::default() })]
+
+    #[test]
+    fn value_and_gradient_of_the_information_gain((machine, table) in machines_with_tables(), l2 in prop_oneof![Just(0.0), 0.0..0.5f64]) {
+        let gain = InformationGain::new(phases(), &machine, &table, l2).unwrap();
+        let parameters = gain.parameters_of(&machine);
+        let mut gradient = vec![0.0; parameters.len()];
+        let value = gain.value_and_gradient(&parameters, &mut gradient).unwrap();
+        if l2 == 0.0 {
+            close(value, plain_log_likelihood(&machine, &table), 1e-10, "information gain");
+        }
+        let mut scratch = vec![0.0; parameters.len()];
+        for k in 0..parameters.len() {
+            let mut at = |x: f64| {
+                let mut moved = parameters.clone();
+                moved[k] += x;
+                gain.value_and_gradient(&moved, &mut scratch).unwrap()
+            };
+            let slope = (at(1e-4) - at(-1e-4)) / 2e-4;
+            close(gradient[k], slope, 1e-6, "slope of the information gain");
+        }
+    }
+
+    #[test]
+    fn scores_agree_with_plain_sums((machine, table) in machines_with_tables()) {
+        let found = score::score(&machine, &table, phases()).unwrap();
+        close(found.log_likelihood.unwrap(), plain_log_likelihood(&machine, &table), 1e-10, "log-likelihood");
+        let plain = plain_pseudo_log_likelihood(&machine, &table);
+        close(found.pseudo_log_likelihood.unwrap(), plain, 1e-10, "pseudo-log-likelihood");
+        prop_assert!(found.completion.is_none_or(|q| q >= 0.0));
+        prop_assert_eq!(found.rows, table.rows());
+    }
+
+    #[test]
+    fn a_fit_never_ends_below_its_start((machine, table) in machines_with_tables()) {
+        let settings = OptimizerSettings { iterations: 40, ..OptimizerSettings::default() };
+        let fit = Likelihood::new(&ENGINE).l2(0.01).optimizer(settings).fit(&machine, &table, &mut NoObserver).unwrap();
+        let objective: Vec<f64> = fit.history.iter().map(|step| step.objective).collect();
+        prop_assert!(objective.windows(2).all(|pair| pair[1] >= pair[0] - 1e-12), "{:?}", objective);
+        close(fit.log_likelihood.unwrap(), plain_log_likelihood(&fit.machine, &table), 1e-10, "log-likelihood");
+        // Input units are conditions: nothing about their own distribution is learned.
+        for unit in machine.with_role(Role::Input) {
+            prop_assert_eq!(machine.biases()[unit], fit.machine.biases()[unit]);
+        }
+    }
+}
+
+#[test]
+fn a_fully_visible_fit_reproduces_the_moments_of_the_data() {
+    let truth = topology::sherrington_kirkpatrick(6, 0.9, 3);
+    let draws = isinglass::Sampler::draw(&ENGINE, &truth, &Evidence::none(6), 3000, 1).unwrap();
+    let table = Table::from_rows(truth.names().iter().cloned(), draws.cells.chunks(6)).unwrap();
+    let fit = Likelihood::new(&ENGINE)
+        .fit(&Machine::from_graph(topology::full(6)), &table, &mut NoObserver)
+        .unwrap();
+    assert!(fit.converged, "{}", fit.stopped);
+    let model = ENGINE.expectations(&fit.machine, &Evidence::none(6), Pairs::All).unwrap();
+    for a in 0..6 {
+        close(model.means[a], table.means()[a].unwrap(), 1e-6, "mean");
+        for b in a + 1..6 {
+            let sum: i32 = draws.cells.chunks(6).map(|row| i32::from(row[a] * row[b])).sum();
+            let found = model.correlations.get(fit.machine.graph(), a, b).unwrap();
+            close(found, f64::from(sum) / 3000.0, 1e-6, "pair moment");
+        }
+    }
+    // The maximum is the only one: the likelihood of the truth is lower.
+    let at_truth = score::score(&truth, &table, phases()).unwrap();
+    assert!(at_truth.log_likelihood.unwrap() < fit.log_likelihood.unwrap());
+}
+
+#[test]
+fn row_weights_count_as_repeated_rows() {
+    let rows = [[1i8, 1, -1], [-1, 1, 0], [1, -1, -1], [-1, -1, 1], [1, 1, 1]];
+    let counts = [3, 1, 2, 4, 1];
+    let mut repeated = Table::new(["a", "b", "c"]).unwrap();
+    let mut weighted = repeated.clone();
+    for (row, count) in rows.iter().zip(counts) {
+        weighted.push(row, f64::from(count)).unwrap();
+        for _ in 0..count {
+            repeated.push(row, 1.0).unwrap();
+        }
+    }
+    let start = Machine::from_graph(topology::full(3)).with_names(["a", "b", "c"]).unwrap();
+    let fit = |table: &Table| Likelihood::new(&ENGINE).fit(&start, table, &mut NoObserver).unwrap();
+    assert_eq!(fit(&repeated).machine, fit(&weighted).machine);
+}
+
+#[test]
+fn hidden_units_explain_what_couplings_cannot() {
+    // Parity of three units: no pairwise machine of visible units alone can have it.
+    let rows = [[1i8, 1, 1], [1, -1, -1], [-1, 1, -1], [-1, -1, 1]];
+    let table = Table::from_rows(["v0", "v1", "v2"], rows).unwrap();
+    let visible = topology::two_layer(3, &Links::Full, 0, &Links::None).unwrap();
+    let plain = Likelihood::new(&ENGINE).fit(&visible, &table, &mut NoObserver).unwrap();
+    close(plain.log_likelihood.unwrap(), -(8f64.ln()), 1e-9, "without hidden units");
+    let best = (0..8)
+        .map(|seed| {
+            let start = topology::two_layer(3, &Links::Full, 1, &Links::None).unwrap().with_numbers(
+                &Numbers::Normal { mean: 0.0, deviation: 0.5 },
+                &Numbers::Constant(0.0),
+                seed,
+            );
+            let settings = OptimizerSettings { iterations: 500, tolerance: 1e-4 };
+            let learner = Likelihood::new(&ENGINE).optimizer(settings);
+            learner.fit(&start, &table, &mut NoObserver).unwrap().log_likelihood.unwrap()
+        })
+        .fold(f64::NEG_INFINITY, f64::max);
+    assert!(best > -(4f64.ln()) - 0.05, "with a hidden unit: {best}, at most {}", -(4f64.ln()));
+}
+
+#[test]
+fn factorized_is_the_best_machine_without_couplings() {
+    let rows = [[1i8, -1], [1, 0], [1, -1], [-1, -1], [0, -1]];
+    let table = Table::from_rows(["a", "b"], rows).unwrap();
+    let names = ["a", "b"];
+    let alone = Machine::from_graph(isinglass::Graph::new(2, []).unwrap()).with_names(names).unwrap();
+    let start = Machine::from_graph(topology::full(2)).with_names(names).unwrap();
+    let closed = Factorized.fit(&start, &table, &mut NoObserver).unwrap();
+    close(closed.log_likelihood.unwrap(), plain_log_likelihood(&closed.machine, &table), 1e-12, "log-likelihood");
+    let followed = Likelihood::new(&ENGINE).fit(&alone, &table, &mut NoObserver).unwrap();
+    close(closed.machine.biases()[0], followed.machine.biases()[0], 1e-5, "bias of a");
+    // b is always −1: finite all the same, and said.
+    assert!(closed.machine.biases()[1].is_finite());
+    assert_eq!(closed.notes.len(), 1);
+}
+
+#[test]
+fn an_engine_without_log_z_is_refused_with_a_reason() {
+    let table = Table::from_rows(["x0", "x1"], [[1i8, 1], [-1, 1]]).unwrap();
+    let start = Machine::from_graph(topology::full(2));
+    let engine = Gibbs::default();
+    let refusal = Likelihood::new(&engine).fit(&start, &table, &mut NoObserver).unwrap_err();
+    assert!(matches!(refusal, Error::CannotDo { .. }), "{refusal}");
+    let both = Phases { clamped: &ENGINE, free: &engine };
+    let found = score::score(&start, &table, both).unwrap();
+    assert_eq!(found.log_likelihood, None);
+    assert!(found.pseudo_log_likelihood.is_some());
+    assert_eq!(found.notes.len(), 1);
+}
+
+#[test]
+fn tables_without_weight_are_refused() {
+    let mut table = Table::new(["x0", "x1"]).unwrap();
+    table.push(&[1, 1], 0.0).unwrap();
+    let start = Machine::from_graph(topology::full(2));
+    let message = Likelihood::new(&ENGINE).fit(&start, &table, &mut NoObserver).unwrap_err().to_string();
+    assert_eq!(message, "table: the rows have no weight");
+}
