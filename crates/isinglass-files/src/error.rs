@@ -70,11 +70,7 @@ struct Place<'a>(&'a str);
 
 impl fmt::Display for Place<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.0.is_empty() {
-            Ok(())
-        } else {
-            write!(f, "{}: ", self.0)
-        }
+        if self.0.is_empty() { Ok(()) } else { write!(f, "{}: ", self.0) }
     }
 }
 
@@ -98,11 +94,7 @@ impl Error {
             io::ErrorKind::PermissionDenied => format!("{attempt}: permission denied"),
             _ => format!("{attempt}: {}", one_line(&error.to_string())),
         };
-        Self::Access {
-            path: path.to_owned(),
-            problem,
-            kind: error.kind(),
-        }
+        Self::Access { path: path.to_owned(), problem, kind: error.kind() }
     }
 }
 
@@ -120,11 +112,7 @@ pub(crate) type Parsed<T> = std::result::Result<T, Fault>;
 impl Fault {
     /// A problem at a place.
     pub(crate) fn new(place: impl Into<String>, problem: impl Into<String>) -> Self {
-        Self {
-            place: place.into(),
-            problem: problem.into(),
-            hint: None,
-        }
+        Self { place: place.into(), problem: problem.into(), hint: None }
     }
 
     /// A problem of the file as a whole.
@@ -134,40 +122,24 @@ impl Fault {
 
     /// The same problem with a line of advice.
     pub(crate) fn with_hint(self, hint: impl Into<String>) -> Self {
-        Self {
-            hint: Some(hint.into()),
-            ..self
-        }
+        Self { hint: Some(hint.into()), ..self }
     }
 
     /// The same problem, its place found inside another.
     pub(crate) fn inside(mut self, outer: &str) -> Self {
-        self.place = if self.place.is_empty() {
-            outer.to_owned()
-        } else {
-            format!("{outer}, {}", self.place)
-        };
+        self.place =
+            if self.place.is_empty() { outer.to_owned() } else { format!("{outer}, {}", self.place) };
         self
     }
 
     /// The error of reading a file with this problem.
     pub(crate) fn reading(self, path: &Path) -> Error {
-        Error::Content {
-            path: path.to_owned(),
-            place: self.place,
-            problem: self.problem,
-            hint: self.hint,
-        }
+        Error::Content { path: path.to_owned(), place: self.place, problem: self.problem, hint: self.hint }
     }
 
     /// The error of writing a machine with this problem to a file.
     pub(crate) fn writing(self, path: &Path) -> Error {
-        Error::Unwritable {
-            path: path.to_owned(),
-            place: self.place,
-            problem: self.problem,
-            hint: self.hint,
-        }
+        Error::Unwritable { path: path.to_owned(), place: self.place, problem: self.problem, hint: self.hint }
     }
 }
 
@@ -175,9 +147,7 @@ impl Fault {
 impl From<isinglass::Error> for Fault {
     fn from(error: isinglass::Error) -> Self {
         match error {
-            isinglass::Error::Invalid { place, problem } => {
-                Self::new(one_line(&place), one_line(&problem))
-            }
+            isinglass::Error::Invalid { place, problem } => Self::new(one_line(&place), one_line(&problem)),
             other => Self::whole(one_line(&other.to_string())),
         }
     }

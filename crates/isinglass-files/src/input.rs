@@ -29,10 +29,7 @@ impl Ending {
             None => (name.as_str(), false),
         };
         let word = name.rsplit_once('.').map_or("", |(_, word)| word);
-        Self {
-            word: word.to_owned(),
-            gzip,
-        }
+        Self { word: word.to_owned(), gzip }
     }
 }
 
@@ -60,9 +57,7 @@ pub(crate) fn reader(path: &Path) -> Result<Box<dyn BufRead>> {
 /// The whole content of a file, decompressed if its ending is `.gz`.
 pub(crate) fn bytes(path: &Path) -> Result<Vec<u8>> {
     let mut content = Vec::new();
-    reader(path)?
-        .read_to_end(&mut content)
-        .map_err(|error| unreadable(path, &error))?;
+    reader(path)?.read_to_end(&mut content).map_err(|error| unreadable(path, &error))?;
     Ok(content)
 }
 
@@ -75,11 +70,7 @@ pub(crate) fn unreadable(path: &Path, error: &io::Error) -> Error {
             kind: error.kind(),
         };
     }
-    let attempt = if Ending::of(path).gzip {
-        "cannot be decompressed"
-    } else {
-        "cannot be read"
-    };
+    let attempt = if Ending::of(path).gzip { "cannot be decompressed" } else { "cannot be read" };
     Error::access(path, attempt, error)
 }
 

@@ -31,6 +31,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod edges;
 mod error;
 mod input;
 mod model;
@@ -38,6 +39,7 @@ mod npy;
 mod output;
 mod table;
 
+pub use edges::{EdgeList, read_edges};
 pub use error::{Error, Result};
 pub use model::{ModelFormat, model_format, read_evidence, read_model, write_model};
 pub use output::Output;

@@ -78,10 +78,7 @@ impl Output {
             let file = temporary(&directory, &end, existing.as_ref());
             Target::Beside(BufWriter::with_capacity(BUFFER, file.map_err(|e| fail(&e))?), end)
         };
-        Ok(Self {
-            path: path.to_owned(),
-            target,
-        })
+        Ok(Self { path: path.to_owned(), target })
     }
 
     /// The path as it was given.

@@ -15,7 +15,7 @@ pub enum Error {
         problem: String,
     },
     /// A unit name that the machine does not have.
-    #[error("there is no unit named '{name}'{}", hint_of(.hint))]
+    #[error("there is no unit named '{name}'{}", hint_of(.hint.as_ref()))]
     UnknownUnit {
         /// The name asked for.
         name: String,
@@ -70,28 +70,15 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 impl Error {
     /// An [`Error::Invalid`] at a place.
     pub fn invalid(place: impl Into<String>, problem: impl Into<String>) -> Self {
-        Self::Invalid {
-            place: place.into(),
-            problem: problem.into(),
-        }
+        Self::Invalid { place: place.into(), problem: problem.into() }
     }
 
     /// Check that two lengths agree.
     pub(crate) fn check_length(what: &'static str, found: usize, expected: usize) -> Result<()> {
-        if found == expected {
-            Ok(())
-        } else {
-            Err(Self::Length {
-                what,
-                found,
-                expected,
-            })
-        }
+        if found == expected { Ok(()) } else { Err(Self::Length { what, found, expected }) }
     }
 }
 
-fn hint_of(hint: &Option<String>) -> String {
-    hint.as_ref()
-        .map(|name| format!(" (did you mean '{name}'?)"))
-        .unwrap_or_default()
+fn hint_of(hint: Option<&String>) -> String {
+    hint.map(|name| format!(" (did you mean '{name}'?)")).unwrap_or_default()
 }

@@ -55,10 +55,15 @@ pub mod search;
 pub mod table;
 
 pub use engine::{
-    Ask, Batch, BatchExpectations, Budget, Diagnostics, Engine, Enumerate, Expectations, Gibbs,
-    Guarantee, JointTable, PairMoments, Pairs, Sampler, Statistics,
+    Ask, Batch, BatchExpectations, Budget, Diagnostics, Engine, Enumerate, Expectations, Gibbs, Guarantee,
+    JointTable, PairMoments, Pairs, Sampler, Statistics,
 };
 pub use error::{Error, Result};
 pub use graph::Graph;
 pub use machine::{Evidence, Machine, Role, Spin, Unit, topology};
 pub use table::Table;
+
+/// The README's example is tested like any other.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

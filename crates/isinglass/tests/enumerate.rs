@@ -1,6 +1,6 @@
 //! The engine `enumerate` against an independent brute force, and against what must hold.
 
-#![allow(missing_docs, reason = "tests")]
+#![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
 
 mod common;
 
@@ -12,9 +12,7 @@ use isinglass::{
 };
 use proptest::prelude::*;
 
-const ENGINE: Enumerate = Enumerate {
-    budget: isinglass::Budget(1 << 30),
-};
+const ENGINE: Enumerate = Enumerate { budget: isinglass::Budget(1 << 30) };
 
 fn check_against_brute_force(machine: &Machine, evidence: &Evidence, tolerance: f64) {
     let truth = brute_force(machine, evidence);
@@ -58,7 +56,7 @@ proptest! {
             })
             .collect();
         let weights: Vec<f64> = (0..rows).map(|row| 0.5 + row as f64).collect();
-        let batch = Batch::new(n, cells.clone(), weights.clone()).unwrap();
+        let batch = Batch::new(n, &cells, &weights).unwrap();
         let ask = Ask { statistics: true, means: true };
         let answer = ENGINE.batch(&machine, &batch, ask).unwrap();
         let statistics = answer.statistics.unwrap();
@@ -186,7 +184,8 @@ fn every_size_up_to_22_units_is_right() {
             n as u64,
         );
         let answer = ENGINE.expectations(&machine, &Evidence::none(n), Pairs::All).unwrap();
-        let expected: f64 = n as f64 * 2f64.ln() + machine.weights().iter().map(|w| w.cosh().ln()).sum::<f64>();
+        let expected: f64 =
+            n as f64 * 2f64.ln() + machine.weights().iter().map(|w| w.cosh().ln()).sum::<f64>();
         close(answer.log_z.unwrap(), expected, 1e-12, "log Z of a chain");
         for a in 0..n {
             for b in a + 1..n {
@@ -215,7 +214,12 @@ fn every_size_up_to_22_units_is_right() {
             let p = (part.log_z.unwrap() - whole.log_z.unwrap()).exp();
             mean += p * part.means[0];
         }
-        close(isinglass::numeric::stable::log_sum(&logs), whole.log_z.unwrap(), 1e-12, "log Z from its halves");
+        close(
+            isinglass::numeric::stable::log_sum(&logs),
+            whole.log_z.unwrap(),
+            1e-12,
+            "log Z from its halves",
+        );
         close(mean, whole.means[0], 1e-11, "mean from its halves");
     }
 }

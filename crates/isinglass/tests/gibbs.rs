@@ -1,14 +1,12 @@
 //! The engine `gibbs`: estimates within their own standard errors, and honest about mixing.
 
-#![allow(missing_docs, reason = "tests")]
+#![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
 
 mod common;
 
 use common::close;
 use isinglass::topology::{self, Neighbours, Numbers};
-use isinglass::{
-    Ask, Batch, Engine, Enumerate, Evidence, Gibbs, Guarantee, Machine, Pairs, Sampler, Spin,
-};
+use isinglass::{Ask, Batch, Engine, Enumerate, Evidence, Gibbs, Guarantee, Machine, Pairs, Sampler, Spin};
 
 fn engine(seed: u64) -> Gibbs {
     let mut engine = Gibbs::default();
@@ -56,8 +54,11 @@ fn standard_errors_are_honest() {
 
 #[test]
 fn lattices_are_right_too() {
-    let machine = Machine::from_graph(topology::grid(4, 4, Neighbours::Eight))
-        .with_numbers(&Numbers::Signs(0.3), &Numbers::Constant(0.2), 8);
+    let machine = Machine::from_graph(topology::grid(4, 4, Neighbours::Eight)).with_numbers(
+        &Numbers::Signs(0.3),
+        &Numbers::Constant(0.2),
+        8,
+    );
     let scores = z_scores(&machine, &Evidence::none(16), 1);
     assert!(scores.iter().all(|z| z.abs() < 5.0));
 }
@@ -65,8 +66,11 @@ fn lattices_are_right_too() {
 #[test]
 fn a_frozen_machine_is_not_called_converged() {
     // Two states of equal weight, and no way from one to the other.
-    let machine = Machine::from_graph(topology::full(12))
-        .with_numbers(&Numbers::Constant(5.0), &Numbers::Constant(0.0), 0);
+    let machine = Machine::from_graph(topology::full(12)).with_numbers(
+        &Numbers::Constant(5.0),
+        &Numbers::Constant(0.0),
+        0,
+    );
     let found = engine(0).expectations(&machine, &Evidence::none(12), Pairs::None).unwrap();
     assert!(!found.diagnostics.converged);
     assert_eq!(found.diagnostics.mixing.unwrap().r_hat, f64::INFINITY);
@@ -88,7 +92,7 @@ fn queries_count_states() {
 fn batches_give_each_row_its_own_answer() {
     let machine = topology::sherrington_kirkpatrick(7, 0.9, 2);
     let cells = vec![0, 1, 0, 0, -1, 0, 0, /**/ 0, -1, 0, 0, 1, 0, 0, /**/ 1, 1, 1, 1, 1, 1, 1];
-    let batch = Batch::new(7, cells, vec![1.0, 2.0, 0.5]).unwrap();
+    let batch = Batch::new(7, &cells, &[1.0, 2.0, 0.5]).unwrap();
     let ask = Ask { statistics: true, means: true };
     let exact = Enumerate::default().batch(&machine, &batch, ask).unwrap();
     let found = engine(5).batch(&machine, &batch, ask).unwrap();
@@ -116,8 +120,11 @@ fn draws_follow_the_machine_and_the_evidence() {
 
 #[test]
 fn seeds_fix_results_on_any_number_of_threads() {
-    let machine = Machine::from_graph(topology::grid(6, 6, Neighbours::Four))
-        .with_numbers(&Numbers::Signs(0.5), &Numbers::Constant(0.1), 1);
+    let machine = Machine::from_graph(topology::grid(6, 6, Neighbours::Four)).with_numbers(
+        &Numbers::Signs(0.5),
+        &Numbers::Constant(0.1),
+        1,
+    );
     let run = |threads: usize, seed: u64| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| engine(seed).expectations(&machine, &Evidence::none(36), Pairs::Edges).unwrap())

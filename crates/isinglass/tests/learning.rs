@@ -1,6 +1,6 @@
 //! Learning: gradients against finite differences, moments against data, likelihoods against sums over states.
 
-#![allow(missing_docs, reason = "tests")]
+#![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
 
 mod common;
 
@@ -12,15 +12,10 @@ use isinglass::topology::{self, Links, Numbers};
 use isinglass::{Engine, Enumerate, Error, Evidence, Gibbs, Machine, Pairs, Role, Table, score};
 use proptest::prelude::*;
 
-const ENGINE: Enumerate = Enumerate {
-    budget: isinglass::Budget(1 << 30),
-};
+const ENGINE: Enumerate = Enumerate { budget: isinglass::Budget(1 << 30) };
 
 fn phases() -> Phases<'static> {
-    Phases {
-        clamped: &ENGINE,
-        free: &ENGINE,
-    }
+    Phases { clamped: &ENGINE, free: &ENGINE }
 }
 
 /// A two-layer machine with an input unit, and a weighted table with missing cells for it.
@@ -37,10 +32,8 @@ fn machines_with_tables() -> impl Strategy<Value = (Machine, Table)> {
                     machine = machine.with_roles(roles).unwrap();
                 }
                 let normal = Numbers::Normal { mean: 0.0, deviation: 0.7 };
-                let machine = machine
-                    .with_numbers(&normal, &normal, seed)
-                    .with_temperature(temperature)
-                    .unwrap();
+                let machine =
+                    machine.with_numbers(&normal, &normal, seed).with_temperature(temperature).unwrap();
                 let mut table = Table::new(machine.names()[..visible].iter().cloned()).unwrap();
                 for (row, weight) in rows {
                     table.push(&row, weight).unwrap();
@@ -207,7 +200,12 @@ fn factorized_is_the_best_machine_without_couplings() {
     let alone = Machine::from_graph(isinglass::Graph::new(2, []).unwrap()).with_names(names).unwrap();
     let start = Machine::from_graph(topology::full(2)).with_names(names).unwrap();
     let closed = Factorized.fit(&start, &table, &mut NoObserver).unwrap();
-    close(closed.log_likelihood.unwrap(), plain_log_likelihood(&closed.machine, &table), 1e-12, "log-likelihood");
+    close(
+        closed.log_likelihood.unwrap(),
+        plain_log_likelihood(&closed.machine, &table),
+        1e-12,
+        "log-likelihood",
+    );
     let followed = Likelihood::new(&ENGINE).fit(&alone, &table, &mut NoObserver).unwrap();
     close(closed.machine.biases()[0], followed.machine.biases()[0], 1e-5, "bias of a");
     // b is always −1: finite all the same, and said.

@@ -80,14 +80,7 @@ impl Collector {
         }
         let width = kept.len();
         let table = Table::new(kept).map_err(|error| Fault::from(error).inside("header"))?;
-        Ok(Self {
-            names,
-            uses,
-            table,
-            kinds: vec![words::ALL; width],
-            row: vec![0; width],
-            weight: 1.0,
-        })
+        Ok(Self { names, uses, table, kinds: vec![words::ALL; width], row: vec![0; width], weight: 1.0 })
     }
 
     /// The number of columns of the file.
@@ -146,7 +139,7 @@ impl Collector {
 
     /// Set a cell, or the weight, of the current row from a number.
     pub(crate) fn set_number(&mut self, column: usize, number: f64) -> Parsed<()> {
-        match self.uses[column] {
+        match self.usage(column) {
             Use::Cells(to) if !self.set(to, Word::of_number(number)) => {
                 Err(words::number_fault(number, self.kinds[to]))
             }
@@ -160,11 +153,6 @@ impl Collector {
     #[inline]
     pub(crate) fn finish_row(&mut self) -> Parsed<()> {
         Ok(self.table.push(&self.row, self.weight)?)
-    }
-
-    /// The number of rows so far.
-    pub(crate) fn rows(&self) -> usize {
-        self.table.rows()
     }
 
     /// The table, which must have rows.

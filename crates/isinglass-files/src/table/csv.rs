@@ -14,6 +14,9 @@ use super::words::{self, Word};
 use crate::error::{Fault, Parsed, quoted};
 use crate::input::without_mark;
 
+/// Bytes behind a record, so that a look at its last cell may go beyond it.
+const PADDING: usize = 8;
+
 /// Why reading stopped.
 #[derive(Debug)]
 pub(crate) enum Stopped {
@@ -59,7 +62,7 @@ pub(crate) fn read(input: impl BufRead, separator: u8, options: &TableOptions) -
 
 /// The names in the header.
 fn header<R>(records: &Records<R>) -> Parsed<Vec<String>> {
-    let record = &records.record[..];
+    let record = &records.record[..records.record.len() - PADDING];
     let mut names: Vec<String> = Vec::new();
     let mut at = 0;
     while at < record.len() {
@@ -91,20 +94,19 @@ fn header<R>(records: &Records<R>) -> Parsed<Vec<String>> {
     Ok(names)
 }
 
-/// Take one row into the table.
+/// Take one row, with padding behind it, into the table.
 #[inline]
-fn read_row(record: &[u8], separator: u8, collector: &mut Collector) -> Parsed<()> {
+fn read_row(padded: &[u8], separator: u8, collector: &mut Collector) -> Parsed<()> {
+    let record = &padded[..padded.len() - PADDING];
     let width = collector.width();
     let mut at = 0;
     let mut column = 0;
     while at < record.len() && column < width {
         let usage = collector.usage(column);
-        // Nearly all cells are one byte, or `-1`. The record ends with a separator, so a cell has an end.
         if let Use::Cells(to) = usage {
-            let (word, next) = match record[at..] {
-                [byte, end, ..] if end == separator && byte != separator && byte != b'"' => (Word::of_byte(byte), at + 2),
-                [b'-', b'1', end, ..] if end == separator => (Word::of(b"-1"), at + 3),
-                _ => {
+            let (word, next) = match Word::at_start(&padded[at..], separator) {
+                Some((word, length)) => (word, at + length + 1),
+                None => {
                     let (cell, next) = split(record, at, separator)?;
                     (Word::of(cell.bytes()), next)
                 }
@@ -145,7 +147,8 @@ fn wrong_width(record: &[u8], separator: u8, width: usize) -> Option<Fault> {
         cells += 1;
     }
     let s = if cells == 1 { "" } else { "s" };
-    (cells != width).then(|| Fault::whole(format!("found {cells} cell{s}, expected {width} as in the header")))
+    (cells != width)
+        .then(|| Fault::whole(format!("found {cells} cell{s}, expected {width} as in the header")))
 }
 
 /// The text of a cell, without its quotation marks.
@@ -203,7 +206,10 @@ fn unquote(rest: &[u8], separator: u8) -> Parsed<(Cow<'_, [u8]>, usize)> {
         let after = &rest[from..];
         let end = after.iter().position(|&byte| byte == separator).unwrap_or(after.len());
         if !after[..end].iter().all(|&byte| byte == b' ') {
-            let problem = format!("found {} behind a closing quotation mark, expected the next cell", quoted(&after[..end]));
+            let problem = format!(
+                "found {} behind a closing quotation mark, expected the next cell",
+                quoted(&after[..end])
+            );
             return Err(Fault::whole(problem));
         }
         return Ok((text, from + end + 1));
@@ -214,7 +220,7 @@ fn unquote(rest: &[u8], separator: u8) -> Parsed<(Cow<'_, [u8]>, usize)> {
 struct Records<R> {
     input: R,
     separator: u8,
-    /// The current record, without its line end, and with a separator behind its last cell.
+    /// The current record, without its line end, but with a separator behind its last cell and padding.
     record: Vec<u8>,
     /// The line where the current record begins, from 1.
     line: usize,
@@ -226,14 +232,7 @@ struct Records<R> {
 
 impl<R: BufRead> Records<R> {
     fn new(input: R, separator: u8) -> Self {
-        Self {
-            input,
-            separator,
-            record: Vec::new(),
-            line: 0,
-            next_line: 1,
-            blank: None,
-        }
+        Self { input, separator, record: Vec::new(), line: 0, next_line: 1, blank: None }
     }
 
     /// Go to the next record that is not blank; `false` at the end.
@@ -254,6 +253,7 @@ impl<R: BufRead> Records<R> {
             }
             if self.record.iter().any(|&byte| byte != b' ') {
                 self.record.push(self.separator);
+                self.record.extend([0; PADDING]);
                 return Ok(true);
             }
             self.blank.get_or_insert(self.line);
@@ -273,8 +273,9 @@ impl<R: BufRead> Records<R> {
                 return Ok(from > 0);
             }
             self.next_line += 1;
-            let marks = self.record[from..].iter().filter(|&&byte| byte == b'"').count();
-            open ^= marks % 2 == 1;
+            for &byte in &self.record[from..] {
+                open ^= byte == b'"';
+            }
             if !open {
                 return Ok(true);
             }

@@ -72,10 +72,7 @@ pub fn choose(free_units: usize, budget: Budget) -> Choice {
     let offers = offers(free_units, budget);
     let exact = &offers[0];
     if exact.available {
-        Choice {
-            engine: exact.engine,
-            reason: format!("{} (exact: {})", exact.engine, exact.cost),
-        }
+        Choice { engine: exact.engine, reason: format!("{} (exact: {})", exact.engine, exact.cost) }
     } else {
         Choice {
             engine: Gibbs::NAME,

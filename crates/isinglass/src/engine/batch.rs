@@ -13,7 +13,7 @@ use crate::{Error, Result};
 /// # Example
 /// ```
 /// use isinglass::Batch;
-/// let batch = Batch::new(3, vec![1, 0, 0,  -1, 1, 0,  -1, 0, 0], vec![1.0, 2.0, 1.0])?;
+/// let batch = Batch::new(3, &[1, 0, 0, -1, 1, 0, -1, 0, 0], &[1.0, 2.0, 1.0])?;
 /// assert_eq!(batch.rows(), 3);
 /// let group = &batch.groups()[0];
 /// assert_eq!((group.free.as_slice(), group.rows.len()), ([1, 2].as_slice(), 2));
@@ -40,7 +40,7 @@ pub struct Group {
 
 impl Batch {
     /// Group rows (row after row, −1, +1 and 0 for free) by their free units.
-    pub fn new(units: usize, cells: Vec<i8>, weights: Vec<f64>) -> Result<Self> {
+    pub fn new(units: usize, cells: &[i8], weights: &[f64]) -> Result<Self> {
         Error::check_length("cells of the batch", cells.len(), units * weights.len())?;
         let mut numbers: HashMap<Vec<usize>, usize> = HashMap::new();
         let mut members: Vec<(Vec<usize>, Vec<usize>)> = Vec::new();
@@ -67,10 +67,7 @@ impl Batch {
                 batch.weights.push(weights[row]);
                 batch.given.push(row);
             }
-            batch.groups.push(Group {
-                free,
-                rows: start..batch.given.len(),
-            });
+            batch.groups.push(Group { free, rows: start..batch.given.len() });
         }
         Ok(batch)
     }

@@ -45,14 +45,10 @@ impl FromStr for Budget {
 
     fn from_str(text: &str) -> Result<Self> {
         let text = text.trim();
-        let split = text
-            .find(|c: char| c != '.' && !c.is_ascii_digit())
-            .unwrap_or(text.len());
+        let split = text.find(|c: char| c != '.' && !c.is_ascii_digit()).unwrap_or(text.len());
         let (number, unit) = text.split_at(split);
-        let scale = UNITS
-            .iter()
-            .find(|(word, _)| word.eq_ignore_ascii_case(unit.trim()))
-            .map(|&(_, scale)| scale);
+        let scale =
+            UNITS.iter().find(|(word, _)| word.eq_ignore_ascii_case(unit.trim())).map(|&(_, scale)| scale);
         match (number.parse::<f64>(), scale) {
             (Ok(number), Some(scale)) if number * scale < u64::MAX as f64 => {
                 Ok(Self((number * scale) as u64))
@@ -94,12 +90,7 @@ impl Budget {
         if needed <= u128::from(self.0) {
             Ok(())
         } else {
-            Err(Error::OverBudget {
-                engine,
-                what: what(),
-                needed,
-                budget: self,
-            })
+            Err(Error::OverBudget { engine, what: what(), needed, budget: self })
         }
     }
 }

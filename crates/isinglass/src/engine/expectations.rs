@@ -98,11 +98,7 @@ impl PairMoments {
     }
 
     /// Fill in the moment of each pair asked for.
-    pub(crate) fn collect(
-        pairs: Pairs,
-        graph: &Graph,
-        mut moment: impl FnMut(usize, usize) -> f64,
-    ) -> Self {
+    pub(crate) fn collect(pairs: Pairs, graph: &Graph, mut moment: impl FnMut(usize, usize) -> f64) -> Self {
         let mut values = Vec::with_capacity(Self::count(pairs, graph));
         each_pair(pairs, graph, |a, b| values.push(moment(a, b)));
         Self { pairs, values }
@@ -196,10 +192,7 @@ pub struct Diagnostics {
 impl Diagnostics {
     /// Of a method without iterations.
     pub fn direct() -> Self {
-        Self {
-            converged: true,
-            mixing: None,
-        }
+        Self { converged: true, mixing: None }
     }
 }
 
@@ -269,11 +262,7 @@ pub struct Statistics {
 impl Statistics {
     /// Of no rows.
     pub fn zero(graph: &Graph) -> Self {
-        Self {
-            weight: 0.0,
-            means: vec![0.0; graph.units()],
-            edges: vec![0.0; graph.edges().len()],
-        }
+        Self { weight: 0.0, means: vec![0.0; graph.units()], edges: vec![0.0; graph.edges().len()] }
     }
 
     /// Add a complete state.
@@ -330,9 +319,6 @@ pub struct JointTable {
 impl JointTable {
     /// The state with a number in counting order.
     pub fn state(units: usize, number: usize) -> Vec<i8> {
-        (0..units)
-            .rev()
-            .map(|bit| if number >> bit & 1 == 1 { 1 } else { -1 })
-            .collect()
+        (0..units).rev().map(|bit| if number >> bit & 1 == 1 { 1 } else { -1 }).collect()
     }
 }

@@ -50,7 +50,7 @@ pub(super) fn by_partition_sums(
             cells[start + unit] = s;
         }
     }
-    let batch = Batch::new(machine.units(), cells, vec![1.0; states])?;
+    let batch = Batch::new(machine.units(), &cells, &vec![1.0; states])?;
     let answer = solve(&batch)?;
     let Some(log_z) = answer.log_z else {
         return Err(Error::CannotDo {

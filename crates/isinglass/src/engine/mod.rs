@@ -16,8 +16,8 @@ pub use batch::{Batch, Group};
 pub use budget::Budget;
 pub use exact::Enumerate;
 pub use expectations::{
-    Ask, BatchExpectations, Diagnostics, Expectations, Guarantee, JointTable, Mixing, PairMoments,
-    Pairs, StandardErrors, Statistics,
+    Ask, BatchExpectations, Diagnostics, Expectations, Guarantee, JointTable, Mixing, PairMoments, Pairs,
+    StandardErrors, Statistics,
 };
 pub use sampling::{Gibbs, GibbsSettings};
 
@@ -52,12 +52,7 @@ pub trait Engine: Send + Sync {
     }
 
     /// Expectations of one machine under one evidence.
-    fn expectations(
-        &self,
-        machine: &Machine,
-        evidence: &Evidence,
-        pairs: Pairs,
-    ) -> Result<Expectations>;
+    fn expectations(&self, machine: &Machine, evidence: &Evidence, pairs: Pairs) -> Result<Expectations>;
 
     /// Expectations of one machine under each row of evidence.
     fn batch(&self, machine: &Machine, batch: &Batch, ask: Ask) -> Result<BatchExpectations>;

@@ -94,12 +94,7 @@ impl Graph {
             adjacent[next[a]] = (b as u32, k as u32);
             next[a] += 1;
         }
-        Ok(Self {
-            units,
-            edges,
-            offsets,
-            adjacent,
-        })
+        Ok(Self { units, edges, offsets, adjacent })
     }
 
     /// The number of units.
@@ -127,9 +122,7 @@ impl Graph {
     /// The number of the edge between two units, if they are joined. `O(log degree)`.
     pub fn edge_between(&self, a: usize, b: usize) -> Option<usize> {
         let row = &self.adjacent[self.offsets[a]..self.offsets[a + 1]];
-        row.binary_search_by_key(&(b as u32), |&(other, _)| other)
-            .ok()
-            .map(|k| row[k].1 as usize)
+        row.binary_search_by_key(&(b as u32), |&(other, _)| other).ok().map(|k| row[k].1 as usize)
     }
 }
 
@@ -139,17 +132,10 @@ mod tests {
 
     #[test]
     fn refuses_what_is_not_a_simple_graph() {
-        let message = |edges: &[(usize, usize)]| {
-            Graph::new(3, edges.iter().copied()).unwrap_err().to_string()
-        };
-        assert_eq!(
-            message(&[(0, 1), (2, 2)]),
-            "edge 1 (2, 2): an edge cannot join a unit to itself"
-        );
-        assert_eq!(
-            message(&[(0, 3)]),
-            "edge 0 (0, 3): position 3 is beyond the 3 units"
-        );
+        let message =
+            |edges: &[(usize, usize)]| Graph::new(3, edges.iter().copied()).unwrap_err().to_string();
+        assert_eq!(message(&[(0, 1), (2, 2)]), "edge 1 (2, 2): an edge cannot join a unit to itself");
+        assert_eq!(message(&[(0, 3)]), "edge 0 (0, 3): position 3 is beyond the 3 units");
         assert_eq!(
             message(&[(0, 1), (1, 2), (1, 0)]),
             "edge 2 (0, 1): the same pair as edge 0; each pair may stand once"

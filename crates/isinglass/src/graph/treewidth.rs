@@ -100,10 +100,7 @@ fn greedy_contraction(mut rows: Vec<HashSet<u32>>, upper: usize) -> usize {
             return upper;
         }
         let around = std::mem::take(&mut rows[vertex as usize]);
-        let Some(&into) = around
-            .iter()
-            .min_by_key(|&&other| (rows[other as usize].len(), other))
-        else {
+        let Some(&into) = around.iter().min_by_key(|&&other| (rows[other as usize].len(), other)) else {
             continue;
         };
         for &other in &around {

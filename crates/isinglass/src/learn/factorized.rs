@@ -51,7 +51,9 @@ impl Learner for Factorized {
             let mut mean = sum / weight;
             if mean.abs() >= 1.0 {
                 mean = mean.signum() * (1.0 - 1.0 / (weight + 1.0));
-                notes.push(format!("column '{name}' has one value only: its bias is that of half a contrary row"));
+                notes.push(format!(
+                    "column '{name}' has one value only: its bias is that of half a contrary row"
+                ));
             }
             let field = mean.atanh();
             biases[unit] = field * start.temperature();
@@ -62,11 +64,7 @@ impl Learner for Factorized {
             .with_roles(start.roles().to_vec())?
             .with_temperature(start.temperature())?
             .with_parameters(Vec::new(), biases)?;
-        let step = Step {
-            iteration: 0,
-            objective: log_likelihood,
-            gradient_norm: 0.0,
-        };
+        let step = Step { iteration: 0, objective: log_likelihood, gradient_norm: 0.0 };
         // The answer is complete; whether the observer would stop here makes no difference.
         let _ = observer.step(&step, &machine);
         Ok(Fit {

@@ -51,19 +51,12 @@ pub struct Likelihood<'a> {
 impl<'a> Likelihood<'a> {
     /// With one engine for both phases, no penalty and default settings.
     pub fn new(engine: &'a dyn Engine) -> Self {
-        Self::with_phases(Phases {
-            clamped: engine,
-            free: engine,
-        })
+        Self::with_phases(Phases { clamped: engine, free: engine })
     }
 
     /// With an engine for each phase.
     pub fn with_phases(phases: Phases<'a>) -> Self {
-        Self {
-            phases,
-            l2: 0.0,
-            settings: OptimizerSettings::default(),
-        }
+        Self { phases, l2: 0.0, settings: OptimizerSettings::default() }
     }
 
     /// Penalise couplings (not biases) with `λ/2 Σ w²`.
@@ -98,11 +91,7 @@ impl Learner for Likelihood<'_> {
             gain.parameters_of(start),
             &self.settings,
             &mut |iteration, parameters, objective, gradient_norm| {
-                let step = Step {
-                    iteration,
-                    objective,
-                    gradient_norm,
-                };
+                let step = Step { iteration, objective, gradient_norm };
                 history.push(step);
                 Ok(observer.step(&step, &gain.machine_of(parameters)?))
             },
@@ -200,9 +189,9 @@ impl<'a> InformationGain<'a> {
             trained_biases: (0..n).filter(|&unit| !is_input(unit)).collect(),
             start: start.clone(),
             complete,
-            incomplete: Batch::new(n, incomplete.0, incomplete.1)?,
+            incomplete: Batch::new(n, &incomplete.0, &incomplete.1)?,
             free: if has_inputs {
-                FreePhase::Inputs(Batch::new(n, input_rows.0, input_rows.1)?)
+                FreePhase::Inputs(Batch::new(n, &input_rows.0, &input_rows.1)?)
             } else {
                 FreePhase::Nothing
             },
@@ -242,7 +231,8 @@ impl<'a> InformationGain<'a> {
     /// [`Error::CannotDo`] for an engine without log Z, before any work is done.
     pub fn evaluate(&self, machine: &Machine) -> Result<Evaluation> {
         let clamped = (self.incomplete.rows() > 0).then_some(self.phases.clamped);
-        if let Some(engine) = clamped.into_iter().chain([self.phases.free]).find(|engine| !engine.has_log_z()) {
+        if let Some(engine) = clamped.into_iter().chain([self.phases.free]).find(|engine| !engine.has_log_z())
+        {
             return Err(without_log_z(engine));
         }
         let clamped = self.clamped(machine)?;
@@ -315,10 +305,7 @@ struct Phase {
 
 impl Phase {
     fn of_rows(engine: &dyn Engine, machine: &Machine, rows: &Batch) -> Result<Self> {
-        let ask = Ask {
-            statistics: true,
-            means: false,
-        };
+        let ask = Ask { statistics: true, means: false };
         let answer = engine.batch(machine, rows, ask)?;
         let log_z = required(engine, answer.log_z)?;
         let weighted = rows.given_order().iter().zip(rows.weights());

@@ -22,9 +22,7 @@ pub struct Evidence {
 impl Evidence {
     /// Nothing is clamped.
     pub fn none(units: usize) -> Self {
-        Self {
-            cells: vec![0; units],
-        }
+        Self { cells: vec![0; units] }
     }
 
     /// From a row of −1, +1 and 0 (free).
@@ -44,9 +42,7 @@ impl Evidence {
     /// From a row that is known to hold nothing but −1, +1 and 0.
     pub(crate) fn from_row(row: &[i8]) -> Self {
         debug_assert!(row.iter().all(|cell| (-1..=1).contains(cell)));
-        Self {
-            cells: row.to_vec(),
-        }
+        Self { cells: row.to_vec() }
     }
 
     /// Clamp one unit.

@@ -63,11 +63,7 @@ impl Labels {
                 return Err(Error::invalid(format!("unit {k} '{name}'"), problem));
             }
         }
-        Ok(Self {
-            names,
-            roles,
-            positions,
-        })
+        Ok(Self { names, roles, positions })
     }
 }
 
@@ -76,10 +72,7 @@ impl Machine {
     ///
     /// # Errors
     /// A repeated or empty name, a number that is not finite, an edge that is no edge; with the place.
-    pub fn new(
-        units: Vec<Unit>,
-        edges: impl IntoIterator<Item = (usize, usize, f64)>,
-    ) -> Result<Self> {
+    pub fn new(units: Vec<Unit>, edges: impl IntoIterator<Item = (usize, usize, f64)>) -> Result<Self> {
         let edges: Vec<_> = edges.into_iter().collect();
         let graph = Graph::new(units.len(), edges.iter().map(|&(a, b, _)| (a, b)))?;
         let mut weights = vec![0.0; edges.len()];
@@ -117,11 +110,7 @@ impl Machine {
         Self {
             weights: vec![0.0; graph.edges().len()],
             biases: vec![0.0; n],
-            labels: Arc::new(Labels {
-                names,
-                roles: vec![Role::Visible; n],
-                positions,
-            }),
+            labels: Arc::new(Labels { names, roles: vec![Role::Visible; n], positions }),
             graph,
             temperature: 1.0,
             offset: 0.0,
@@ -217,14 +206,10 @@ impl Machine {
     /// # Errors
     /// [`Error::UnknownUnit`], with the nearest name as a hint.
     pub fn position(&self, name: &str) -> Result<usize> {
-        self.labels
-            .positions
-            .get(name)
-            .copied()
-            .ok_or_else(|| Error::UnknownUnit {
-                name: name.to_owned(),
-                hint: nearest(name, &self.labels.names),
-            })
+        self.labels.positions.get(name).copied().ok_or_else(|| Error::UnknownUnit {
+            name: name.to_owned(),
+            hint: nearest(name, &self.labels.names),
+        })
     }
 
     /// One weight for each edge of the graph.
@@ -256,12 +241,7 @@ impl Machine {
             .zip(&self.weights)
             .map(|(&(a, b), w)| w * f64::from(state[a] * state[b]))
             .sum();
-        let singles: f64 = self
-            .biases
-            .iter()
-            .zip(state)
-            .map(|(bias, &s)| bias * f64::from(s))
-            .sum();
+        let singles: f64 = self.biases.iter().zip(state).map(|(bias, &s)| bias * f64::from(s)).sum();
         pairs + singles
     }
 
@@ -401,10 +381,7 @@ mod tests {
             machine.position("bugdet").unwrap_err().to_string(),
             "there is no unit named 'bugdet' (did you mean 'budget'?)"
         );
-        assert_eq!(
-            machine.position("zebra").unwrap_err().to_string(),
-            "there is no unit named 'zebra'"
-        );
+        assert_eq!(machine.position("zebra").unwrap_err().to_string(), "there is no unit named 'zebra'");
     }
 
     #[test]

@@ -73,11 +73,7 @@ impl Links {
             Self::None => Graph::new(units, []),
             Self::Chain => Ok(chain(units)),
             Self::Full => Ok(full(units)),
-            Self::Grid {
-                rows,
-                columns,
-                neighbours,
-            } => {
+            Self::Grid { rows, columns, neighbours } => {
                 if rows.checked_mul(*columns) == Some(units) {
                     Ok(grid(*rows, *columns, *neighbours))
                 } else {
@@ -111,11 +107,7 @@ impl FromStr for Links {
                 "grid8" => Neighbours::Eight,
                 _ => return None,
             };
-            size(rest).map(|(rows, columns)| Self::Grid {
-                rows,
-                columns,
-                neighbours,
-            })
+            size(rest).map(|(rows, columns)| Self::Grid { rows, columns, neighbours })
         });
         grid.ok_or_else(|| {
             let problem = format!(
@@ -134,10 +126,7 @@ pub fn chain(units: usize) -> Graph {
 /// A balanced tree in which each unit has up to `branching` children, in the order of a heap.
 pub fn tree(units: usize, branching: usize) -> Graph {
     let branching = branching.max(1);
-    sorted(
-        units,
-        (1..units).map(|k| ((k - 1) / branching, k)).collect(),
-    )
+    sorted(units, (1..units).map(|k| ((k - 1) / branching, k)).collect())
 }
 
 /// A lattice, row by row.
@@ -166,9 +155,7 @@ pub fn grid(rows: usize, columns: usize, neighbours: Neighbours) -> Graph {
 
 /// Every unit joined with every other.
 pub fn full(units: usize) -> Graph {
-    let edges = (0..units)
-        .flat_map(|a| (a + 1..units).map(move |b| (a, b)))
-        .collect();
+    let edges = (0..units).flat_map(|a| (a + 1..units).map(move |b| (a, b))).collect();
     sorted(units, edges)
 }
 
@@ -190,23 +177,16 @@ pub fn two_layer(
     }
     let below = hidden_links.graph(hidden)?;
     edges.extend(below.edges().iter().map(|&(a, b)| (visible + a, visible + b)));
-    let names = (0..visible)
-        .map(|k| format!("v{k}"))
-        .chain((0..hidden).map(|k| format!("h{k}")));
+    let names = (0..visible).map(|k| format!("v{k}")).chain((0..hidden).map(|k| format!("h{k}")));
     let mut roles = vec![Role::Visible; visible];
     roles.resize(visible + hidden, Role::Hidden);
-    Machine::from_graph(Graph::new(visible + hidden, edges)?)
-        .with_names(names)?
-        .with_roles(roles)
+    Machine::from_graph(Graph::new(visible + hidden, edges)?).with_names(names)?.with_roles(roles)
 }
 
 /// The Sherrington–Kirkpatrick spin glass: fully connected, weights normal with variance `strength²/n`, no biases.
 pub fn sherrington_kirkpatrick(units: usize, strength: f64, seed: u64) -> Machine {
     let machine = Machine::from_graph(full(units));
-    let scale = Numbers::Normal {
-        mean: 0.0,
-        deviation: strength / (units.max(1) as f64).sqrt(),
-    };
+    let scale = Numbers::Normal { mean: 0.0, deviation: strength / (units.max(1) as f64).sqrt() };
     machine.with_numbers(&scale, &Numbers::Constant(0.0), seed)
 }
 
@@ -280,16 +260,15 @@ impl FromStr for Numbers {
             Some(("normal", rest)) => two(rest)
                 .filter(|&(_, deviation)| deviation >= 0.0)
                 .map(|(mean, deviation)| Self::Normal { mean, deviation }),
-            Some(("uniform", rest)) => two(rest)
-                .filter(|&(low, high)| low <= high)
-                .map(|(low, high)| Self::Uniform { low, high }),
+            Some(("uniform", rest)) => {
+                two(rest).filter(|&(low, high)| low <= high).map(|(low, high)| Self::Uniform { low, high })
+            }
             Some(("signs", rest)) => number(rest).map(Self::Signs),
             Some(_) => None,
         };
         parsed.ok_or_else(|| {
-            let problem = format!(
-                "found '{text}', expected a number, normal:MEAN,SD, uniform:LOW,HIGH or signs:X"
-            );
+            let problem =
+                format!("found '{text}', expected a number, normal:MEAN,SD, uniform:LOW,HIGH or signs:X");
             Error::invalid("numbers", problem)
         })
     }
@@ -297,14 +276,17 @@ impl FromStr for Numbers {
 
 impl Machine {
     /// The same structure with weights and biases drawn anew.
-    pub fn with_numbers(self, weights: &Numbers, biases: &Numbers, seed: u64) -> Self {
-        let weights = weights.draw(self.graph().edges().len(), seed, Purpose::Weights);
-        let biases = biases.draw(self.units(), seed, Purpose::Biases);
-        Self {
-            weights,
-            biases,
-            ..self
-        }
+    #[must_use]
+    pub fn with_numbers(mut self, weights: &Numbers, biases: &Numbers, seed: u64) -> Self {
+        self.weights = weights.draw(self.graph().edges().len(), seed, Purpose::Weights);
+        self.with_biases_drawn(biases, seed)
+    }
+
+    /// The same machine with biases drawn anew.
+    #[must_use]
+    pub fn with_biases_drawn(mut self, biases: &Numbers, seed: u64) -> Self {
+        self.biases = biases.draw(self.units(), seed, Purpose::Biases);
+        self
     }
 }
 
@@ -314,11 +296,7 @@ mod tests {
 
     #[test]
     fn links_are_read_as_the_command_line_writes_them() {
-        let grid = |rows, columns, neighbours| Links::Grid {
-            rows,
-            columns,
-            neighbours,
-        };
+        let grid = |rows, columns, neighbours| Links::Grid { rows, columns, neighbours };
         assert_eq!("grid:2x3".parse(), Ok(grid(2, 3, Neighbours::Four)));
         assert_eq!("grid8:10x1".parse(), Ok(grid(10, 1, Neighbours::Eight)));
         assert!("grid:2".parse::<Links>().is_err());

@@ -49,13 +49,10 @@ impl FromStr for Role {
     type Err = Error;
 
     fn from_str(word: &str) -> Result<Self> {
-        Self::ALL
-            .into_iter()
-            .find(|role| role.word() == word)
-            .ok_or_else(|| {
-                let problem = format!("found '{word}', expected visible, hidden or input");
-                Error::invalid("role", problem)
-            })
+        Self::ALL.into_iter().find(|role| role.word() == word).ok_or_else(|| {
+            let problem = format!("found '{word}', expected visible, hidden or input");
+            Error::invalid("role", problem)
+        })
     }
 }
 
@@ -80,11 +77,7 @@ pub struct Unit {
 impl Unit {
     /// A visible unit.
     pub fn new(name: impl Into<String>, bias: f64) -> Self {
-        Self {
-            name: name.into(),
-            role: Role::Visible,
-            bias,
-        }
+        Self { name: name.into(), role: Role::Visible, bias }
     }
 }
 

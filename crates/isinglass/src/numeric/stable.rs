@@ -50,9 +50,5 @@ pub fn log_sum(terms: &[f64]) -> f64 {
 /// assert_eq!(log_sigmoid_twice(-1e4), -2e4);
 /// ```
 pub fn log_sigmoid_twice(x: f64) -> f64 {
-    if x >= 0.0 {
-        -(-2.0 * x).exp().ln_1p()
-    } else {
-        2.0 * x - (2.0 * x).exp().ln_1p()
-    }
+    if x >= 0.0 { -(-2.0 * x).exp().ln_1p() } else { 2.0 * x - (2.0 * x).exp().ln_1p() }
 }

@@ -29,7 +29,9 @@ pub(super) fn completion(machine: &Machine, table: &Table, engine: &dyn Engine) 
         if row.contains(&0) {
             incomplete.push((row, weight));
         } else {
-            let all = visible.iter().map(|&unit| log_sigmoid_twice(f64::from(row[unit]) * field(machine, row, unit)));
+            let all = visible
+                .iter()
+                .map(|&unit| log_sigmoid_twice(f64::from(row[unit]) * field(machine, row, unit)));
             sum += weight * all.sum::<f64>();
         }
     }
@@ -53,7 +55,7 @@ pub(super) fn completion(machine: &Machine, table: &Table, engine: &dyn Engine) 
             }
         }
         let count = variants.len() / n;
-        let answer = engine.batch(machine, &Batch::new(n, variants, vec![1.0; count])?, Ask::default())?;
+        let answer = engine.batch(machine, &Batch::new(n, &variants, &vec![1.0; count])?, Ask::default())?;
         guarantee = guarantee.and(answer.guarantee);
         let log_z = answer.log_z.ok_or_else(cannot)?;
         let mut rest = log_z.as_slice();

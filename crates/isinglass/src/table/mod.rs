@@ -93,7 +93,10 @@ impl Table {
         let place = || format!("row {}", self.distinct_of.len() + 1);
         Error::check_length("cells of a row", row.len(), self.columns.len())?;
         if let Some(bad) = row.iter().position(|cell| !(-1..=1).contains(cell)) {
-            let problem = format!("column '{}' holds {}, expected -1, +1 or 0 for missing", self.columns[bad], row[bad]);
+            let problem = format!(
+                "column '{}' holds {}, expected -1, +1 or 0 for missing",
+                self.columns[bad], row[bad]
+            );
             return Err(Error::invalid(place(), problem));
         }
         if !(weight.is_finite() && weight >= 0.0) {
@@ -105,11 +108,8 @@ impl Table {
         }
         let (cells, hasher, width) = (&self.cells, &self.hasher, self.columns.len());
         let stored = |&k: &u32| &cells[k as usize * width..(k as usize + 1) * width];
-        let entry = self.lookup.entry(
-            hasher.hash_one(row),
-            |k| stored(k) == row,
-            |k| hasher.hash_one(stored(k)),
-        );
+        let entry =
+            self.lookup.entry(hasher.hash_one(row), |k| stored(k) == row, |k| hasher.hash_one(stored(k)));
         let number = match entry {
             hashbrown::hash_table::Entry::Occupied(known) => *known.get(),
             hashbrown::hash_table::Entry::Vacant(free) => {
@@ -171,10 +171,7 @@ impl Table {
 
     /// The weighted mean of each column over its present cells; `None` for a column without any.
     pub fn means(&self) -> Vec<Option<f64>> {
-        self.column_sums()
-            .into_iter()
-            .map(|(weight, sum)| (weight > 0.0).then(|| sum / weight))
-            .collect()
+        self.column_sums().into_iter().map(|(weight, sum)| (weight > 0.0).then(|| sum / weight)).collect()
     }
 
     /// For each column, the weight of its present cells and the weighted sum of their values.
@@ -199,7 +196,7 @@ impl Table {
     /// A column that is no visible or input unit, or a visible or input unit without a column.
     pub fn evidence_for(&self, machine: &Machine) -> Result<Batch> {
         let (cells, weights) = self.cells_for(machine)?;
-        Batch::new(machine.units(), cells, weights)
+        Batch::new(machine.units(), &cells, &weights)
     }
 
     /// As [`Table::evidence_for`], not yet grouped: cells row after row in the machine's order, and weights.
@@ -210,7 +207,10 @@ impl Table {
             let position = machine.position(name).map_err(|_| {
                 let hint = nearest(name, machine.names())
                     .map_or_else(String::new, |near| format!(" (did you mean '{near}'?)"));
-                Error::invalid(place(), format!("the machine has no unit of that name{hint}; drop the column"))
+                Error::invalid(
+                    place(),
+                    format!("the machine has no unit of that name{hint}; drop the column"),
+                )
             })?;
             if machine.roles()[position] == Role::Hidden {
                 let problem = "the unit of that name is hidden in the machine; drop the column";
@@ -221,7 +221,8 @@ impl Table {
         if let Some(lacking) = (0..machine.units())
             .find(|unit| machine.roles()[*unit] != Role::Hidden && !positions.contains(unit))
         {
-            let problem = format!("is {} in the machine, but the table has no column for it", machine.roles()[lacking]);
+            let problem =
+                format!("is {} in the machine, but the table has no column for it", machine.roles()[lacking]);
             return Err(Error::invalid(format!("unit '{}'", machine.name(lacking)), problem));
         }
         let n = machine.units();

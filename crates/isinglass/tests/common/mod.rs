@@ -1,7 +1,7 @@
 //! What the integration tests share: random machines, and an independent brute force.
 
 #![allow(dead_code, reason = "each test binary uses its own part")]
-#![allow(missing_docs, reason = "test helpers")]
+#![allow(missing_docs, clippy::unwrap_used, reason = "test helpers")]
 
 use isinglass::topology::{self, Links, Neighbours};
 use isinglass::{Evidence, Graph, Machine, Spin};
@@ -48,22 +48,14 @@ pub(crate) fn brute_force(machine: &Machine, evidence: &Evidence) -> BruteForce 
             }
         }
     }
-    BruteForce {
-        log_z,
-        means,
-        pairs,
-        states,
-    }
+    BruteForce { log_z, means, pairs, states }
 }
 
 /// |a − b| ≤ tolerance · max(1, |b|), with a message that says where.
 #[track_caller]
 pub(crate) fn close(found: f64, expected: f64, tolerance: f64, what: &str) {
     let scale = expected.abs().max(1.0);
-    assert!(
-        (found - expected).abs() <= tolerance * scale,
-        "{what}: found {found}, expected {expected}"
-    );
+    assert!((found - expected).abs() <= tolerance * scale, "{what}: found {found}, expected {expected}");
 }
 
 /// A structure of up to `most` units: each builder, or any edge list.

@@ -134,11 +134,7 @@ fn slice(bits: &[u64], start: usize, length: usize) -> Vec<u64> {
 fn shifted_word(bits: &[u64], from: usize) -> u64 {
     let (word, shift) = (from / 64, from % 64);
     let get = |k: usize| bits.get(k).copied().unwrap_or(0);
-    if shift == 0 {
-        get(word)
-    } else {
-        get(word) >> shift | get(word + 1) << (64 - shift)
-    }
+    if shift == 0 { get(word) } else { get(word) >> shift | get(word + 1) << (64 - shift) }
 }
 
 /// At how many times t the values at t and t + lag differ.
@@ -212,7 +208,8 @@ mod tests {
 
     #[test]
     fn chains_that_disagree_are_found_out() {
-        let still = |c: usize, out: &mut Vec<u64>| out.extend(pack(&vec![if c == 0 { 1.0 } else { -1.0 }; 100]));
+        let still =
+            |c: usize, out: &mut Vec<u64>| out.extend(pack(&vec![if c == 0 { 1.0 } else { -1.0 }; 100]));
         assert_eq!(summarize(4, 100, still).r_hat, f64::INFINITY);
         let frozen = summarize(4, 100, |_, out| out.extend(pack(&[1.0; 100])));
         assert_eq!((frozen.r_hat, frozen.effective_samples), (1.0, 4.0));

@@ -8,8 +8,8 @@ use super::record::{Plan, Record};
 use crate::engine::expectations::{StandardErrors, each_pair};
 use crate::engine::joint::check_asked;
 use crate::engine::{
-    Ask, Batch, BatchExpectations, Budget, Diagnostics, Draws, Engine, Expectations, Guarantee,
-    JointTable, Mixing, PairMoments, Pairs, Sampler, Statistics,
+    Ask, Batch, BatchExpectations, Budget, Diagnostics, Draws, Engine, Expectations, Guarantee, JointTable,
+    Mixing, PairMoments, Pairs, Sampler, Statistics,
 };
 use crate::{Error, Evidence, Machine, Result};
 
@@ -32,14 +32,7 @@ pub struct GibbsSettings {
 
 impl Default for GibbsSettings {
     fn default() -> Self {
-        Self {
-            chains: 32,
-            burn_in: 1000,
-            samples: 1000,
-            thin: 1,
-            seed: 0,
-            budget: Budget::default(),
-        }
+        Self { chains: 32, burn_in: 1000, samples: 1000, thin: 1, seed: 0, budget: Budget::default() }
     }
 }
 
@@ -91,10 +84,7 @@ impl Gibbs {
             }
         }
         settings.budget.check(Self::NAME, self.bytes(units), || {
-            format!(
-                "keeping {} states of {units} units in {} chains",
-                settings.samples, settings.chains
-            )
+            format!("keeping {} states of {units} units in {} chains", settings.samples, settings.chains)
         })
     }
 
@@ -136,10 +126,7 @@ impl Run {
                 }
             })
             .collect();
-        Ok(Self {
-            record: Record::run(&Model::new(&free), plan),
-            places,
-        })
+        Ok(Self { record: Record::run(&Model::new(&free), plan), places })
     }
 
     fn known(value: f64) -> Summary {
@@ -210,10 +197,7 @@ impl Run {
 }
 
 fn signed(sign: f64, summary: Summary) -> Summary {
-    Summary {
-        mean: sign * summary.mean,
-        ..summary
-    }
+    Summary { mean: sign * summary.mean, ..summary }
 }
 
 impl Engine for Gibbs {
@@ -236,10 +220,7 @@ impl Engine for Gibbs {
         Ok(Expectations {
             log_z: None,
             means: units.iter().map(|unit| unit.mean).collect(),
-            correlations: PairMoments {
-                pairs,
-                values: couples.iter().map(|pair| pair.mean).collect(),
-            },
+            correlations: PairMoments { pairs, values: couples.iter().map(|pair| pair.mean).collect() },
             guarantee: Guarantee::Estimate,
             errors: Some(StandardErrors {
                 log_z: None,
@@ -278,11 +259,7 @@ impl Engine for Gibbs {
             if let Some(sums) = &mut statistics {
                 let weight = batch.weights()[place];
                 let scaled = |x: &Vec<f64>| x.iter().map(|value| weight * value).collect();
-                sums.merge(&Statistics {
-                    weight,
-                    means: scaled(&row_means),
-                    edges: scaled(&row_edges),
-                })?;
+                sums.merge(&Statistics { weight, means: scaled(&row_means), edges: scaled(&row_edges) })?;
             }
             if let Some(means) = &mut means {
                 let given = batch.given_order()[place];

@@ -31,11 +31,7 @@ impl Model {
             }
             offsets.push(neighbours.len());
         }
-        Self {
-            offsets,
-            neighbours,
-            biases: machine.biases().iter().map(|b| (scale * b) as f32).collect(),
-        }
+        Self { offsets, neighbours, biases: machine.biases().iter().map(|b| (scale * b) as f32).collect() }
     }
 
     pub(super) fn units(&self) -> usize {
@@ -77,10 +73,7 @@ impl Chains {
     /// For each unit, which chains are up, one bit for each chain.
     pub(super) fn up(&self) -> impl Iterator<Item = u16> + '_ {
         self.states.iter().map(|state| {
-            state
-                .iter()
-                .enumerate()
-                .fold(0, |bits, (lane, &s)| bits | u16::from(s > 0.0) << lane)
+            state.iter().enumerate().fold(0, |bits, (lane, &s)| bits | u16::from(s > 0.0) << lane)
         })
     }
 }
@@ -112,11 +105,11 @@ fn uniform<S: Simd>(simd: S, s: &mut [u32x16<S>; 4]) -> f32x16<S> {
     let rotate = |x: u32x16<S>, by: u32| (x << by) | (x >> (32 - by));
     let bits = rotate(s[0] + s[3], 7) + s[0];
     let shifted = s[1] << 9;
-    s[2] = s[2] ^ s[0];
-    s[3] = s[3] ^ s[1];
-    s[1] = s[1] ^ s[2];
-    s[0] = s[0] ^ s[3];
-    s[2] = s[2] ^ shifted;
+    s[2] ^= s[0];
+    s[3] ^= s[1];
+    s[1] ^= s[2];
+    s[0] ^= s[3];
+    s[2] ^= shifted;
     s[3] = rotate(s[3], 11);
     let number: f32x16<S> = (bits >> 8).to_float();
     number * f32x16::splat(simd, 1.0 / 16_777_216.0)

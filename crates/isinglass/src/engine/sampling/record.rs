@@ -57,11 +57,7 @@ impl Record {
                 bits
             })
             .collect();
-        Self {
-            chains: plan.chains,
-            samples: plan.samples,
-            groups,
-        }
+        Self { chains: plan.chains, samples: plan.samples, groups }
     }
 
     /// The states of a unit in a chain, packed; bits beyond the samples are 0.

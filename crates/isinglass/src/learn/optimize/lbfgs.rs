@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use basin::{CostFunction, Executor, FirstOrderState, Gradient, Lbfgs, StepOutcome, Termination};
 
-use super::{Objective, Optimum, OptimizerSettings, Watch, largest};
+use super::{Objective, OptimizerSettings, Optimum, Watch, largest};
 use crate::{Error, Result};
 
 /// Curvature pairs kept.
@@ -44,7 +44,9 @@ impl Gradient for Negated<'_> {
             return Ok(f64::INFINITY);
         }
         let value = self.0.value_and_gradient(parameters, gradient)?;
-        gradient.iter_mut().for_each(|x| *x = -*x);
+        for x in gradient.iter_mut() {
+            *x = -*x;
+        }
         Ok(-value)
     }
 }
@@ -62,13 +64,9 @@ pub(super) fn maximize(
         .with_m_capacity(MEMORY)
         .unbounded();
     let parameters = start.clone();
-    let mut stepper = Executor::new(Negated(objective), solver, FirstOrderState::new(start)).into_stepper()?;
-    let mut best = Optimum {
-        parameters,
-        value: f64::NEG_INFINITY,
-        converged: false,
-        stopped: String::new(),
-    };
+    let mut stepper =
+        Executor::new(Negated(objective), solver, FirstOrderState::new(start)).into_stepper()?;
+    let mut best = Optimum { parameters, value: f64::NEG_INFINITY, converged: false, stopped: String::new() };
     for iteration in 0.. {
         let Some((parameters, cost, gradient)) = stepper.state().current() else {
             return Err(Error::Numerical {

@@ -25,10 +25,7 @@ pub struct OptimizerSettings {
 
 impl Default for OptimizerSettings {
     fn default() -> Self {
-        Self {
-            iterations: 1000,
-            tolerance: 1e-7,
-        }
+        Self { iterations: 1000, tolerance: 5e-7 }
     }
 }
 

@@ -51,11 +51,7 @@ impl Couplings {
                 within_block[half + k] += field;
             }
         }
-        Self {
-            units,
-            matrix,
-            within_block,
-        }
+        Self { units, matrix, within_block }
     }
 
     pub(super) fn units(&self) -> usize {
@@ -161,16 +157,12 @@ fn fields_given_high<S: Simd>(
     let block = couplings.block_units();
     let high_units = couplings.units - block;
     for (a, field) in fields.iter_mut().enumerate() {
-        let shift: f64 = (0..high_units)
-            .map(|k| couplings.coupling(a, block + k) * sign(high, k))
-            .sum();
+        let shift: f64 = (0..high_units).map(|k| couplings.coupling(a, block + k) * sign(high, k)).sum();
         field.store(lanes.fields[a].load(simd) + f64x8::splat(simd, shift));
     }
     let mut constant = lanes.constant.load(simd);
     for k in 0..high_units {
-        let above: f64 = (0..k)
-            .map(|j| couplings.coupling(block + k, block + j) * sign(high, j))
-            .sum();
+        let above: f64 = (0..k).map(|j| couplings.coupling(block + k, block + j) * sign(high, j)).sum();
         let field = lanes.fields[block + k].load(simd) + f64x8::splat(simd, above);
         constant += field * f64x8::splat(simd, sign(high, k));
     }

@@ -54,9 +54,7 @@ impl Visitor for Cumulated {
 /// The first place whose cumulated weight exceeds a share of the whole.
 fn choose(cumulated: &[f64], share: f64) -> usize {
     let target = share * cumulated[cumulated.len() - 1];
-    cumulated
-        .partition_point(|&sum| sum <= target)
-        .min(cumulated.len() - 1)
+    cumulated.partition_point(|&sum| sum <= target).min(cumulated.len() - 1)
 }
 
 impl Sampler for Enumerate {
@@ -101,7 +99,7 @@ impl Sampler for Enumerate {
                     .iter()
                     .map(|&(_, share, draw)| {
                         let place = choose(&table.0, share);
-                        let along = block << row.couplings.block_units() | place / LANES;
+                        let along = (block << row.couplings.block_units()) | (place / LANES);
                         (draw, row.state(evidence, place % LANES, along))
                     })
                     .collect()
@@ -112,11 +110,6 @@ impl Sampler for Enumerate {
         for (draw, state) in states.into_iter().flatten() {
             cells[draw * n..(draw + 1) * n].copy_from_slice(&state);
         }
-        Ok(Draws {
-            units: n,
-            cells,
-            guarantee: Guarantee::Exact,
-            diagnostics: Diagnostics::direct(),
-        })
+        Ok(Draws { units: n, cells, guarantee: Guarantee::Exact, diagnostics: Diagnostics::direct() })
     }
 }

@@ -14,8 +14,7 @@ mod single;
 
 use self::single::RowMoments;
 use crate::engine::{
-    Ask, Batch, BatchExpectations, Budget, Diagnostics, Engine, Expectations, Guarantee,
-    PairMoments, Pairs,
+    Ask, Batch, BatchExpectations, Budget, Diagnostics, Engine, Expectations, Guarantee, PairMoments, Pairs,
 };
 use crate::{Error, Evidence, Machine, Result};
 
@@ -65,12 +64,7 @@ impl Engine for Enumerate {
         Self::NAME
     }
 
-    fn expectations(
-        &self,
-        machine: &Machine,
-        evidence: &Evidence,
-        pairs: Pairs,
-    ) -> Result<Expectations> {
+    fn expectations(&self, machine: &Machine, evidence: &Evidence, pairs: Pairs) -> Result<Expectations> {
         machine.check_evidence(evidence)?;
         self.check(evidence.free_count())?;
         let moments = RowMoments::of(machine, evidence);

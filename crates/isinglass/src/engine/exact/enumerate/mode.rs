@@ -28,12 +28,7 @@ impl Visitor for Best {
             if top > self.value {
                 // The top is one of the energies, so the search finds it.
                 let state = block.energies.iter().position(|energy| energy.0[lane] == top);
-                *self = Self {
-                    value: top,
-                    lane,
-                    high: block.high,
-                    state: state.unwrap_or_default(),
-                };
+                *self = Self { value: top, lane, high: block.high, state: state.unwrap_or_default() };
             }
         }
     }
@@ -44,12 +39,7 @@ impl ModeFinder for Enumerate {
         machine.check_evidence(evidence)?;
         self.check(evidence.free_count())?;
         let row = SingleRow::new(machine, evidence);
-        let nothing = Best {
-            value: f64::NEG_INFINITY,
-            lane: 0,
-            high: 0,
-            state: 0,
-        };
+        let nothing = Best { value: f64::NEG_INFINITY, lane: 0, high: 0, state: 0 };
         let best = parts(row.couplings.blocks())
             .map(|range| {
                 let mut best = nothing;
@@ -60,10 +50,6 @@ impl ModeFinder for Enumerate {
             .into_iter()
             .fold(nothing, |best, next| if next.value > best.value { next } else { best });
         let state = row.state(evidence, best.lane, best.high << row.couplings.block_units() | best.state);
-        Ok(Mode {
-            energy: -machine.negative_energy(&state),
-            state,
-            guarantee: Guarantee::Exact,
-        })
+        Ok(Mode { energy: -machine.negative_energy(&state), state, guarantee: Guarantee::Exact })
     }
 }

@@ -26,11 +26,7 @@ pub(super) struct Sums {
 
 impl Sums {
     /// Sum over a range of blocks.
-    pub(super) fn over(
-        couplings: &Couplings,
-        lanes: &LaneFields,
-        range: std::ops::Range<usize>,
-    ) -> Self {
+    pub(super) fn over(couplings: &Couplings, lanes: &LaneFields, range: std::ops::Range<usize>) -> Self {
         let units = couplings.units();
         let mut sums = Self {
             units,

@@ -1,8 +1,8 @@
 //! From a machine and rows of evidence to the couplings and fields that the walk works on.
 
 use super::blocks::{Couplings, LaneFields, constants};
-use crate::numeric::lanes::{LANES, Lane};
 use crate::Machine;
+use crate::numeric::lanes::{LANES, Lane};
 
 /// The couplings among some units, dense, divided by T.
 pub(super) fn shared_couplings(machine: &Machine, units: &[usize]) -> Couplings {
@@ -52,8 +52,5 @@ pub(super) fn lane_fields(machine: &Machine, free: &[usize], rows: &[&[i8]]) -> 
         })
         .collect();
     let scaled = constant.iter().map(|x| x / temperature + machine.offset());
-    LaneFields {
-        fields,
-        constant: constants(scaled.take(rows.len())),
-    }
+    LaneFields { fields, constant: constants(scaled.take(rows.len())) }
 }

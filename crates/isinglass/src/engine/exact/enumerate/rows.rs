@@ -134,11 +134,8 @@ impl Part<'_> {
 /// Cut a batch into parts of about equal work, in order and whatever the number of threads: pieces of groups, whole lanes each.
 fn work_parts(batch: &Batch) -> Vec<Vec<Group>> {
     let cost = |group: &Group| (group.free.len() as f64).exp2().max(32.0);
-    let total: f64 = batch
-        .groups()
-        .iter()
-        .map(|group| cost(group) * group.rows.len().div_ceil(LANES) as f64)
-        .sum();
+    let total: f64 =
+        batch.groups().iter().map(|group| cost(group) * group.rows.len().div_ceil(LANES) as f64).sum();
     let share = (total / PARTS as f64).max(1024.0);
     let mut parts = Vec::new();
     let mut part = Vec::new();
@@ -149,10 +146,7 @@ fn work_parts(batch: &Batch) -> Vec<Vec<Group>> {
             let lanes = (((share - filled) / cost(group)).ceil() as usize).max(1);
             let end = group.rows.end.min(start + lanes * LANES);
             filled += cost(group) * (end - start).div_ceil(LANES) as f64;
-            part.push(Group {
-                free: group.free.clone(),
-                rows: start..end,
-            });
+            part.push(Group { free: group.free.clone(), rows: start..end });
             start = end;
             if filled >= share {
                 parts.push(std::mem::take(&mut part));

@@ -38,12 +38,7 @@ impl SingleRow {
             .collect();
         let rows: Vec<&[i8]> = rows.iter().map(Vec::as_slice).collect();
         let lanes = lane_fields(machine, along, &rows);
-        Self {
-            across: across.to_vec(),
-            along: along.to_vec(),
-            couplings,
-            lanes,
-        }
+        Self { across: across.to_vec(), along: along.to_vec(), couplings, lanes }
     }
 
     /// The complete state of a lane and a state of the units along.
@@ -66,9 +61,7 @@ const PARTS: usize = 64;
 /// Ranges of blocks, the same on any number of threads.
 pub(super) fn parts(blocks: usize) -> impl IndexedParallelIterator<Item = std::ops::Range<usize>> {
     let parts = blocks.min(PARTS);
-    (0..parts)
-        .into_par_iter()
-        .map(move |part| blocks * part / parts..blocks * (part + 1) / parts)
+    (0..parts).into_par_iter().map(move |part| blocks * part / parts..blocks * (part + 1) / parts)
 }
 
 /// Where a unit is found in the sums of a single row.
@@ -110,12 +103,7 @@ impl RowMoments {
         for (k, &unit) in row.along.iter().enumerate() {
             places[unit] = Place::Along(k);
         }
-        Self {
-            log_z,
-            sums,
-            places,
-            lanes: logs.iter().map(|x| (x - log_z).exp()).collect(),
-        }
+        Self { log_z, sums, places, lanes: logs.iter().map(|x| (x - log_z).exp()).collect() }
     }
 
     fn over_lanes(&self, term: impl Fn(usize) -> f64) -> f64 {

@@ -1,0 +1,28 @@
+//! Gibbs updates per second, the record of states included.
+#![allow(missing_docs, reason = "the macros of the framework make public items")]
+
+use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use isinglass::engine::GibbsSettings;
+use isinglass::{Evidence, Gibbs, Machine, Sampler};
+
+fn gibbs(c: &mut Criterion) {
+    let settings = GibbsSettings { chains: 32, burn_in: 0, thin: 10, ..GibbsSettings::default() };
+    let engine = Gibbs { settings };
+    let kept = 8;
+    let mut group = c.benchmark_group("gibbs");
+    group.sample_size(20);
+    let mut bench = |name: &str, machine: &Machine| {
+        let evidence = Evidence::none(machine.units());
+        let updates = machine.units() * settings.chains * settings.thin * kept;
+        group.throughput(Throughput::Elements(updates as u64));
+        group.bench_function(name, |b| {
+            b.iter(|| engine.draw(machine, &evidence, kept * settings.chains, 1));
+        });
+    };
+    bench("64×64 lattice, updates", &isinglass_benches::lattice(64));
+    bench("500 units dense, updates", &isinglass_benches::dense(500));
+    group.finish();
+}
+
+criterion_group!(benches, gibbs);
+criterion_main!(benches);

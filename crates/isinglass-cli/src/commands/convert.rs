@@ -1,0 +1,40 @@
+//! `isinglass convert`: between model formats, by file ending.
+
+use std::path::PathBuf;
+
+use clap::Args as ClapArgs;
+use isinglass_files::{Output, model_format, read_model, write_model};
+use serde_json::json;
+
+use crate::options::Common;
+use crate::report;
+
+/// Convert a model file to another format, by file ending (.json, .uai, .npz)
+#[derive(ClapArgs)]
+#[command(
+    after_help = "Example:\n  isinglass make chain --units 5 -o chain.json\n  isinglass convert chain.json chain.uai"
+)]
+pub(crate) struct Args {
+    /// The file to read
+    input: PathBuf,
+    /// The file to write
+    output: PathBuf,
+}
+
+pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
+    model_format(&args.output)?;
+    let machine = read_model(&args.input)?;
+    let notes = write_model(&machine, Output::create(&args.output)?)?;
+    for note in &notes {
+        common.note(&format!("note: {note}"));
+    }
+    if common.json {
+        report::json(&json!({
+            "model": args.output,
+            "units": machine.units(),
+            "edges": machine.graph().edges().len(),
+            "notes": notes,
+        }))?;
+    }
+    Ok(())
+}

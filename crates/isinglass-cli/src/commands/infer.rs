@@ -1,0 +1,142 @@
+//! `isinglass infer`: log Z, means, correlations, free or clamped.
+
+use clap::{Args as ClapArgs, ValueEnum};
+use isinglass::{Expectations, Machine, Pairs};
+use serde_json::{Map, Value, json};
+
+use crate::options::{Common, EngineOptions, ModelWithEvidence};
+use crate::report;
+
+/// Compute log Z, means and correlations of a machine, free or with units clamped
+#[derive(ClapArgs)]
+#[command(
+    after_help = "Example:\n  isinglass make chain --units 5 --coupling 0.5 -o chain.json\n  isinglass infer chain.json --given x0=+1"
+)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    model: ModelWithEvidence,
+    /// Which correlations to give
+    #[arg(long, value_name = "WHICH", default_value = "edges")]
+    pairs: PairChoice,
+    #[command(flatten)]
+    engine: EngineOptions,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum PairChoice {
+    /// Those of the machine's edges
+    Edges,
+    /// Those of all pairs of units
+    All,
+    /// None
+    None,
+}
+
+impl From<PairChoice> for Pairs {
+    fn from(choice: PairChoice) -> Self {
+        match choice {
+            PairChoice::Edges => Self::Edges,
+            PairChoice::All => Self::All,
+            PairChoice::None => Self::None,
+        }
+    }
+}
+
+/// Correlations printed in the text report; JSON has them all.
+const SHOWN: usize = 30;
+
+pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
+    let (machine, evidence) = args.model.read()?;
+    let chosen = args.engine.choose(evidence.free_count(), common);
+    let engine = chosen.engine();
+    let answer = engine.expectations(&machine, &evidence, args.pairs.into())?;
+    report::warn_unless_converged(common, &answer.diagnostics);
+    if answer.log_z.is_none() && !engine.has_log_z() {
+        common.note(&format!("note: the engine {} has no log Z", engine.name()));
+    }
+    if common.json {
+        report::json(&document(&machine, engine.name(), &answer))
+    } else {
+        report::text(&plain(&machine, engine.name(), &answer))
+    }
+}
+
+fn document(machine: &Machine, engine: &str, answer: &Expectations) -> Value {
+    let by_name = |values: &[f64]| -> Value {
+        let named = machine.names().iter().cloned().zip(values.iter().map(|&x| json!(x)));
+        Value::Object(Map::from_iter(named))
+    };
+    let by_pair = |values: &[f64]| -> Value {
+        let pairs = answer.correlations.iter(machine.graph()).zip(values);
+        pairs.map(|(((a, b), _), x)| json!([machine.name(a), machine.name(b), x])).collect()
+    };
+    let mut document = json!({
+        "engine": engine,
+        "guarantee": answer.guarantee.word(),
+        "log_z": answer.log_z,
+        "means": by_name(&answer.means),
+        "correlations": by_pair(&answer.correlations.values),
+        "converged": answer.diagnostics.converged,
+    });
+    if let Some(errors) = &answer.errors {
+        document["log_z_error"] = json!(errors.log_z);
+        document["means_error"] = by_name(&errors.means);
+        document["correlations_error"] = by_pair(&errors.correlations);
+        document["mixing"] = report::mixing(&answer.diagnostics);
+    }
+    document
+}
+
+fn plain(machine: &Machine, engine: &str, answer: &Expectations) -> String {
+    let mut out = report::provenance(engine, answer.guarantee, &answer.diagnostics);
+    if let Some(log_z) = answer.log_z {
+        out += &format!("log Z = {log_z:.10}\n");
+    }
+    let with_error = answer.errors.is_some();
+    let error = |values: Option<&Vec<f64>>, k: usize| values.map(|errors| format!("{:.4}", errors[k]));
+    let mut header = vec!["unit", "mean", "P(+1)"];
+    header.extend(with_error.then_some("error of mean"));
+    let rows: Vec<Vec<String>> = (0..machine.units())
+        .map(|unit| {
+            let mean = answer.means[unit];
+            let mut row = vec![
+                machine.name(unit).to_owned(),
+                format!("{mean:.6}"),
+                format!("{:.6}", f64::midpoint(1.0, mean)),
+            ];
+            row.extend(error(answer.errors.as_ref().map(|e| &e.means), unit));
+            row
+        })
+        .collect();
+    out += &format!("\n{}", report::columns(&header, &rows));
+
+    let mut pairs: Vec<(usize, (usize, usize), f64)> = answer
+        .correlations
+        .iter(machine.graph())
+        .enumerate()
+        .map(|(k, (pair, value))| (k, pair, value))
+        .collect();
+    if pairs.is_empty() {
+        return out;
+    }
+    let total = pairs.len();
+    if total > SHOWN {
+        pairs.sort_by(|x, y| y.2.abs().total_cmp(&x.2.abs()).then(x.0.cmp(&y.0)));
+        pairs.truncate(SHOWN);
+    }
+    let mut header = vec!["pair", "correlation"];
+    header.extend(with_error.then_some("error"));
+    let rows: Vec<Vec<String>> = pairs
+        .iter()
+        .map(|&(k, (a, b), value)| {
+            let mut row = vec![format!("{} {}", machine.name(a), machine.name(b)), format!("{value:.6}")];
+            row.extend(error(answer.errors.as_ref().map(|e| &e.correlations), k));
+            row
+        })
+        .collect();
+    out += &format!("\n{}", report::columns(&header, &rows));
+    if total > SHOWN {
+        out += &format!("({} more, all weaker; --json gives them all)\n", total - SHOWN);
+    }
+    out
+}

@@ -1,0 +1,105 @@
+//! `isinglass info`: what a machine is, and what can be done with it.
+
+use std::path::PathBuf;
+
+use clap::Args as ClapArgs;
+use isinglass::engine::auto;
+use isinglass::{Budget, Role};
+use isinglass_files::read_model;
+use serde_json::{Map, Value, json};
+
+use crate::options::Common;
+use crate::report;
+
+/// Tell a machine's size, structure, and which engines can run on it at what cost
+#[derive(ClapArgs)]
+#[command(
+    after_help = "Example:\n  isinglass make grid --rows 4 --columns 5 -o grid.json\n  isinglass info grid.json"
+)]
+pub(crate) struct Args {
+    /// The model file (.json, .uai, .npz)
+    model: PathBuf,
+    /// Memory that an engine may count on, such as 512MiB or 6GiB
+    #[arg(long, value_name = "SIZE", default_value = "1GiB")]
+    budget: Budget,
+}
+
+/// Beyond this width the search for an elimination order is given up: no exact engine would follow it.
+const WIDEST: usize = 100;
+
+pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
+    let machine = read_model(&args.model)?;
+    let graph = machine.graph();
+    let (_, components) = graph.components();
+    let treewidth = graph.treewidth_bounds(&[], WIDEST);
+    let biased: Vec<usize> = (0..machine.units()).filter(|&unit| machine.biases()[unit] != 0.0).collect();
+    let with_bias_unit = graph.treewidth_bounds(&biased, WIDEST);
+    // Decimatable is treewidth at most 3 with unit 0; between the bounds it is not decided.
+    let decimatable = match (with_bias_unit.upper <= 3, with_bias_unit.lower > 3) {
+        (true, _) => Some(true),
+        (_, true) => Some(false),
+        _ => None,
+    };
+    let offers = auto::offers(machine.units(), args.budget);
+    let count = |role| machine.with_role(role).count();
+    if common.json {
+        let roles = Role::ALL.map(|role| (role.word().to_owned(), json!(count(role))));
+        let engines: Vec<Value> = offers
+            .iter()
+            .map(|offer| {
+                json!({
+                    "name": offer.engine,
+                    "available": offer.available,
+                    "exact": offer.exact,
+                    "bytes": offer.bytes as f64,
+                    "cost": offer.cost,
+                })
+            })
+            .collect();
+        return report::json(&json!({
+            "units": machine.units(),
+            "edges": graph.edges().len(),
+            "roles": Map::from_iter(roles),
+            "temperature": machine.temperature(),
+            "components": components,
+            "decimatable": decimatable,
+            "treewidth": {"lower": treewidth.lower, "upper": treewidth.upper},
+            "engines": engines,
+        }));
+    }
+    let roles: Vec<String> = Role::ALL
+        .iter()
+        .filter(|&&role| count(role) > 0)
+        .map(|&role| format!("{} {role}", count(role)))
+        .collect();
+    let width = if treewidth.lower == treewidth.upper {
+        treewidth.upper.to_string()
+    } else {
+        format!("between {} and {}", treewidth.lower, treewidth.upper)
+    };
+    let yes_or_no = match decimatable {
+        Some(true) => "yes",
+        Some(false) => "no",
+        None => "not decided by the bounds found",
+    };
+    let engines: Vec<Vec<String>> = offers
+        .iter()
+        .map(|offer| {
+            let can = if offer.available { "yes" } else { "no" };
+            let kind = if offer.exact { "exact" } else { "estimate" };
+            vec![offer.engine.to_owned(), can.to_owned(), kind.to_owned(), offer.cost.clone()]
+        })
+        .collect();
+    report::text(&format!(
+        "{} units ({}), {} edges, {components} {}, temperature {}\ntreewidth: {width}\ndecimatable: {yes_or_no}\n\n{}",
+        machine.units(),
+        roles.join(", "),
+        graph.edges().len(),
+        if components == 1 { "component" } else { "components" },
+        machine.temperature(),
+        report::columns(
+            &[&format!("engine, within {}", args.budget), "can run", "answers", "cost"],
+            &engines
+        )
+    ))
+}

@@ -1,0 +1,167 @@
+//! `isinglass make`: build a machine with given or random weights.
+
+use std::path::PathBuf;
+
+use clap::{Args as ClapArgs, ValueEnum};
+use isinglass::topology::{self, Links, Neighbours, Numbers};
+use isinglass::{Graph, Machine};
+use isinglass_files::{Output, model_format, read_edges, write_model};
+use serde_json::json;
+
+use crate::options::{Common, Usage};
+use crate::report;
+
+/// Build a machine with given or random weights
+///
+/// Couplings and biases are numbers or drawn at random by --seed: `0.5`, `normal:MEAN,SD`, `uniform:LOW,HIGH`, `signs:X` (plus or minus X).
+#[derive(ClapArgs)]
+#[command(
+    after_help = "Examples:\n  isinglass make chain --units 10 --coupling 0.5 --bias 0.1 -o chain.json\n  isinglass make grid --rows 8 --columns 8 --coupling signs:1 --seed 3 -o glass.json\n  isinglass make rbm --visible 6 --hidden 3 --coupling normal:0,0.5 -o rbm.json"
+)]
+pub(crate) struct Args {
+    /// The structure
+    #[arg(ignore_case = true)]
+    kind: Kind,
+    /// The model file to write (.json, .uai, .npz)
+    #[arg(short, long, value_name = "MODEL")]
+    output: PathBuf,
+    /// chain, tree, full, sk: the number of units
+    #[arg(short = 'n', long, value_name = "N")]
+    units: Option<usize>,
+    /// tree: children of each unit
+    #[arg(long, value_name = "N", default_value_t = 2)]
+    branching: usize,
+    /// grid, grid8: the number of rows
+    #[arg(long, value_name = "N")]
+    rows: Option<usize>,
+    /// grid, grid8: the number of columns
+    #[arg(long, alias = "cols", value_name = "N")]
+    columns: Option<usize>,
+    /// rbm, two-layer: the number of visible units
+    #[arg(long, value_name = "N")]
+    visible: Option<usize>,
+    /// rbm, two-layer: the number of hidden units
+    #[arg(long, value_name = "N")]
+    hidden: Option<usize>,
+    /// two-layer: links among visible units (none, chain, full, grid:RxC, grid8:RxC)
+    #[arg(long, value_name = "LINKS", default_value = "full")]
+    visible_links: Links,
+    /// two-layer: links among hidden units (none, chain, full)
+    #[arg(long, value_name = "LINKS", default_value = "none")]
+    hidden_links: Links,
+    /// edges: a CSV file of two names a line, and a weight if there is a third column
+    #[arg(long, value_name = "FILE")]
+    edges: Option<PathBuf>,
+    /// Couplings [default: normal:0,1; sk: normal with variance 1/units]
+    #[arg(long, value_name = "NUMBERS", allow_hyphen_values = true)]
+    coupling: Option<Numbers>,
+    /// Biases
+    #[arg(long, value_name = "NUMBERS", default_value = "0", allow_hyphen_values = true)]
+    bias: Numbers,
+    /// Temperature
+    #[arg(long, value_name = "T", default_value_t = 1.0, allow_hyphen_values = true)]
+    temperature: f64,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Kind {
+    /// Each unit joined with the next
+    Chain,
+    /// A balanced tree
+    Tree,
+    /// A lattice with four neighbours each
+    Grid,
+    /// A lattice with eight neighbours each
+    Grid8,
+    /// Every unit joined with every other
+    Full,
+    /// Visible and hidden units, joined across the layers only
+    Rbm,
+    /// Visible and hidden units, joined across the layers and within
+    TwoLayer,
+    /// The Sherrington–Kirkpatrick spin glass
+    Sk,
+    /// As a file of edges says
+    Edges,
+}
+
+impl Kind {
+    fn word(self) -> String {
+        let value = self.to_possible_value();
+        value.map_or_else(String::new, |value| value.get_name().to_owned())
+    }
+}
+
+pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
+    model_format(&args.output)?;
+    let machine = args.machine(common.seed)?.with_temperature(args.temperature)?;
+    let notes = write_model(&machine, Output::create(&args.output)?)?;
+    for note in &notes {
+        common.note(&format!("note: {note}"));
+    }
+    let (units, edges) = (machine.units(), machine.graph().edges().len());
+    if common.json {
+        return report::json(&json!({"model": args.output, "units": units, "edges": edges, "notes": notes}));
+    }
+    common.note(&format!("wrote {}: {units} units, {edges} edges", args.output.display()));
+    Ok(())
+}
+
+impl Args {
+    fn machine(&self, seed: u64) -> anyhow::Result<Machine> {
+        let normal = Numbers::Normal { mean: 0.0, deviation: 1.0 };
+        let numbers =
+            |machine: Machine| machine.with_numbers(&self.coupling.unwrap_or(normal), &self.bias, seed);
+        let plain = |graph: Graph| Ok(numbers(Machine::from_graph(graph)));
+        let grid = |neighbours| {
+            let (rows, columns) = (self.need(self.rows, "rows")?, self.need(self.columns, "columns")?);
+            plain(topology::grid(rows, columns, neighbours))
+        };
+        match self.kind {
+            Kind::Chain => plain(topology::chain(self.need(self.units, "units")?)),
+            Kind::Tree => plain(topology::tree(self.need(self.units, "units")?, self.branching)),
+            Kind::Full => plain(topology::full(self.need(self.units, "units")?)),
+            Kind::Grid => grid(Neighbours::Four),
+            Kind::Grid8 => grid(Neighbours::Eight),
+            Kind::Rbm => {
+                let (visible, hidden) =
+                    (self.need(self.visible, "visible")?, self.need(self.hidden, "hidden")?);
+                Ok(numbers(topology::rbm(visible, hidden)?))
+            }
+            Kind::TwoLayer => {
+                let (visible, hidden) =
+                    (self.need(self.visible, "visible")?, self.need(self.hidden, "hidden")?);
+                let machine = topology::two_layer(visible, &self.visible_links, hidden, &self.hidden_links)?;
+                Ok(numbers(machine))
+            }
+            Kind::Sk => {
+                let units = self.need(self.units, "units")?;
+                let machine = topology::sherrington_kirkpatrick(units, 1.0, seed);
+                Ok(match self.coupling {
+                    Some(_) => numbers(machine),
+                    None => machine.with_biases_drawn(&self.bias, seed),
+                })
+            }
+            Kind::Edges => {
+                let list = read_edges(self.edges.as_deref().ok_or_else(|| self.lacks("edges FILE"))?)?;
+                if list.weights.is_some() && self.coupling.is_some() {
+                    let problem = "the file of edges has weights; leave --coupling out, or the third column";
+                    return Err(Usage(problem.into()).into());
+                }
+                let machine = list.machine()?;
+                Ok(match list.weights {
+                    Some(_) => machine.with_biases_drawn(&self.bias, seed),
+                    None => numbers(machine),
+                })
+            }
+        }
+    }
+
+    fn lacks(&self, option: &str) -> Usage {
+        Usage(format!("make {} needs --{option}", self.kind.word()))
+    }
+
+    fn need(&self, value: Option<usize>, option: &str) -> Result<usize, Usage> {
+        value.ok_or_else(|| self.lacks(&format!("{option} N")))
+    }
+}

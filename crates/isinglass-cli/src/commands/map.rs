@@ -1,0 +1,53 @@
+//! `isinglass map`: the most probable state.
+
+use clap::Args as ClapArgs;
+use isinglass::Error;
+use serde_json::{Map, json};
+
+use crate::options::{Common, EngineOptions, ModelWithEvidence};
+use crate::report;
+
+/// Find the most probable state, free or with units clamped
+#[derive(ClapArgs)]
+#[command(
+    after_help = "Example:\n  isinglass make chain --units 5 --coupling 0.5 -o chain.json\n  isinglass map chain.json --given x0=-1"
+)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    model: ModelWithEvidence,
+    #[command(flatten)]
+    engine: EngineOptions,
+}
+
+pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
+    let (machine, evidence) = args.model.read()?;
+    let chosen = args.engine.choose_exact(common);
+    let engine = chosen.engine().name();
+    let Some(finder) = chosen.mode_finder() else {
+        let error = Error::CannotDo {
+            who: engine,
+            what: "find a most probable state".into(),
+            why: "it only draws states; --engine enumerate can".into(),
+        };
+        return Err(error.into());
+    };
+    let mode = finder.mode(&machine, &evidence)?;
+    if common.json {
+        let state = machine.names().iter().cloned().zip(mode.state.iter().map(|&s| json!(s)));
+        return report::json(&json!({
+            "state": Map::from_iter(state),
+            "energy": mode.energy,
+            "engine": engine,
+            "guarantee": mode.guarantee.word(),
+        }));
+    }
+    let rows: Vec<Vec<String>> = (0..machine.units())
+        .map(|unit| vec![machine.name(unit).to_owned(), format!("{:+}", mode.state[unit])])
+        .collect();
+    report::text(&format!(
+        "engine {engine}: {}\nenergy = {:.10}\n\n{}",
+        mode.guarantee,
+        mode.energy,
+        report::columns(&["unit", "state"], &rows)
+    ))
+}

@@ -1,0 +1,12 @@
+//! One file for each command: its options, and what it prints.
+
+pub(crate) mod convert;
+pub(crate) mod demo;
+pub(crate) mod fit;
+pub(crate) mod infer;
+pub(crate) mod info;
+pub(crate) mod make;
+pub(crate) mod map;
+pub(crate) mod query;
+pub(crate) mod sample;
+pub(crate) mod score;

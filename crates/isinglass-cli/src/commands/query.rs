@@ -1,0 +1,86 @@
+//! `isinglass query`: the probabilities of every joint state of a few units.
+
+use anyhow::Context;
+use clap::Args as ClapArgs;
+use isinglass::JointTable;
+use serde_json::{Map, Value, json};
+
+use crate::options::{Common, EngineOptions, ModelWithEvidence};
+use crate::report;
+
+/// Give the probabilities of every joint state of the asked units
+#[derive(ClapArgs)]
+#[command(
+    after_help = "Example:\n  isinglass make chain --units 5 --coupling 0.5 -o chain.json\n  isinglass query chain.json --ask x1,x4 --given x0=+1"
+)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    model: ModelWithEvidence,
+    /// The units to ask for
+    #[arg(long, value_name = "UNIT,…", value_delimiter = ',', required = true)]
+    ask: Vec<String>,
+    #[command(flatten)]
+    engine: EngineOptions,
+}
+
+pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
+    let (machine, evidence) = args.model.read()?;
+    let asked: Vec<usize> = args
+        .ask
+        .iter()
+        .map(|name| machine.position(name.trim()))
+        .collect::<Result<_, _>>()
+        .context("--ask")?;
+    let chosen = args.engine.choose(evidence.free_count(), common);
+    let engine = chosen.engine();
+    let table = engine.joint(&machine, &evidence, &asked)?;
+    report::warn_unless_converged(common, &table.diagnostics);
+    let names: Vec<&str> = asked.iter().map(|&unit| machine.name(unit)).collect();
+    let states: Vec<Vec<i8>> =
+        (0..table.probabilities.len()).map(|number| JointTable::state(asked.len(), number)).collect();
+    if common.json {
+        let given = (0..machine.units()).filter_map(|unit| {
+            let spin = evidence.get(unit)?;
+            Some((machine.name(unit).to_owned(), json!(spin.value())))
+        });
+        let rows: Vec<Value> = states
+            .iter()
+            .enumerate()
+            .map(|(k, state)| {
+                let mut row = json!({"state": state, "p": table.probabilities[k]});
+                if let Some(errors) = &table.errors {
+                    row["p_error"] = json!(errors[k]);
+                }
+                row
+            })
+            .collect();
+        let mut document = json!({
+            "ask": names,
+            "given": Map::from_iter(given),
+            "table": rows,
+            "engine": engine.name(),
+            "guarantee": table.guarantee.word(),
+            "converged": table.diagnostics.converged,
+        });
+        if table.errors.is_some() {
+            document["mixing"] = report::mixing(&table.diagnostics);
+        }
+        return report::json(&document);
+    }
+    let mut out = report::provenance(engine.name(), table.guarantee, &table.diagnostics);
+    let mut header = names.clone();
+    header.push("P");
+    header.extend(table.errors.is_some().then_some("error"));
+    let rows: Vec<Vec<String>> = states
+        .iter()
+        .enumerate()
+        .map(|(k, state)| {
+            let mut row: Vec<String> = state.iter().map(|s| format!("{s:+}")).collect();
+            row.push(format!("{:.6}", table.probabilities[k]));
+            row.extend(table.errors.as_ref().map(|errors| format!("{:.4}", errors[k])));
+            row
+        })
+        .collect();
+    out += &format!("\n{}", report::columns(&header, &rows));
+    report::text(&out)
+}

@@ -1,0 +1,67 @@
+//! `isinglass score`: how good a machine is on a table.
+
+use std::path::PathBuf;
+
+use clap::Args as ClapArgs;
+use isinglass::Role;
+use isinglass::learn::Phases;
+use isinglass::score::score;
+use isinglass_files::read_model;
+use serde_json::json;
+
+use crate::options::{Common, EngineOptions, TableArgs};
+use crate::report;
+
+/// Score a machine on a table: log-likelihood, pseudo-log-likelihood, completion quality
+#[derive(ClapArgs)]
+#[command(
+    after_help = "Example (the first command writes the files):\n  isinglass demo\n  isinglass score isinglass-demo/votes.json isinglass-demo/votes.csv"
+)]
+pub(crate) struct Args {
+    /// The model file (.json, .uai, .npz)
+    model: PathBuf,
+    #[command(flatten)]
+    table: TableArgs,
+    #[command(flatten)]
+    engine: EngineOptions,
+}
+
+pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
+    let machine = read_model(&args.model)?;
+    let table = args.table.read()?;
+    let rows = table.evidence_for(&machine)?;
+    let most_free = rows.groups().iter().map(|group| group.free.len()).max().unwrap_or(0);
+    let inputs = machine.with_role(Role::Input).count();
+    let free = args.engine.choose(machine.units() - inputs, common);
+    // Few units are free where the table's cells are known: an exact engine may serve there even where it cannot serve the whole.
+    let quiet = Common { quiet: true, ..*common };
+    let clamped = args.engine.choose(most_free, &quiet);
+    let phases = Phases { clamped: clamped.engine(), free: free.engine() };
+    let found = score(&machine, &table, phases)?;
+    for note in &found.notes {
+        common.note(&format!("note: {note}"));
+    }
+    let engine = if found.log_likelihood.is_some() { phases.free.name() } else { phases.clamped.name() };
+    if common.json {
+        return report::json(&json!({
+            "rows": found.rows,
+            "log_likelihood": found.log_likelihood,
+            "pseudo_log_likelihood": found.pseudo_log_likelihood,
+            "completion": found.completion,
+            "engine": engine,
+            "guarantee": found.guarantee.word(),
+        }));
+    }
+    let number = |x: Option<f64>| x.map_or_else(|| "–".to_owned(), |x| format!("{x:.6}"));
+    let rows = [
+        ("log-likelihood per row", found.log_likelihood),
+        ("pseudo-log-likelihood per row", found.pseudo_log_likelihood),
+        ("completion Q per cell (less is better)", found.completion),
+    ];
+    let rows: Vec<Vec<String>> = rows.iter().map(|(name, x)| vec![(*name).to_owned(), number(*x)]).collect();
+    report::text(&format!(
+        "engine {engine}: {}\n\n{}",
+        found.guarantee,
+        report::columns(&[&format!("{} rows", found.rows), "nats"], &rows)
+    ))
+}

@@ -1,0 +1,74 @@
+//! The binary `isinglass`: parse the command line, call the libraries, print.
+//!
+//! `options` holds what the user may say, `engines` turns it into an engine, `report` prints, and each command has a file of its own
+//! under `commands`. Everything that computes is in the libraries.
+
+mod commands;
+mod engines;
+mod options;
+mod report;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use crate::options::Common;
+
+/// Inference and learning in Boltzmann machines: binary data, and what drives what.
+#[derive(Parser)]
+#[command(name = "isinglass", version, max_term_width = 100)]
+#[command(
+    after_help = "Start with `isinglass demo`; then `isinglass fit TABLE.csv -o MODEL.json` on a table of your own."
+)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+    #[command(flatten)]
+    common: Common,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Demo(commands::demo::Args),
+    Fit(commands::fit::Args),
+    Infer(commands::infer::Args),
+    Query(commands::query::Args),
+    Map(commands::map::Args),
+    Sample(commands::sample::Args),
+    Score(commands::score::Args),
+    Info(commands::info::Args),
+    Make(commands::make::Args),
+    Convert(commands::convert::Args),
+}
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let common = &cli.common;
+    if let Some(threads) = common.threads {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.get());
+        if let Err(error) = pool.build_global() {
+            report::error(&error.into());
+            return ExitCode::FAILURE;
+        }
+    }
+    let done = match &cli.command {
+        Command::Demo(args) => commands::demo::run(args, common),
+        Command::Fit(args) => commands::fit::run(args, common),
+        Command::Infer(args) => commands::infer::run(args, common),
+        Command::Query(args) => commands::query::run(args, common),
+        Command::Map(args) => commands::map::run(args, common),
+        Command::Sample(args) => commands::sample::run(args, common),
+        Command::Score(args) => commands::score::run(args, common),
+        Command::Info(args) => commands::info::run(args, common),
+        Command::Make(args) => commands::make::run(args, common),
+        Command::Convert(args) => commands::convert::run(args, common),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) if report::is_broken_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            report::error(&error);
+            if error.is::<options::Usage>() { ExitCode::from(2) } else { ExitCode::FAILURE }
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! Printing: results on standard output, everything else on standard error.
+
+use std::fmt::Write as _;
+use std::io::{self, IsTerminal, Write};
+
+use isinglass::{Diagnostics, Guarantee};
+use serde_json::{Value, json};
+
+/// Print a JSON document as the only thing on standard output.
+pub(crate) fn json(document: &Value) -> anyhow::Result<()> {
+    text(&format!("{document}\n"))
+}
+
+/// Print a text on standard output.
+pub(crate) fn text(text: &str) -> anyhow::Result<()> {
+    let mut out = io::stdout().lock();
+    out.write_all(text.as_bytes())?;
+    out.flush()?;
+    Ok(())
+}
+
+/// A line on standard error that is not the result.
+pub(crate) fn note(text: &str) {
+    // A closed standard error is no reason to fail.
+    let _ = writeln!(io::stderr(), "{text}");
+}
+
+/// The error that ends the program.
+pub(crate) fn error(error: &anyhow::Error) {
+    let word = if io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none() {
+        "\x1b[1;31merror\x1b[0m"
+    } else {
+        "error"
+    };
+    note(&format!("{word}: {error:#}"));
+}
+
+/// The reader of our output went away: not an error of ours.
+pub(crate) fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| {
+        cause.downcast_ref::<io::Error>().is_some_and(|io| io.kind() == io::ErrorKind::BrokenPipe)
+    })
+}
+
+/// A table; columns of numbers stand to the right.
+pub(crate) fn columns(header: &[&str], rows: &[Vec<String>]) -> String {
+    let width = |k: usize| {
+        let cells = rows.iter().map(|row| row[k].chars().count());
+        cells.chain([header[k].chars().count()]).max().unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..header.len()).map(width).collect();
+    let is_number = |cell: &String| cell.parse::<f64>().is_ok() || cell == "–";
+    let to_right: Vec<bool> =
+        (0..header.len()).map(|k| k > 0 && rows.iter().all(|row| is_number(&row[k]))).collect();
+    let mut out = String::new();
+    let mut line = |cells: &mut dyn Iterator<Item = &str>| {
+        let mut text = String::new();
+        for (k, (cell, &width)) in cells.zip(&widths).enumerate() {
+            // Writing to a string cannot fail.
+            let gap = if k == 0 { "" } else { "  " };
+            let _ = if to_right[k] {
+                write!(text, "{gap}{cell:>width$}")
+            } else {
+                write!(text, "{gap}{cell:<width$}")
+            };
+        }
+        let _ = writeln!(out, "{}", text.trim_end());
+    };
+    line(&mut header.iter().copied());
+    for row in rows {
+        line(&mut row.iter().map(String::as_str));
+    }
+    out
+}
+
+/// Which engine answered, and what its answer is worth; for the head of a text report.
+pub(crate) fn provenance(engine: &str, guarantee: Guarantee, diagnostics: &Diagnostics) -> String {
+    let mut out = format!("engine {engine}: {guarantee}\n");
+    if let Some(mixing) = diagnostics.mixing {
+        let _ = writeln!(
+            out,
+            "{} chains × {} states, R-hat {:.3}, effective samples {:.0}{}",
+            mixing.chains,
+            mixing.samples,
+            mixing.r_hat,
+            mixing.effective_samples,
+            if diagnostics.converged { "" } else { " (not converged)" }
+        );
+    }
+    out
+}
+
+/// How the chains mixed, for JSON: `null` for direct methods.
+pub(crate) fn mixing(diagnostics: &Diagnostics) -> Value {
+    diagnostics.mixing.map_or(Value::Null, |mixing| {
+        json!({
+            "chains": mixing.chains,
+            "samples": mixing.samples,
+            "r_hat": mixing.r_hat,
+            "effective_samples": mixing.effective_samples,
+        })
+    })
+}
+
+/// What to say when a method did not converge.
+pub(crate) fn warn_unless_converged(common: &crate::options::Common, diagnostics: &Diagnostics) {
+    if !diagnostics.converged {
+        common.note(
+            "warning: the chains did not mix well (see R-hat and effective samples); \
+             take more --samples and --burn-in, or an exact engine",
+        );
+    }
+}

@@ -1,0 +1,228 @@
+//! What `infer`, `query`, `map`, `sample`, `info`, `score` and `convert` answer.
+
+use crate::Room;
+
+/// a –0.5– b –(−1)– c with biases 0.1, 0, 0.3, at temperature 2.
+const MODEL: &str = r#"{"format": "isinglass/1", "temperature": 2.0,
+ "units": [{"name": "a", "role": "visible", "bias": 0.1}, {"name": "b", "role": "visible", "bias": 0.0}, {"name": "c", "role": "hidden", "bias": 0.3}],
+ "edges": [[0, 1, 0.5], [1, 2, -1.0]]}"#;
+
+/// Log-weights of the eight states, in counting order.
+fn log_weights() -> Vec<([f64; 3], f64)> {
+    let spin = |bit: bool| if bit { 1.0 } else { -1.0 };
+    (0..8)
+        .map(|k: u8| {
+            let [a, b, c] = [spin(k & 4 > 0), spin(k & 2 > 0), spin(k & 1 > 0)];
+            ([a, b, c], (0.1 * a + 0.3 * c + 0.5 * a * b - b * c) / 2.0)
+        })
+        .collect()
+}
+
+fn close(found: &serde_json::Value, expected: f64) {
+    let found = found.as_f64().unwrap();
+    assert!((found - expected).abs() < 1e-12, "found {found}, expected {expected}");
+}
+
+#[test]
+fn infer_gives_log_z_means_and_correlations() {
+    let room = Room::new();
+    room.write("m.json", MODEL);
+    let answer = room.json("infer m.json");
+    let states = log_weights();
+    let z: f64 = states.iter().map(|(_, w)| w.exp()).sum();
+    let mean = |f: &dyn Fn(&[f64; 3]) -> f64| states.iter().map(|(s, w)| w.exp() * f(s)).sum::<f64>() / z;
+    assert_eq!(answer["engine"], "enumerate");
+    assert_eq!(answer["guarantee"], "exact");
+    assert_eq!(answer["converged"], true);
+    close(&answer["log_z"], z.ln());
+    for (k, name) in ["a", "b", "c"].iter().enumerate() {
+        close(&answer["means"][name], mean(&|s| s[k]));
+    }
+    let order: Vec<&String> = answer["means"].as_object().unwrap().keys().collect();
+    assert_eq!(order, ["a", "b", "c"]);
+    let pairs = answer["correlations"].as_array().unwrap();
+    assert_eq!(pairs.len(), 2);
+    assert_eq!((pairs[1][0].as_str(), pairs[1][1].as_str()), (Some("b"), Some("c")));
+    close(&pairs[1][2], mean(&|s| s[1] * s[2]));
+    assert_eq!(room.json("infer m.json --pairs all")["correlations"].as_array().unwrap().len(), 3);
+    assert_eq!(room.json("infer m.json --pairs none")["correlations"].as_array().unwrap().len(), 0);
+}
+
+#[test]
+fn clamped_units_keep_their_value_and_their_energy() {
+    let room = Room::new();
+    room.write("m.json", MODEL);
+    let answer = room.json("infer m.json --given a=-1,c=+1");
+    let z: f64 = log_weights().iter().filter(|(s, _)| s[0] < 0.0 && s[2] > 0.0).map(|(_, w)| w.exp()).sum();
+    close(&answer["log_z"], z.ln());
+    close(&answer["means"]["a"], -1.0);
+    close(&answer["means"]["c"], 1.0);
+    let with_words = room.json("infer m.json --given a=0,c=1 --values 01");
+    assert_eq!(answer, with_words);
+}
+
+#[test]
+fn query_lists_states_in_counting_order() {
+    let room = Room::new();
+    room.write("m.json", MODEL);
+    let answer = room.json("query m.json --ask c,a --given b=1");
+    assert_eq!(answer["ask"], serde_json::json!(["c", "a"]));
+    assert_eq!(answer["given"], serde_json::json!({"b": 1}));
+    let states: Vec<_> = answer["table"].as_array().unwrap().iter().map(|row| row["state"].clone()).collect();
+    assert_eq!(states, [[-1, -1], [-1, 1], [1, -1], [1, 1]].map(|s| serde_json::json!(s)));
+    let given: Vec<_> = log_weights().into_iter().filter(|(s, _)| s[1] > 0.0).collect();
+    let z: f64 = given.iter().map(|(_, w)| w.exp()).sum();
+    for row in answer["table"].as_array().unwrap() {
+        let [c, a] = [0, 1].map(|k| row["state"][k].as_f64().unwrap());
+        let weight: f64 = given.iter().filter(|(s, _)| s[2] == c && s[0] == a).map(|(_, w)| w.exp()).sum();
+        close(&row["p"], weight / z);
+    }
+}
+
+#[test]
+fn map_finds_the_state_of_least_energy() {
+    let room = Room::new();
+    room.write("m.json", MODEL);
+    let answer = room.json("map m.json");
+    let best = log_weights().into_iter().max_by(|x, y| x.1.total_cmp(&y.1)).unwrap();
+    close(&answer["energy"], -2.0 * best.1);
+    for (k, name) in ["a", "b", "c"].iter().enumerate() {
+        close(&answer["state"][name], best.0[k]);
+    }
+    assert_eq!(answer["guarantee"], "exact");
+}
+
+#[test]
+fn sample_draws_exactly_where_it_can_and_says_so() {
+    let room = Room::new();
+    room.write("m.json", MODEL);
+    let output = room.run("sample m.json -n 5 --values 01 --given b=1");
+    assert!(String::from_utf8(output.stderr).unwrap().contains("exact"));
+    let text = String::from_utf8(output.stdout).unwrap();
+    let lines: Vec<&str> = text.lines().collect();
+    assert_eq!(lines[0], "a,b,c");
+    assert_eq!(lines.len(), 6);
+    assert!(lines[1..].iter().all(|line| line.split(',').nth(1) == Some("1")));
+    room.ok("sample m.json -n 100 -o draws.tsv");
+    assert!(room.read("draws.tsv").starts_with("a\tb\tc\n"));
+    let gibbs = room.json("sample m.json -n 100 --engine gibbs");
+    assert_eq!(gibbs["guarantee"], "approximation");
+    assert_eq!(gibbs["states"].as_array().unwrap().len(), 100);
+}
+
+#[test]
+fn gibbs_answers_with_standard_errors() {
+    let room = Room::new();
+    room.write("m.json", MODEL);
+    let exact = room.json("infer m.json");
+    let answer = room.json("infer m.json --engine gibbs --samples 2000 --burn-in 100 --thin 2 --chains 8");
+    assert_eq!(answer["guarantee"], "estimate");
+    assert_eq!(answer["log_z"], serde_json::Value::Null);
+    assert_eq!(answer["mixing"]["chains"], 8);
+    assert_eq!(answer["mixing"]["samples"], 2000);
+    for name in ["a", "b", "c"] {
+        let [found, truth, error] =
+            [&answer["means"], &exact["means"], &answer["means_error"]].map(|x| x[name].as_f64().unwrap());
+        assert!((found - truth).abs() < 5.0 * error, "{name}: {found} ± {error}, exactly {truth}");
+    }
+}
+
+#[test]
+fn info_tells_size_structure_and_engines() {
+    let room = Room::new();
+    room.write("m.json", MODEL);
+    let answer = room.json("info m.json");
+    assert_eq!(answer["units"], 3);
+    assert_eq!(answer["edges"], 2);
+    assert_eq!(answer["roles"], serde_json::json!({"visible": 2, "hidden": 1, "input": 0}));
+    assert_eq!(answer["components"], 1);
+    assert_eq!(answer["decimatable"], true);
+    assert_eq!(answer["treewidth"], serde_json::json!({"lower": 1, "upper": 1}));
+    assert_eq!(answer["engines"][0]["name"], "enumerate");
+    room.ok("make full -n 6 -o k6.json");
+    assert_eq!(room.json("info k6.json")["decimatable"], false);
+}
+
+#[test]
+fn auto_turns_to_sampling_beyond_the_budget_and_says_why() {
+    let room = Room::new();
+    room.ok("make grid --rows 6 --columns 6 --coupling 0.2 --bias 0.3 -o grid.json");
+    let output = room.run("infer grid.json --json --burn-in 200 --samples 200");
+    let note = String::from_utf8(output.stderr).unwrap();
+    assert!(note.contains("gibbs") && note.contains("512 GiB"), "{note}");
+    let answer: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(answer["engine"], "gibbs");
+    assert_eq!(answer["guarantee"], "estimate");
+}
+
+#[test]
+fn make_builds_every_kind() {
+    let room = Room::new();
+    room.write("edges.csv", "ann,bob,0.5\nbob,cem,-2\n");
+    let kinds = [
+        ("chain -n 5", 5, 4),
+        ("tree -n 7 --branching 3", 7, 6),
+        ("grid --rows 3 --cols 4", 12, 17),
+        ("grid8 --rows 3 --columns 3", 9, 20),
+        ("full -n 5", 5, 10),
+        ("rbm --visible 3 --hidden 2", 5, 6),
+        ("two-layer --visible 4 --visible-links grid:2x2 --hidden 3 --hidden-links full", 7, 4 + 3 + 12),
+        ("SK -n 6", 6, 15),
+        ("edges --edges edges.csv", 3, 2),
+    ];
+    for (line, units, edges) in kinds {
+        let made = room.json(&format!("make {line} -o m.json --seed 3"));
+        assert_eq!((made["units"].as_u64(), made["edges"].as_u64()), (Some(units), Some(edges)), "{line}");
+        assert_eq!(room.json("info m.json")["units"], units, "{line}");
+    }
+    let numbers = room.json("infer m.json");
+    assert!((numbers["correlations"][1][2].as_f64().unwrap() - (-2f64).tanh()).abs() < 1e-12);
+}
+
+#[test]
+fn convert_keeps_log_z_in_every_format() {
+    let room = Room::new();
+    room.write("m.json", MODEL);
+    let log_z = room.json("infer m.json")["log_z"].as_f64().unwrap();
+    room.ok("convert m.json m.uai");
+    room.ok("convert m.uai back.json");
+    room.ok("convert back.json m.npz");
+    for file in ["m.uai", "back.json", "m.npz"] {
+        close(&room.json(&format!("infer {file}"))["log_z"], log_z);
+    }
+    room.write("m.uai.evid", "1 0 1\n");
+    let clamped = room.json("infer m.uai --evidence m.uai.evid");
+    close(&clamped["log_z"], room.json("infer m.json --given a=1")["log_z"].as_f64().unwrap());
+}
+
+#[test]
+fn score_sums_out_missing_and_hidden_units() {
+    let room = Room::new();
+    room.write("m.json", MODEL).write("t.csv", "b,a\n1,-1\n,1\n1,-1\n");
+    let answer = room.json("score m.json t.csv");
+    assert_eq!(answer["rows"], 3);
+    let states = log_weights();
+    let z: f64 = states.iter().map(|(_, w)| w.exp()).sum();
+    let p = |keep: &dyn Fn(&[f64; 3]) -> bool| -> f64 {
+        states.iter().filter(|(s, _)| keep(s)).map(|(_, w)| w.exp()).sum::<f64>() / z
+    };
+    let both = p(&|s| s[0] < 0.0 && s[1] > 0.0);
+    let one = p(&|s| s[0] > 0.0);
+    close(&answer["log_likelihood"], (2.0 * both.ln() + one.ln()) / 3.0);
+    let pseudo = 2.0 * ((both / p(&|s| s[1] > 0.0)).ln() + (both / p(&|s| s[0] < 0.0)).ln()) + one.ln();
+    close(&answer["pseudo_log_likelihood"], pseudo / 3.0);
+    close(&answer["completion"], -pseudo / 5.0);
+    assert_eq!(answer["guarantee"], "exact");
+}
+
+#[test]
+fn what_cannot_be_had_is_null_with_a_note() {
+    let room = Room::new();
+    room.ok("make chain -n 50 --coupling 0.5 -o chain.json");
+    room.ok("sample chain.json -n 64 -o draws.csv");
+    let output = room.run("score chain.json draws.csv --json");
+    let answer: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(answer["log_likelihood"], serde_json::Value::Null);
+    assert!(answer["pseudo_log_likelihood"].as_f64().unwrap() < 0.0);
+    assert!(String::from_utf8(output.stderr).unwrap().contains("log_likelihood could not be had"));
+}

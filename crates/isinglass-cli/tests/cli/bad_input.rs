@@ -1,0 +1,149 @@
+//! Bad input: exit code 1 or 2, a message that names the place, no panic, nothing half-written.
+
+use std::fmt::Write as _;
+
+use crate::Room;
+
+const GOOD: &str = r#"{"format":"isinglass/1","temperature":1.0,"units":[{"name":"a","role":"visible","bias":0.0},{"name":"b","role":"visible","bias":0.0}],"edges":[[0,1,0.5]]}"#;
+
+/// The command fails with the code, and its message holds every word.
+#[track_caller]
+fn refused(room: &Room, line: &str, code: i32, words: &[&str]) {
+    let before = room.files();
+    let (found, message) = room.fails(line);
+    assert_eq!(found, code, "isinglass {line}\n{message}");
+    for word in words {
+        assert!(message.contains(word), "isinglass {line}: no '{word}' in\n{message}");
+    }
+    assert_eq!(before, room.files(), "isinglass {line}: left files behind");
+}
+
+#[test]
+fn one_bad_cell_deep_in_a_table_is_found() {
+    let room = Room::new();
+    let mut table = String::from("a,b\n");
+    for row in 1..=100_000 {
+        let cell = if row == 71_204 { "maybe" } else { "1" };
+        writeln!(table, "0,{cell}").unwrap();
+    }
+    room.write("t.csv", table).write("m.json", GOOD);
+    refused(&room, "fit t.csv -o out.json", 1, &["t.csv", "row 71204", "line 71205", "column 'b'", "maybe"]);
+    refused(&room, "score m.json t.csv", 1, &["row 71204", "'b'"]);
+}
+
+#[test]
+fn broken_models_are_refused_with_their_place() {
+    let room = Room::new();
+    let broken = [
+        (GOOD.replace("0.5", "NaN"), vec!["line 1"]),
+        (GOOD.replace("0.5", "1e999"), vec!["line 1"]),
+        (GOOD.replace("[[0,1,0.5]]", "[[0,1,0.5],[0,1,0.2]]"), vec!["edges[1]"]),
+        (GOOD.replace("[[0,1,0.5]]", "[[0,2,0.5]]"), vec!["edges[0]", "2"]),
+        (GOOD.replace("[[0,1,0.5]]", "[[1,1,0.5]]"), vec!["edges[0]"]),
+        (GOOD.replace("\"b\"", "\"a\""), vec!["units[1]", "'a'"]),
+        (GOOD.replace("\"temperature\":1.0", "\"temperature\":0"), vec!["temperature"]),
+        (GOOD.replace("isinglass/1", "other/7"), vec!["format"]),
+        (GOOD[..60].to_owned(), vec!["line 1"]),
+        (String::new(), vec!["empty"]),
+        (format!("{GOOD} tail"), vec!["line 1"]),
+    ];
+    for (content, words) in broken {
+        room.write("bad.json", &content);
+        let mut all = vec!["bad.json"];
+        all.extend(words);
+        for command in ["infer bad.json", "map bad.json", "info bad.json", "convert bad.json out.uai"] {
+            refused(&room, command, 1, &all);
+        }
+    }
+}
+
+#[test]
+fn files_that_are_no_files_are_refused() {
+    let room = Room::new();
+    std::fs::create_dir(room.path().join("folder.json")).unwrap();
+    std::fs::create_dir(room.path().join("folder.csv")).unwrap();
+    room.write("m.json", GOOD)
+        .write("t.csv", "a,b\n0,1\n")
+        .write("empty.csv", "")
+        .write("header.csv", "a,b\n");
+    refused(&room, "infer folder.json", 1, &["folder.json", "directory"]);
+    refused(&room, "fit folder.csv -o out.json", 1, &["folder.csv", "directory"]);
+    refused(&room, "fit empty.csv -o out.json", 1, &["empty.csv", "empty"]);
+    refused(&room, "fit header.csv -o out.json", 1, &["header.csv", "no rows"]);
+    refused(&room, "infer absent.json", 1, &["absent.json", "no such file"]);
+    refused(&room, "infer m.xyz", 1, &["m.xyz", ".json"]);
+    refused(&room, "fit t.csv -o folder.json", 1, &["folder.json", "directory"]);
+    refused(&room, "fit t.csv -o absent/out.json", 1, &["absent"]);
+    refused(&room, "fit t.csv -o out.json --history absent/h.csv", 1, &["absent"]);
+    refused(&room, "sample m.json -n 5 -o absent/out.csv", 1, &["absent"]);
+    refused(&room, "make chain -n 5 -o out.txt", 1, &["out.txt", ".json"]);
+}
+
+#[test]
+fn an_existing_output_survives_a_failure() {
+    let room = Room::new();
+    room.write("bad.csv", "a,b\n0,1\n0,x\n").write("out.json", GOOD);
+    refused(&room, "fit bad.csv -o out.json", 1, &["row 2"]);
+    assert_eq!(room.read("out.json"), GOOD);
+}
+
+#[test]
+fn tables_and_machines_that_do_not_fit_are_refused() {
+    let room = Room::new();
+    room.write("m.json", GOOD).write("other.csv", "a,c\n0,1\n").write("short.csv", "a\n1\n");
+    room.write("n.csv", "a,b,n\n0,1,x\n").write("w.csv", "a,b,n\n0,1,-3\n");
+    refused(&room, "score m.json other.csv", 1, &["column 'c'"]);
+    refused(&room, "score m.json short.csv", 1, &["unit 'b'"]);
+    refused(&room, "score m.json n.csv --weights n", 1, &["row 1", "'n'"]);
+    refused(&room, "score m.json w.csv --weights n", 1, &["row 1", "'n'", "-3"]);
+    refused(&room, "score m.json n.csv --drop zzz", 1, &["zzz"]);
+    refused(&room, "fit other.csv --inputs d -o out.json", 1, &["'d'"]);
+    refused(&room, "fit other.csv --visible-links grid:3x3 -o out.json", 1, &["3 × 3", "2 units"]);
+}
+
+#[test]
+fn wrong_command_lines_exit_with_two() {
+    let room = Room::new();
+    room.write("m.json", GOOD).write("t.csv", "a,b\n0,1\n");
+    let wrong = [
+        "",
+        "frobnicate",
+        "infer",
+        "infer m.json --engine magic",
+        "infer m.json --budget lots",
+        "infer m.json --threads 0",
+        "infer m.json --given a",
+        "infer m.json --given a=2",
+        "infer m.json --given a=0",
+        "infer m.json --given a=1,a=-1",
+        "query m.json",
+        "sample m.json",
+        "sample m.json -n -3",
+        "make chain -o c.json",
+        "make chain -n 5 --coupling strong -o c.json",
+        "make ring -n 5 -o c.json",
+        "fit t.csv",
+        "fit t.csv -o o.json --l2 -1",
+        "fit t.csv -o o.json --l2 0.1 --learner factorized",
+        "fit t.csv -o o.json --visible-links ring",
+        "fit t.csv -o o.json --init m.json --hidden 2",
+    ];
+    for line in wrong {
+        refused(&room, line, 2, &[]);
+    }
+}
+
+#[test]
+fn names_and_requests_that_the_machine_cannot_meet_say_why() {
+    let room = Room::new();
+    room.write("m.json", GOOD);
+    refused(&room, "infer m.json --given aa=1", 1, &["'aa'", "did you mean 'a'"]);
+    refused(&room, "query m.json --ask a,a", 1, &["'a'", "twice"]);
+    refused(&room, "query m.json --ask a --given a=1", 1, &["'a'", "both asked for and given"]);
+    refused(&room, "map m.json --engine gibbs", 1, &["gibbs", "enumerate"]);
+    refused(&room, "infer m.json --engine gibbs --samples 1", 1, &["samples"]);
+    room.ok("make chain -n 70 -o long.json");
+    refused(&room, "infer long.json --engine enumerate", 1, &["2^70", "EiB", "1 GiB"]);
+    refused(&room, "map long.json", 1, &["70 free units"]);
+    refused(&room, "infer long.json --engine gibbs --samples 900000000", 1, &["needs", "budget is 1 GiB"]);
+}

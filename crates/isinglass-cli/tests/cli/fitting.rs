@@ -1,0 +1,104 @@
+//! `fit`, and the way from a table of one's own to a scored machine.
+
+use crate::Room;
+
+const TABLE: &str = "rain,sprinkler,wet,n
+yes,no,1,30
+yes,yes,1,5
+no,yes,1,12
+no,yes,0,3
+no,no,0,40
+yes,no,0,2
+no,no,1,4
+no,,1,2
+";
+
+#[test]
+fn from_a_table_to_a_scored_machine_in_three_commands() {
+    let room = Room::new();
+    room.write("t.csv", TABLE);
+    let fit = room.json("fit t.csv --weights n -o m.json --history h.csv");
+    assert_eq!(fit["model"], "m.json");
+    assert_eq!(fit["learner"], "likelihood");
+    assert_eq!(fit["engine"], "enumerate");
+    assert_eq!(fit["converged"], true);
+    let objective = fit["objective"].as_array().unwrap();
+    assert_eq!(objective.len() as u64, fit["iterations"].as_u64().unwrap() + 1);
+    assert!(fit["seconds"].as_f64().unwrap() >= 0.0);
+    let score = room.json("score m.json t.csv --weights n");
+    let (found, expected) = (&score["log_likelihood"], &fit["log_likelihood"]);
+    assert!((found.as_f64().unwrap() - expected.as_f64().unwrap()).abs() < 1e-12);
+    let rain = room.json("query m.json --ask rain --given wet=+1");
+    assert!(rain["table"][1]["p"].as_f64().unwrap() > 0.6);
+    let history = room.read("h.csv");
+    assert!(history.starts_with("iteration,objective,gradient_norm\n0,"));
+    assert_eq!(history.lines().count(), objective.len() + 1);
+}
+
+#[test]
+fn factorized_is_the_baseline() {
+    let room = Room::new();
+    room.write("t.csv", TABLE);
+    let alone = room.json("fit t.csv --weights n --learner factorized -o alone.json");
+    let coupled = room.json("fit t.csv --weights n -o coupled.json");
+    assert_eq!(alone["engine"], serde_json::Value::Null);
+    assert!(alone["log_likelihood"].as_f64().unwrap() < coupled["log_likelihood"].as_f64().unwrap());
+}
+
+#[test]
+fn structure_follows_the_options() {
+    let room = Room::new();
+    room.write("t.csv", TABLE).write("edges.csv", "rain,wet\nsprinkler,wet\n");
+    let shape = |line: &str| {
+        room.ok(&format!("fit t.csv --weights n --l2 0.1 -o m.json {line}"));
+        let info = room.json("info m.json");
+        (info["edges"].as_u64().unwrap(), info["roles"].clone())
+    };
+    assert_eq!(shape("").0, 3);
+    assert_eq!(shape("--visible-links none").0, 0);
+    assert_eq!(shape("--visible-links chain").0, 2);
+    assert_eq!(shape("--visible-links edges:edges.csv").0, 2);
+    assert_eq!(shape("--visible-links grid:1x3").0, 2);
+    assert_eq!(shape("--visible-links none --hidden 2 --hidden-links full").0, 7);
+    let (edges, roles) = shape("--inputs rain,sprinkler");
+    assert_eq!(edges, 2, "inputs are not joined with each other");
+    assert_eq!(roles, serde_json::json!({"visible": 1, "hidden": 0, "input": 2}));
+    assert_eq!(shape("--drop sprinkler").0, 1);
+}
+
+#[test]
+fn a_fit_can_start_from_a_machine_and_go_on() {
+    let room = Room::new();
+    room.write("t.csv", TABLE);
+    let output = room.run("fit t.csv --weights n --iterations 2 -o early.json --json");
+    assert!(String::from_utf8(output.stderr).unwrap().contains("not converged: reached the limit of 2"));
+    let early: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(early["converged"], false);
+    let late = room.json("fit t.csv --weights n --init early.json -o late.json");
+    assert_eq!(late["converged"], true);
+    let first = late["objective"][0].as_f64().unwrap();
+    let last = early["objective"].as_array().unwrap().last().unwrap().as_f64().unwrap();
+    assert!((first - last).abs() < 1e-12);
+}
+
+#[test]
+fn conditional_models_leave_the_inputs_alone() {
+    let room = Room::new();
+    room.write("t.csv", TABLE);
+    room.ok("fit t.csv --weights n --inputs rain,sprinkler -o m.json");
+    let model: serde_json::Value = serde_json::from_str(&room.read("m.json")).unwrap();
+    for unit in model["units"].as_array().unwrap() {
+        assert_eq!(unit["role"] == "input", unit["bias"] == 0.0, "{unit}");
+    }
+}
+
+#[test]
+fn too_large_a_fit_is_refused_with_figure_and_advice() {
+    let room = Room::new();
+    room.ok("make chain -n 30 -o chain.json");
+    room.ok("sample chain.json -n 10 --engine gibbs -o draws.csv");
+    let (code, message) = room.fails("fit draws.csv -o m.json");
+    assert_eq!(code, 1);
+    assert!(message.contains("8 GiB") && message.contains("hint:"), "{message}");
+    assert!(!room.files().contains(&"m.json".to_owned()));
+}

@@ -1,0 +1,72 @@
+//! Help: every command has an example, and it runs as printed.
+
+use crate::Room;
+
+const COMMANDS: [&str; 10] =
+    ["demo", "fit", "infer", "query", "map", "sample", "score", "info", "make", "convert"];
+
+#[test]
+fn examples_in_help_run_as_printed() {
+    for command in COMMANDS {
+        let room = Room::new();
+        let help = room.ok(&format!("{command} --help"));
+        let examples: Vec<&str> = help.lines().filter_map(|line| line.strip_prefix("  isinglass ")).collect();
+        assert!(examples.iter().any(|line| line.starts_with(command)), "{command} has no example\n{help}");
+        for line in examples {
+            room.ok(line);
+        }
+    }
+}
+
+#[test]
+fn the_readme_runs_on_a_table_of_ones_own() {
+    let room = Room::new();
+    room.write("survey.csv", "asthma,smoker,urban\n0,0,1\n1,1,1\n0,1,0\n1,1,\n0,0,0\n1,0,1\n0,1,1\n");
+    let readme = include_str!("../../../../README.md");
+    let commands: Vec<&str> = readme.lines().filter_map(|line| line.strip_prefix("isinglass ")).collect();
+    assert_eq!(commands.len(), 3);
+    for line in commands {
+        room.ok(line);
+    }
+}
+
+#[test]
+fn the_list_of_commands_is_complete() {
+    let help = Room::new().ok("--help");
+    for command in COMMANDS {
+        assert!(help.contains(&format!("\n  {command} ")), "{command}");
+    }
+}
+
+#[test]
+fn the_demo_tells_its_story_and_leaves_its_files() {
+    let room = Room::new();
+    let story = room.ok("demo");
+    assert!(story.contains("physician_fee_freeze") && story.contains("all pairs coupled"));
+    let mut files: Vec<_> = std::fs::read_dir(room.path().join("isinglass-demo"))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    files.sort();
+    assert_eq!(files, ["votes.csv", "votes.json", "votes.svg"]);
+    let commands: Vec<&str> = story.lines().filter_map(|line| line.strip_prefix("  isinglass ")).collect();
+    assert_eq!(commands.len(), 2);
+    for line in commands {
+        room.ok(line);
+    }
+    let document = room.json("demo");
+    assert_eq!(document["rows"], 435);
+    assert_eq!(document["votes"].as_array().unwrap().len(), 16);
+}
+
+#[test]
+fn a_closed_pipe_is_no_error() {
+    let room = Room::new();
+    room.ok("make chain -n 12 -o chain.json");
+    let program = assert_cmd::cargo::cargo_bin("isinglass");
+    let script =
+        format!("set -o pipefail; '{}' sample chain.json -n 200000 --quiet | head -n 1", program.display());
+    let output =
+        std::process::Command::new("bash").args(["-c", &script]).current_dir(room.path()).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}

@@ -1,0 +1,42 @@
+//! The same seed gives the same bytes, on any number of threads.
+
+use crate::Room;
+
+#[test]
+fn threads_do_not_change_a_byte() {
+    let room = Room::new();
+    room.ok("make sk -n 14 --bias normal:0,0.3 --seed 5 -o sk.json");
+    room.ok("make grid --rows 7 --columns 7 --coupling signs:0.4 -o grid.json");
+    room.ok("sample sk.json -n 300 -o rows.csv");
+    let lines = [
+        "infer sk.json --pairs all --json",
+        "query sk.json --ask x0,x5,x13 --json",
+        "sample sk.json -n 200 --seed 9",
+        "sample grid.json -n 200 --seed 9 --burn-in 50",
+        "infer grid.json --engine gibbs --samples 100 --burn-in 50 --json",
+        "map sk.json --json",
+        "score sk.json rows.csv --json",
+    ];
+    for line in lines {
+        let one = room.ok(&format!("{line} --threads 1"));
+        assert_eq!(one, room.ok(&format!("{line} --threads 2")), "{line}");
+        assert_eq!(one, room.ok(&format!("{line} --threads 3")), "{line}");
+    }
+    for threads in [1, 2] {
+        room.ok(&format!("fit rows.csv --hidden 1 --iterations 8 --threads {threads} -o fit{threads}.json"));
+        room.ok(&format!("demo --threads {threads} -o demo{threads}"));
+    }
+    assert_eq!(room.read("fit1.json"), room.read("fit2.json"));
+    assert_eq!(room.read("demo1/votes.json"), room.read("demo2/votes.json"));
+    assert_eq!(room.read("demo1/votes.svg"), room.read("demo2/votes.svg"));
+}
+
+#[test]
+fn seeds_matter_where_chance_does() {
+    let room = Room::new();
+    room.ok("make sk -n 8 --seed 1 -o a.json");
+    room.ok("make sk -n 8 --seed 2 -o b.json");
+    assert_ne!(room.read("a.json"), room.read("b.json"));
+    assert_ne!(room.ok("sample a.json -n 50 --seed 1"), room.ok("sample a.json -n 50 --seed 2"));
+    assert_eq!(room.ok("infer a.json --seed 1"), room.ok("infer a.json --seed 2"));
+}

@@ -1,0 +1,163 @@
+//! Model files: a machine in JSON, in the UAI competition's format, or as NumPy arrays.
+//!
+//! The formats know nothing of paths; this file opens, chooses by ending, and puts the path to what went wrong.
+
+mod json;
+mod npz;
+mod uai;
+
+use std::io::{self, BufWriter, IntoInnerError, Write};
+use std::path::Path;
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use isinglass::{Evidence, Machine};
+
+use crate::error::Fault;
+use crate::input::{self, Ending};
+use crate::{Error, Output, Result};
+
+/// The formats of model files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ModelFormat {
+    /// `.json`: keeps everything, and can be read and written by hand.
+    Json,
+    /// `.uai`: pairwise binary MARKOV networks of the UAI competitions.
+    Uai,
+    /// `.npz`: NumPy arrays, for large dense machines.
+    Npz,
+}
+
+/// The format of a model file, by its ending. `.json.gz` and `.uai.gz` are known too.
+///
+/// # Errors
+/// Any other ending; the message lists those that are known.
+///
+/// # Example
+/// ```
+/// use std::path::Path;
+/// use isinglass_files::{ModelFormat, model_format};
+/// assert_eq!(model_format(Path::new("grid.uai.gz"))?, ModelFormat::Uai);
+/// assert!(model_format(Path::new("grid.xml")).is_err());
+/// # Ok::<(), isinglass_files::Error>(())
+/// ```
+pub fn model_format(path: &Path) -> Result<ModelFormat> {
+    let ending = Ending::of(path);
+    match (ending.word.as_str(), ending.gzip) {
+        ("json", _) => Ok(ModelFormat::Json),
+        ("uai", _) => Ok(ModelFormat::Uai),
+        ("npz", false) => Ok(ModelFormat::Npz),
+        _ => Err(Error::Ending {
+            path: path.to_owned(),
+            problem: "not the ending of a model file, expected .json, .uai, .json.gz, .uai.gz or .npz".into(),
+            hint: None,
+        }),
+    }
+}
+
+/// Read a machine; the ending says in which format.
+///
+/// # Errors
+/// The file cannot be read, or its content breaks the rules of the format; with the place.
+pub fn read_model(path: &Path) -> Result<Machine> {
+    let parsed = match model_format(path)? {
+        ModelFormat::Json => json::read(&input::bytes(path)?),
+        ModelFormat::Uai => uai::read(&input::bytes(path)?),
+        ModelFormat::Npz => npz::read(input::open(path)?),
+    };
+    parsed.map_err(|fault| fault.reading(path))
+}
+
+/// Write a machine, and commit the output; the ending of its path says in which format.
+///
+/// Returns notes on what the format cannot keep, each a sentence for the user; none for `.json` and `.npz`.
+///
+/// # Errors
+/// The format cannot hold the machine, or the file cannot be written. The target is then as it was.
+///
+/// # Example
+/// ```
+/// use isinglass::{Machine, Unit};
+/// use isinglass_files::{Output, read_model, write_model};
+/// let machine = Machine::new(vec![Unit::new("a", 0.5), Unit::new("b", 0.0)], [(0, 1, -1.0)])?;
+/// let folder = tempfile::tempdir()?;
+/// let path = folder.path().join("pair.uai");
+/// let notes = write_model(&machine, Output::create(&path)?)?;
+/// assert_eq!(notes, ["the names of the units are not kept: they become x0, x1, …"]);
+/// assert_eq!(read_model(&path)?.names(), ["x0", "x1"]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn write_model(machine: &Machine, mut output: Output) -> Result<Vec<String>> {
+    let format = model_format(output.path())?;
+    let written = if Ending::of(output.path()).gzip {
+        // The encoder is slow on small pieces, and the formats write small pieces.
+        let mut pieces = BufWriter::new(GzEncoder::new(&mut output, Compression::default()));
+        write_as(format, machine, &mut pieces).and_then(|()| {
+            let mut packed = pieces.into_inner().map_err(IntoInnerError::into_error)?;
+            Ok(packed.try_finish()?)
+        })
+    } else {
+        write_as(format, machine, &mut output)
+    };
+    written.map_err(|failure| match failure {
+        Failure::Output(error) => output.error(&error),
+        Failure::Machine(fault) => fault.writing(output.path()),
+    })?;
+    output.commit()?;
+    Ok(match format {
+        ModelFormat::Json | ModelFormat::Npz => Vec::new(),
+        ModelFormat::Uai => uai::not_kept(machine),
+    })
+}
+
+fn write_as(format: ModelFormat, machine: &Machine, output: &mut impl Write) -> Result<(), Failure> {
+    match format {
+        ModelFormat::Json => Ok(json::write(machine, output)?),
+        ModelFormat::Uai => uai::write(machine, output),
+        ModelFormat::Npz => npz::write(machine, output),
+    }
+}
+
+/// Why a machine was not written.
+#[derive(Debug)]
+enum Failure {
+    /// The output failed.
+    Output(io::Error),
+    /// The format cannot hold the machine.
+    Machine(Fault),
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        Self::Output(error)
+    }
+}
+
+impl From<Fault> for Failure {
+    fn from(fault: Fault) -> Self {
+        Self::Machine(fault)
+    }
+}
+
+/// Read the evidence that belongs to a machine from a UAI `.evid` file.
+///
+/// The file holds the number of observed variables, and for each its position and its state: 0 for −1, 1 for +1.
+/// The older form, with the number of samples (1) before all that, is read too. An empty file is no evidence.
+///
+/// # Errors
+/// The file cannot be read; a number that is no position or state; a variable that stands twice; too few or too many numbers.
+///
+/// # Example
+/// ```
+/// use isinglass::{Machine, Spin, topology};
+/// use isinglass_files::read_evidence;
+/// let folder = tempfile::tempdir()?;
+/// let path = folder.path().join("chain.uai.evid");
+/// std::fs::write(&path, "2 0 1 3 0")?;
+/// let evidence = read_evidence(&path, &Machine::from_graph(topology::chain(4)))?;
+/// assert_eq!(evidence.cells(), [1, 0, 0, -1]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn read_evidence(path: &Path, machine: &Machine) -> Result<Evidence> {
+    uai::read_evidence(&input::bytes(path)?, machine.units()).map_err(|fault| fault.reading(path))
+}

@@ -1,0 +1,97 @@
+//! Tables: files of binary cells become a [`Table`], rows of −1 and +1 become a file.
+//!
+//! The formats share what a cell may say (`words`) and what columns are for (`columns`).
+
+mod columns;
+mod csv;
+mod npy;
+#[cfg(feature = "parquet")]
+mod parquet;
+mod words;
+mod write;
+
+use std::path::Path;
+
+use isinglass::Table;
+
+pub use columns::TableOptions;
+pub use write::{Values, write_table};
+
+use crate::input::{self, Ending};
+use crate::{Error, Result};
+
+/// Read a table; the ending says in which format, and `.gz` behind it is undone.
+///
+/// In text (`.csv`, `.tsv`) a header names the units. Cells are `1/-1`, `0/1`, `true/false`, `yes/no`, `y/n` or
+/// `+/-`, one kind in one column; empty cells, `NA`, `NaN` and `?` are missing. In `.npy` matrices the columns are
+/// named `x0`, `x1`, …, and NaN is missing. `.parquet` needs the feature `parquet`.
+///
+/// # Errors
+/// The file cannot be read, or holds anything else; with row, line and column.
+///
+/// # Example
+/// ```
+/// use isinglass_files::{TableOptions, read_table};
+/// let folder = tempfile::tempdir()?;
+/// let path = folder.path().join("votes.csv");
+/// std::fs::write(&path, "budget,crime\ny,n\nn,?\n")?;
+/// let table = read_table(&path, &TableOptions::default())?;
+/// assert_eq!((table.row(0), table.row(1)), ([1, -1].as_slice(), [-1, 0].as_slice()));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn read_table(path: &Path, options: &TableOptions) -> Result<Table> {
+    let ending = Ending::of(path);
+    match (ending.word.as_str(), ending.gzip) {
+        ("csv", _) => read_text(path, b',', options),
+        ("tsv", _) => read_text(path, b'\t', options),
+        ("npy", _) => npy::read(&input::bytes(path)?, options).map_err(|fault| fault.reading(path)),
+        ("parquet", false) => read_parquet(path, options),
+        _ => Err(Error::Ending {
+            path: path.to_owned(),
+            problem: "not the ending of a table, expected .csv, .tsv, .npy (each also with .gz) or .parquet"
+                .into(),
+            hint: None,
+        }),
+    }
+}
+
+/// Read a table of text that is in memory; messages call it by the given name.
+///
+/// # Errors
+/// As those of [`read_table`].
+///
+/// # Example
+/// ```
+/// use isinglass_files::{TableOptions, parse_csv};
+/// let table = parse_csv(b"a\tb\n+\t0\n-\t1\n", "signs", b'\t', &TableOptions::default())?;
+/// assert_eq!((table.row(0), table.row(1)), ([1, -1].as_slice(), [-1, 1].as_slice()));
+/// # Ok::<(), isinglass_files::Error>(())
+/// ```
+pub fn parse_csv(text: &[u8], name: &str, separator: u8, options: &TableOptions) -> Result<Table> {
+    csv::read(text, separator, options).map_err(|stopped| stopped_at(stopped, Path::new(name)))
+}
+
+fn read_text(path: &Path, separator: u8, options: &TableOptions) -> Result<Table> {
+    csv::read(input::reader(path)?, separator, options).map_err(|stopped| stopped_at(stopped, path))
+}
+
+fn stopped_at(stopped: csv::Stopped, path: &Path) -> Error {
+    match stopped {
+        csv::Stopped::Input(error) => input::unreadable(path, &error),
+        csv::Stopped::Content(fault) => fault.reading(path),
+    }
+}
+
+#[cfg(feature = "parquet")]
+fn read_parquet(path: &Path, options: &TableOptions) -> Result<Table> {
+    parquet::read(input::open(path)?, options).map_err(|fault| fault.reading(path))
+}
+
+#[cfg(not(feature = "parquet"))]
+fn read_parquet(path: &Path, _options: &TableOptions) -> Result<Table> {
+    Err(Error::Ending {
+        path: path.to_owned(),
+        problem: "this build does not read Parquet".into(),
+        hint: Some("build with the feature: cargo install isinglass-cli --features parquet; or write the table as .csv".into()),
+    })
+}

@@ -1,0 +1,130 @@
+//! Tables as Parquet: columns of truth values, numbers or text; nulls are missing cells.
+
+use std::fs::File;
+use std::panic;
+
+use ::parquet::errors::ParquetError;
+use ::parquet::file::metadata::ParquetMetaData;
+use ::parquet::file::reader::{FileReader, SerializedFileReader};
+use ::parquet::record::{Field, Row};
+use isinglass::Table;
+
+use super::columns::{Collector, TableOptions, Use};
+use super::words::{self, MISSING, Word};
+use crate::error::{Fault, Parsed, one_line, quoted};
+
+/// Read a table from a file.
+///
+/// The Parquet reader panics on some broken files where it should return an error. The commonest are found before
+/// it comes to that, and the others end here.
+pub(crate) fn read(file: File, options: &TableOptions) -> Parsed<Table> {
+    panic::catch_unwind(|| read_trusting(file, options))
+        .unwrap_or_else(|_| Err(Fault::whole("is no readable Parquet file: its structure is broken")))
+}
+
+fn read_trusting(file: File, options: &TableOptions) -> Parsed<Table> {
+    let length = file.metadata().map_or(u64::MAX, |found| found.len());
+    let reader = SerializedFileReader::new(file).map_err(|error| broken(&error))?;
+    check_places(reader.metadata(), length)?;
+    let schema = reader.metadata().file_metadata().schema();
+    let names = schema.get_fields().iter().map(|field| field.name().to_owned());
+    let mut collector = Collector::new(names.collect(), options)?;
+    let rows = reader.get_row_iter(None).map_err(|error| broken(&error))?;
+    for (k, row) in rows.enumerate() {
+        let place = || format!("row {}", k + 1);
+        let row = row.map_err(|error| broken(&error).inside(&place()))?;
+        read_row(&row, &mut collector).map_err(|fault| fault.inside(&place()))?;
+        collector.finish_row()?;
+    }
+    collector.finish()
+}
+
+/// Check that every column lies within the file.
+fn check_places(metadata: &ParquetMetaData, length: u64) -> Parsed<()> {
+    for (k, group) in metadata.row_groups().iter().enumerate() {
+        for column in group.columns() {
+            let start = column.dictionary_page_offset().unwrap_or(column.data_page_offset());
+            let end = u64::try_from(start)
+                .ok()
+                .zip(u64::try_from(column.compressed_size()).ok())
+                .and_then(|(start, size)| start.checked_add(size));
+            if end.is_none_or(|end| end > length) {
+                let place =
+                    format!("row group {k}, column {}", quoted(column.column_path().string().as_bytes()));
+                return Err(Fault::new(place, "lies outside the file").with_hint("the file may be truncated"));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn broken(error: &ParquetError) -> Fault {
+    Fault::whole(format!("is no readable Parquet file: {}", one_line(&error.to_string())))
+}
+
+fn read_row(row: &Row, collector: &mut Collector) -> Parsed<()> {
+    for (column, (_, field)) in row.get_column_iter().enumerate() {
+        let usage = collector.usage(column);
+        match field {
+            _ if usage == Use::Dropped => Ok(()),
+            Field::Str(text) if usage == Use::Weights => collector.set_weight_text(text.as_bytes()),
+            Field::Str(text) => set(collector, usage, Word::of(text.as_bytes()), |kinds| {
+                words::fault(text.trim().as_bytes(), kinds)
+            }),
+            Field::Bool(truth) => set(collector, usage, Word::of_truth(*truth), |kinds| {
+                words::fault(truth.to_string().as_bytes(), kinds)
+            }),
+            Field::Null => set(collector, usage, MISSING, |kinds| words::fault(b"", kinds)),
+            other => match number(other) {
+                Some(number) => set_number(collector, usage, number),
+                None => Err(Fault::whole(format!(
+                    "found {}, expected a truth value, a number or text",
+                    one_line(&other.to_string())
+                ))),
+            },
+        }
+        .map_err(|fault| fault.inside(&collector.place(column)))?;
+    }
+    Ok(())
+}
+
+fn set_number(collector: &mut Collector, usage: Use, number: f64) -> Parsed<()> {
+    if usage == Use::Weights {
+        return collector.set_weight(number);
+    }
+    set(collector, usage, Word::of_number(number), |kinds| words::number_fault(number, kinds))
+}
+
+/// Set a cell; a weight that is no number is refused.
+fn set(
+    collector: &mut Collector,
+    usage: Use,
+    word: Word,
+    fault: impl FnOnce(words::Kinds) -> Fault,
+) -> Parsed<()> {
+    match usage {
+        Use::Cells(to) if !collector.set(to, word) => Err(fault(collector.kinds(to))),
+        Use::Weights => {
+            Err(Fault::whole("found no number, expected a weight: a finite number of at least 0"))
+        }
+        Use::Cells(_) | Use::Dropped => Ok(()),
+    }
+}
+
+/// A field as a number, if it is one.
+fn number(field: &Field) -> Option<f64> {
+    Some(match *field {
+        Field::Byte(x) => x.into(),
+        Field::Short(x) => x.into(),
+        Field::Int(x) => x.into(),
+        Field::Long(x) => x as f64,
+        Field::UByte(x) => x.into(),
+        Field::UShort(x) => x.into(),
+        Field::UInt(x) => x.into(),
+        Field::ULong(x) => x as f64,
+        Field::Float16(x) => x.to_f64(),
+        Field::Float(x) => x.into(),
+        Field::Double(x) => x,
+        _ => return None,
+    })
+}

@@ -1,0 +1,117 @@
+//! Writing rows of −1 and +1 as text.
+
+use std::io::{self, Write};
+
+use isinglass::Spin;
+
+/// The words for −1 and +1.
+///
+/// # Example
+/// ```
+/// use isinglass::Spin;
+/// use isinglass_files::Values;
+/// assert_eq!(Values::ZeroOne.word(-1), "0");
+/// assert_eq!(Values::ZeroOne.spin("0"), Some(Spin::Down));
+/// assert_eq!(Values::PlusMinus.spin("0"), None);
+/// assert_eq!(Values::PlusMinus.spin("+1"), Some(Spin::Up));
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Values {
+    /// `-1` and `1`.
+    #[default]
+    PlusMinus,
+    /// `0` and `1`.
+    ZeroOne,
+}
+
+impl Values {
+    /// The word for a cell of −1 or +1; nothing for a missing cell, 0.
+    pub fn word(self, cell: i8) -> &'static str {
+        match (self, cell) {
+            (_, 0) => "",
+            (_, 1..) => "1",
+            (Self::PlusMinus, _) => "-1",
+            (Self::ZeroOne, _) => "0",
+        }
+    }
+
+    /// The value that a word stands for; `None` if it is not one of these words.
+    pub fn spin(self, word: &str) -> Option<Spin> {
+        match (self, word) {
+            (_, "1" | "+1") => Some(Spin::Up),
+            (Self::PlusMinus, "-1") | (Self::ZeroOne, "0") => Some(Spin::Down),
+            _ => None,
+        }
+    }
+}
+
+/// Write a table: a header, and rows of −1, +1 and 0 for missing cells, which are left empty.
+///
+/// [`read_table`](crate::read_table) gives the same table back, whatever its columns are called.
+///
+/// # Errors
+/// The output fails.
+///
+/// # Example
+/// ```
+/// use isinglass_files::{Values, write_table};
+/// let mut text = Vec::new();
+/// let columns = ["a".to_owned(), "b, c".to_owned()];
+/// write_table(&columns, [[1, -1], [0, 1]].iter(), Values::ZeroOne, &mut text, b',')?;
+/// assert_eq!(String::from_utf8(text)?, "a,\"b, c\"\n1,0\n,1\n");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn write_table<R: AsRef<[i8]>>(
+    columns: &[String],
+    rows: impl Iterator<Item = R>,
+    values: Values,
+    output: &mut (impl Write + ?Sized),
+    separator: u8,
+) -> io::Result<()> {
+    let mut line = Vec::new();
+    for name in columns {
+        push_name(&mut line, name, separator);
+        line.push(separator);
+    }
+    end_line(&mut line);
+    output.write_all(&line)?;
+    for row in rows {
+        line.clear();
+        let row = row.as_ref();
+        for &cell in row {
+            line.extend_from_slice(values.word(cell).as_bytes());
+            line.push(separator);
+        }
+        if row == [0] {
+            // A blank line would be no row at all.
+            line.splice(..0, *b"\"\"");
+        }
+        end_line(&mut line);
+        output.write_all(&line)?;
+    }
+    Ok(())
+}
+
+/// Put a line end in place of the separator behind the last cell.
+fn end_line(line: &mut Vec<u8>) {
+    line.pop();
+    line.push(b'\n');
+}
+
+/// A name, in quotation marks if it would be read as something else without them.
+fn push_name(line: &mut Vec<u8>, name: &str, separator: u8) {
+    let special = |byte: u8| byte == separator || matches!(byte, b'"' | b'\n' | b'\r');
+    let plain = !name.bytes().any(special) && name.trim() == name && !name.starts_with('\u{feff}');
+    if plain {
+        line.extend_from_slice(name.as_bytes());
+        return;
+    }
+    line.push(b'"');
+    for byte in name.bytes() {
+        if byte == b'"' {
+            line.push(b'"');
+        }
+        line.push(byte);
+    }
+    line.push(b'"');
+}

@@ -1,0 +1,38 @@
+//! The developer's commands: `cargo xtask ci`, `cargo xtask test`, `cargo xtask bench`.
+
+mod bench;
+mod steps;
+
+use std::process::ExitCode;
+
+const HELP: &str = "\
+cargo xtask ci             everything that must hold: formatting, lints, tests, documentation, licences
+cargo xtask test [ARGS]    the tests alone; arguments go to cargo test
+cargo xtask bench [FILTER] the benchmarks: a table here, JSON in target/bench.json
+";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let done = match arguments.split_first() {
+        Some((command, rest)) => match command.as_str() {
+            "ci" if rest.is_empty() => steps::ci(),
+            "test" => steps::test(rest),
+            "bench" if rest.len() <= 1 => bench::run(rest.first().map(String::as_str)),
+            _ => Err(format!("unknown command\n\n{HELP}")),
+        },
+        None => Err(HELP.to_owned()),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(problem) => {
+            say(&problem);
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// A line for the developer.
+#[expect(clippy::print_stderr, reason = "this is a program for the terminal")]
+fn say(line: &str) {
+    eprintln!("{line}");
+}

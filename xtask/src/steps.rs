@@ -1,0 +1,63 @@
+//! Checks, one program after another.
+
+use std::process::Command;
+use std::time::Instant;
+
+use crate::say;
+
+/// Set where a missing optional program is a failure and not a skipped check.
+const REQUIRE_ALL: &str = "ISINGLASS_REQUIRE_ALL_CHECKS";
+
+/// Everything that must hold.
+pub(crate) fn ci() -> Result<(), String> {
+    let began = Instant::now();
+    run("cargo", &["fmt", "--all", "--check"], &[])?;
+    run("cargo", &["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"], &[])?;
+    test(&[])?;
+    run("cargo", &["doc", "--workspace", "--no-deps", "--quiet"], &[("RUSTDOCFLAGS", "-D warnings")])?;
+    optional(
+        "cargo-deny",
+        "cargo install --locked cargo-deny",
+        &["deny", "--log-level", "error", "check", "licenses", "bans", "sources"],
+    )?;
+    say(&format!("all checks passed in {:.0} s", began.elapsed().as_secs_f64()));
+    Ok(())
+}
+
+/// Unit, property, documentation and command-line tests.
+pub(crate) fn test(arguments: &[String]) -> Result<(), String> {
+    let mut all = vec!["test", "--workspace"];
+    all.extend(arguments.iter().map(String::as_str));
+    run("cargo", &all, &[])
+}
+
+/// A check by a cargo subcommand that a developer may not have.
+fn optional(program: &str, install: &str, arguments: &[&str]) -> Result<(), String> {
+    let there = Command::new(program).arg("--version").output().is_ok_and(|out| out.status.success());
+    if there {
+        run("cargo", arguments, &[])
+    } else if std::env::var_os(REQUIRE_ALL).is_some() {
+        Err(format!("{program} is missing, and every check is required here"))
+    } else {
+        say(&format!("SKIPPED: cargo {} ({program} is missing; {install})", arguments[0]));
+        Ok(())
+    }
+}
+
+/// Run a program, saying so.
+fn run(program: &str, arguments: &[&str], environment: &[(&str, &str)]) -> Result<(), String> {
+    let line = format!("{program} {}", arguments.join(" "));
+    say(&format!("── {line}"));
+    let began = Instant::now();
+    let status = Command::new(program)
+        .args(arguments)
+        .envs(environment.iter().copied())
+        .status()
+        .map_err(|error| format!("{line}: {error}"))?;
+    if status.success() {
+        say(&format!("   {:.0} s", began.elapsed().as_secs_f64()));
+        Ok(())
+    } else {
+        Err(format!("{line}: {status}"))
+    }
+}
