@@ -429,8 +429,8 @@ fn files_cut_off_anywhere_make_nothing_panic() {
         for length in 0..bytes.len() {
             put(&path, &bytes[..length]);
             let found = read(&path);
-            // Models that are cut are always noticed, but for the line end of JSON.
-            let noticed = name.starts_with("m.json") || name.ends_with(".npz") || name.ends_with(".npy");
+            // Where a file may end is open in these; elsewhere a cut is always noticed, but for the line end of JSON.
+            let noticed = !["m.uai", "m.evid", "t.csv", "table.parquet"].contains(name);
             if noticed && length + 1 < bytes.len() {
                 assert!(found.is_err(), "{name} cut to {length} bytes of {}", bytes.len());
             }

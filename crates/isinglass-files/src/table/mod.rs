@@ -92,6 +92,6 @@ fn read_parquet(path: &Path, _options: &TableOptions) -> Result<Table> {
     Err(Error::Ending {
         path: path.to_owned(),
         problem: "this build does not read Parquet".into(),
-        hint: Some("build with the feature: cargo install isinglass-cli --features parquet; or write the table as .csv".into()),
+        hint: Some("build the program with --features parquet, or write the table as .csv".into()),
     })
 }
