@@ -33,10 +33,10 @@ pub enum Error {
         expected: usize,
     },
     /// The work needs more memory than the budget allows.
-    #[error("{engine}: {what} needs {}, and the budget is {budget}", Budget::bytes(*.needed))]
+    #[error("{who}: {what} needs {}, and the budget is {budget}", Budget::bytes(*.needed))]
     OverBudget {
-        /// The engine that refused.
-        engine: &'static str,
+        /// The engine or command that refused.
+        who: &'static str,
         /// What would need the memory.
         what: String,
         /// The bytes needed.

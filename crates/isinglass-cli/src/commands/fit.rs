@@ -85,7 +85,7 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
     let table = args.table.read()?;
     let start = match &args.init {
         Some(path) => read_model(path)?,
-        None => start_machine(&args.structure, &table, common.seed)?,
+        None => start_machine(&args.structure, &table, args.engine.budget, common.seed)?,
     };
     // Outputs are reserved before the work, so that a place that cannot be written to is known now.
     let output = Output::create(&args.output)?;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, ValueEnum};
 use isinglass::topology::{self, Links, Neighbours, Numbers};
-use isinglass::{Graph, Machine};
+use isinglass::{Budget, Graph, Machine};
 use isinglass_files::{Output, model_format, read_edges, write_model};
 use serde_json::json;
 
@@ -58,6 +58,9 @@ pub(crate) struct Args {
     /// Biases
     #[arg(long, value_name = "NUMBERS", default_value = "0", allow_hyphen_values = true)]
     bias: Numbers,
+    /// Memory that the machine may take, such as 512MiB or 6GiB
+    #[arg(long, value_name = "SIZE", default_value = "1GiB")]
+    budget: Budget,
     /// Temperature
     #[arg(long, value_name = "T", default_value_t = 1.0, allow_hyphen_values = true)]
     temperature: f64,
@@ -109,34 +112,55 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
 
 impl Args {
     fn machine(&self, seed: u64) -> anyhow::Result<Machine> {
+        let size =
+            |value: Option<usize>, option: &str| value.ok_or_else(|| self.lacks(&format!("{option} N")));
+        let units = || size(self.units, "units");
+        let layers = || Ok::<_, Usage>((size(self.visible, "visible")?, size(self.hidden, "hidden")?));
+        let room_for = |units: u128, edges: u128| {
+            self.budget.check("make", Machine::bytes(units, edges), || {
+                format!("{units} units with up to {edges} edges")
+            })
+        };
         let normal = Numbers::Normal { mean: 0.0, deviation: 1.0 };
         let numbers =
             |machine: Machine| machine.with_numbers(&self.coupling.unwrap_or(normal), &self.bias, seed);
-        let plain = |graph: Graph| Ok(numbers(Machine::from_graph(graph)));
+        let plain = |links: &Links, units: usize, graph: &dyn Fn() -> Graph| {
+            room_for(units as u128, links.most_edges(units as u128))?;
+            Ok(numbers(Machine::from_graph(graph())))
+        };
+        let two_layer = |visible_links: &Links, hidden_links: &Links| {
+            let (visible, hidden) = layers()?;
+            let (v, h) = (visible as u128, hidden as u128);
+            let inside = visible_links.most_edges(v).saturating_add(hidden_links.most_edges(h));
+            room_for(v + h, v.saturating_mul(h).saturating_add(inside))?;
+            Ok(numbers(topology::two_layer(visible, visible_links, hidden, hidden_links)?))
+        };
         let grid = |neighbours| {
-            let (rows, columns) = (self.need(self.rows, "rows")?, self.need(self.columns, "columns")?);
-            plain(topology::grid(rows, columns, neighbours))
+            let (rows, columns) = (size(self.rows, "rows")?, size(self.columns, "columns")?);
+            let links = Links::Grid { rows, columns, neighbours };
+            plain(&links, rows.saturating_mul(columns), &|| topology::grid(rows, columns, neighbours))
         };
         match self.kind {
-            Kind::Chain => plain(topology::chain(self.need(self.units, "units")?)),
-            Kind::Tree => plain(topology::tree(self.need(self.units, "units")?, self.branching)),
-            Kind::Full => plain(topology::full(self.need(self.units, "units")?)),
+            Kind::Chain => {
+                let n = units()?;
+                plain(&Links::Chain, n, &|| topology::chain(n))
+            }
+            Kind::Tree => {
+                let n = units()?;
+                plain(&Links::Chain, n, &|| topology::tree(n, self.branching))
+            }
+            Kind::Full => {
+                let n = units()?;
+                plain(&Links::Full, n, &|| topology::full(n))
+            }
             Kind::Grid => grid(Neighbours::Four),
             Kind::Grid8 => grid(Neighbours::Eight),
-            Kind::Rbm => {
-                let (visible, hidden) =
-                    (self.need(self.visible, "visible")?, self.need(self.hidden, "hidden")?);
-                Ok(numbers(topology::rbm(visible, hidden)?))
-            }
-            Kind::TwoLayer => {
-                let (visible, hidden) =
-                    (self.need(self.visible, "visible")?, self.need(self.hidden, "hidden")?);
-                let machine = topology::two_layer(visible, &self.visible_links, hidden, &self.hidden_links)?;
-                Ok(numbers(machine))
-            }
+            Kind::Rbm => two_layer(&Links::None, &Links::None),
+            Kind::TwoLayer => two_layer(&self.visible_links, &self.hidden_links),
             Kind::Sk => {
-                let units = self.need(self.units, "units")?;
-                let machine = topology::sherrington_kirkpatrick(units, 1.0, seed);
+                let n = units()?;
+                room_for(n as u128, Links::Full.most_edges(n as u128))?;
+                let machine = topology::sherrington_kirkpatrick(n, 1.0, seed);
                 Ok(match self.coupling {
                     Some(_) => numbers(machine),
                     None => machine.with_biases_drawn(&self.bias, seed),
@@ -159,9 +183,5 @@ impl Args {
 
     fn lacks(&self, option: &str) -> Usage {
         Usage(format!("make {} needs --{option}", self.kind.word()))
-    }
-
-    fn need(&self, value: Option<usize>, option: &str) -> Result<usize, Usage> {
-        value.ok_or_else(|| self.lacks(&format!("{option} N")))
     }
 }

@@ -145,5 +145,17 @@ fn names_and_requests_that_the_machine_cannot_meet_say_why() {
     room.ok("make chain -n 70 -o long.json");
     refused(&room, "infer long.json --engine enumerate", 1, &["2^70", "EiB", "1 GiB"]);
     refused(&room, "map long.json", 1, &["70 free units"]);
+    for line in [
+        "make full -n 10000000 -o big.json",
+        "make grid --rows 9999999999 --columns 9999999999 -o big.json",
+        "make rbm --visible 18446744073709551615 --hidden 2 -o big.json",
+        "sample m.json -n 1000000000000",
+        "sample long.json -n 1000000000000",
+        "infer m.json --engine gibbs --chains 18446744073709551615",
+    ] {
+        refused(&room, line, 1, &["needs", "the budget is 1 GiB"]);
+    }
+    room.write("t.csv", "a,b\n0,1\n1,1\n");
+    refused(&room, "fit t.csv --hidden 1000000000000 -o big.json", 1, &["needs", "the budget is 1 GiB"]);
     refused(&room, "infer long.json --engine gibbs --samples 900000000", 1, &["needs", "budget is 1 GiB"]);
 }

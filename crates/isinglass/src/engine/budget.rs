@@ -81,16 +81,14 @@ impl Budget {
     }
 
     /// Refuse work that needs more bytes than this.
-    pub(crate) fn check(
-        self,
-        engine: &'static str,
-        needed: u128,
-        what: impl FnOnce() -> String,
-    ) -> Result<()> {
+    ///
+    /// # Errors
+    /// [`Error::OverBudget`], with the figure.
+    pub fn check(self, who: &'static str, needed: u128, what: impl FnOnce() -> String) -> Result<()> {
         if needed <= u128::from(self.0) {
             Ok(())
         } else {
-            Err(Error::OverBudget { engine, what: what(), needed, budget: self })
+            Err(Error::OverBudget { who, what: what(), needed, budget: self })
         }
     }
 }

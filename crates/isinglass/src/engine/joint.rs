@@ -1,6 +1,6 @@
 //! Joint probabilities of a few units.
 
-use super::{Batch, BatchExpectations, JointTable};
+use super::{Batch, BatchExpectations, Diagnostics, Guarantee, JointTable};
 use crate::numeric::stable::log_sum;
 use crate::{Error, Evidence, Machine, Result};
 
@@ -32,39 +32,47 @@ pub(super) fn check_asked(machine: &Machine, evidence: &Evidence, ask: &[usize])
     Ok(())
 }
 
+/// Joint states whose partition sums are computed in one batch.
+const STATES_AT_ONCE: usize = 1 << 12;
+
 /// P(asked | evidence) as the ratio of the partition sums with and without the asked units clamped (Rüger 1997, eq. 6).
 pub(super) fn by_partition_sums(
     engine: &'static str,
     machine: &Machine,
     evidence: &Evidence,
     ask: &[usize],
-    solve: impl FnOnce(&Batch) -> Result<BatchExpectations>,
+    solve: impl Fn(&Batch) -> Result<BatchExpectations>,
 ) -> Result<JointTable> {
     check_asked(machine, evidence, ask)?;
-    let states = 1 << ask.len();
-    let mut cells = Vec::with_capacity(states * machine.units());
-    for number in 0..states {
-        let start = cells.len();
-        cells.extend(evidence.cells());
-        for (&unit, s) in ask.iter().zip(JointTable::state(ask.len(), number)) {
-            cells[start + unit] = s;
+    let mut log_z = Vec::with_capacity(1 << ask.len());
+    let mut guarantee = Guarantee::Exact;
+    let mut diagnostics = Diagnostics::direct();
+    let numbers: Vec<usize> = (0..1 << ask.len()).collect();
+    for numbers in numbers.chunks(STATES_AT_ONCE) {
+        let mut cells = Vec::with_capacity(numbers.len() * machine.units());
+        for &number in numbers {
+            let start = cells.len();
+            cells.extend(evidence.cells());
+            for (&unit, s) in ask.iter().zip(JointTable::state(ask.len(), number)) {
+                cells[start + unit] = s;
+            }
         }
-    }
-    let batch = Batch::new(machine.units(), &cells, &vec![1.0; states])?;
-    let answer = solve(&batch)?;
-    let Some(log_z) = answer.log_z else {
-        return Err(Error::CannotDo {
+        let answer = solve(&Batch::new(machine.units(), &cells, &vec![1.0; numbers.len()])?)?;
+        log_z.extend(answer.log_z.ok_or_else(|| Error::CannotDo {
             who: engine,
             what: "answer a query".into(),
             why: "it has no partition sums; take an engine that has log Z".into(),
-        });
-    };
+        })?);
+        guarantee = guarantee.and(answer.guarantee);
+        diagnostics.converged &= answer.diagnostics.converged;
+    }
     let total = log_sum(&log_z);
     Ok(JointTable {
         units: ask.to_vec(),
         probabilities: log_z.iter().map(|x| (x - total).exp()).collect(),
         errors: None,
-        guarantee: answer.guarantee,
-        diagnostics: answer.diagnostics,
+        // A ratio of bounds is no bound.
+        guarantee: guarantee.and(guarantee.negated()),
+        diagnostics,
     })
 }

@@ -24,8 +24,8 @@ impl Graph {
     ///
     /// *Arguments*: `with_bias_unit` joins one more vertex to the listed units, as the unit 0 that biases lead to.
     ///
-    /// *Complexity*: near-linear while the width found is small; the upper bound stops at `give_up`, beyond which the number of
-    /// remaining vertices is all it says.
+    /// *Complexity*: near-linear while the width found is small. Beyond `give_up` no order is looked for: the upper bound then is the
+    /// number of remaining vertices, less one.
     ///
     /// # Example
     /// ```
@@ -38,6 +38,12 @@ impl Graph {
     /// assert_eq!((with_biases.lower, with_biases.upper), (2, 2));
     /// ```
     pub fn treewidth_bounds(&self, with_bias_unit: &[usize], give_up: usize) -> TreewidthBounds {
+        let dense = self.degeneracy();
+        if dense > give_up {
+            // No order can be narrower than this; do not take the memory to look for one.
+            let vertices = self.units() + usize::from(!with_bias_unit.is_empty());
+            return TreewidthBounds { lower: dense, upper: vertices - 1 };
+        }
         let mut rows: Vec<HashSet<u32>> = (0..self.units())
             .map(|unit| self.neighbours(unit).map(|(other, _)| other as u32).collect())
             .collect();
@@ -51,6 +57,44 @@ impl Graph {
         let upper = greedy_elimination(rows.clone(), give_up);
         let lower = greedy_contraction(rows, upper);
         TreewidthBounds { lower, upper }
+    }
+}
+
+impl Graph {
+    /// The largest least degree of any subgraph, by taking off vertices of least degree one after another. Linear time.
+    ///
+    /// ```
+    /// use isinglass::topology;
+    /// assert_eq!(topology::tree(50, 3).degeneracy(), 1);
+    /// assert_eq!(topology::full(7).degeneracy(), 6);
+    /// ```
+    pub fn degeneracy(&self) -> usize {
+        let mut degrees: Vec<usize> = (0..self.units()).map(|unit| self.degree(unit)).collect();
+        let mut by_degree: Vec<Vec<usize>> = Vec::new();
+        for (unit, &degree) in degrees.iter().enumerate() {
+            by_degree.resize_with(by_degree.len().max(degree + 1), Vec::new);
+            by_degree[degree].push(unit);
+        }
+        let mut taken = vec![false; self.units()];
+        let mut most = 0;
+        let mut degree = 0;
+        while degree < by_degree.len() {
+            let Some(unit) = by_degree[degree].pop() else {
+                degree += 1;
+                continue;
+            };
+            if taken[unit] || degrees[unit] != degree {
+                continue;
+            }
+            taken[unit] = true;
+            most = most.max(degree);
+            for (other, _) in self.neighbours(unit).filter(|&(other, _)| !taken[other]) {
+                degrees[other] -= 1;
+                by_degree[degrees[other]].push(other);
+            }
+            degree = degree.saturating_sub(1);
+        }
+        most
     }
 }
 

@@ -117,6 +117,11 @@ impl Machine {
         }
     }
 
+    /// About how many bytes a machine of some size takes, names included.
+    pub fn bytes(units: u128, edges: u128) -> u128 {
+        units.saturating_mul(128).saturating_add(edges.saturating_mul(56))
+    }
+
     /// The same machine with other names.
     pub fn with_names<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Result<Self> {
         let names: Vec<String> = names.into_iter().map(Into::into).collect();

@@ -64,6 +64,17 @@ pub enum Links {
 }
 
 impl Links {
+    /// At most how many edges a layer of `units` units gets.
+    pub fn most_edges(&self, units: u128) -> u128 {
+        match self {
+            Self::None => 0,
+            Self::Chain => units,
+            Self::Full => units.saturating_mul(units) / 2,
+            Self::Grid { .. } => units.saturating_mul(4),
+            Self::Edges(edges) => edges.len() as u128,
+        }
+    }
+
     /// The graph of a layer of `units` units.
     ///
     /// # Errors

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use clap::Args;
 use isinglass::topology::{Links, Numbers};
-use isinglass::{Graph, Machine, Role, Table};
+use isinglass::{Budget, Graph, Machine, Role, Table};
 use isinglass_files::read_edges;
 
 /// Which units there are and how they are joined.
@@ -49,8 +49,17 @@ const SPREAD: f64 = 0.1;
 const MARGIN: f64 = 0.05;
 
 /// Columns in the table's order, then hidden units; biases as if units were independent.
-pub(super) fn start_machine(structure: &Structure, table: &Table, seed: u64) -> anyhow::Result<Machine> {
+pub(super) fn start_machine(
+    structure: &Structure,
+    table: &Table,
+    budget: Budget,
+    seed: u64,
+) -> anyhow::Result<Machine> {
     let columns = table.columns();
+    let (visible, hidden) = (columns.len() as u128, structure.hidden as u128);
+    let inside = structure.hidden_links.most_edges(hidden).saturating_add(visible * visible);
+    let bytes = Machine::bytes(visible + hidden, inside.saturating_add(visible.saturating_mul(hidden)));
+    budget.check("fit", bytes, || format!("a machine of {visible} columns and {hidden} hidden units"))?;
     let layer = match &structure.visible_links {
         VisibleLinks::Built(links) => links.graph(columns.len())?,
         VisibleLinks::File(path) => read_edges(path)?.graph_over(columns)?,

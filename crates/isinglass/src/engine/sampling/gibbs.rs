@@ -336,6 +336,8 @@ impl Sampler for Gibbs {
         };
         let engine = Self { settings };
         engine.check(evidence.free_count())?;
+        let bytes = engine.bytes(evidence.free_count()) + count as u128 * machine.units() as u128;
+        settings.budget.check(Self::NAME, bytes, || format!("{count} draws of {} units", machine.units()))?;
         let run = Run::new(machine, evidence, &engine.plan(0))?;
         let units: Vec<Summary> = (0..machine.units()).into_par_iter().map(|unit| run.unit(unit)).collect();
         let mut cells = Vec::with_capacity(count * machine.units());

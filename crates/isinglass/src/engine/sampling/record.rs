@@ -28,9 +28,9 @@ pub(super) struct Record {
 impl Record {
     /// The bytes that a record takes, with the buffers that fill it.
     pub(super) fn bytes(units: usize, chains: usize, samples: usize) -> u128 {
-        let lanes = chains.div_ceil(CHAINS) * CHAINS;
-        let words = samples.div_ceil(64);
-        (units * lanes) as u128 * (words as u128 * 8 + 16)
+        let lanes = chains.div_ceil(CHAINS) as u128 * CHAINS as u128;
+        let words = samples.div_ceil(64) as u128;
+        units as u128 * lanes * (words * 8 + 16)
     }
 
     /// Run the chains of a plan and keep their states. Groups of chains run in parallel.

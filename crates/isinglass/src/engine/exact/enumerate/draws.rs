@@ -57,10 +57,18 @@ fn choose(cumulated: &[f64], share: f64) -> usize {
     cumulated.partition_point(|&sum| sum <= target).min(cumulated.len() - 1)
 }
 
+/// The bytes of draws: their cells, and twice a block, a share and a number for each.
+fn draw_bytes(units: usize, count: usize) -> u128 {
+    count as u128 * (units as u128 + 48)
+}
+
 impl Sampler for Enumerate {
     fn draw(&self, machine: &Machine, evidence: &Evidence, count: usize, seed: u64) -> Result<Draws> {
         machine.check_evidence(evidence)?;
         self.check(evidence.free_count())?;
+        self.budget.check(Self::NAME, draw_bytes(machine.units(), count), || {
+            format!("{count} draws of {} units", machine.units())
+        })?;
         let row = SingleRow::new(machine, evidence);
         let logs: Vec<f64> = parts(row.couplings.blocks())
             .flat_map_iter(|range| {
@@ -89,26 +97,24 @@ impl Sampler for Enumerate {
         // Draws from the same block share its table.
         wanted.sort_unstable_by_key(|&(block, _, draw)| (block, draw));
         let by_block: Vec<&[(usize, f64, usize)]> = wanted.chunk_by(|a, b| a.0 == b.0).collect();
-        let states: Vec<Vec<(usize, Vec<i8>)>> = by_block
+        let chosen: Vec<Vec<(usize, usize, usize)>> = by_block
             .par_iter()
             .map(|wanted| {
                 let block = wanted[0].0;
                 let mut table = Cumulated(Vec::new());
                 walk(&row.couplings, &row.lanes, block..block + 1, &mut table);
-                wanted
-                    .iter()
-                    .map(|&(_, share, draw)| {
-                        let place = choose(&table.0, share);
-                        let along = (block << row.couplings.block_units()) | (place / LANES);
-                        (draw, row.state(evidence, place % LANES, along))
-                    })
-                    .collect()
+                let place = |&(_, share, draw): &(usize, f64, usize)| {
+                    let place = choose(&table.0, share);
+                    let along = (block << row.couplings.block_units()) | (place / LANES);
+                    (draw, place % LANES, along)
+                };
+                wanted.iter().map(place).collect()
             })
             .collect();
         let n = machine.units();
         let mut cells = vec![0; count * n];
-        for (draw, state) in states.into_iter().flatten() {
-            cells[draw * n..(draw + 1) * n].copy_from_slice(&state);
+        for (draw, lane, along) in chosen.into_iter().flatten() {
+            cells[draw * n..(draw + 1) * n].copy_from_slice(&row.state(evidence, lane, along));
         }
         Ok(Draws { units: n, cells, guarantee: Guarantee::Exact, diagnostics: Diagnostics::direct() })
     }
