@@ -10,11 +10,9 @@ pub fn full(units: usize) -> Machine {
 
 /// A square lattice with four neighbours, couplings ±0.3 and small biases.
 pub fn lattice(side: usize) -> Machine {
-    Machine::from_graph(topology::grid(side, side, Neighbours::Four)).with_numbers(
-        &Numbers::Signs(0.3),
-        &Numbers::Constant(0.1),
-        1,
-    )
+    Machine::from_graph(topology::grid(side, side, Neighbours::Four))
+        .with_numbers(&Numbers::Signs(0.3), &Numbers::Constant(0.1), 1)
+        .expect("constants are finite")
 }
 
 /// Fully connected with weak couplings, so that chains mix.
@@ -24,5 +22,5 @@ pub fn dense(units: usize) -> Machine {
 
 fn random(graph: Graph, strength: f64) -> Machine {
     let numbers = Numbers::Uniform { low: -strength, high: strength };
-    Machine::from_graph(graph).with_numbers(&numbers, &numbers, 1)
+    Machine::from_graph(graph).with_numbers(&numbers, &numbers, 1).expect("bounded numbers are finite")
 }

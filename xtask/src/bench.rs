@@ -1,7 +1,7 @@
 //! Benchmarks: run them, then collect what the framework wrote into one table and one JSON file.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::SystemTime;
 
@@ -9,9 +9,10 @@ use serde_json::{Value, json};
 
 use crate::say;
 
-/// Where the framework keeps its results, and where ours go.
-const RESULTS: &str = "target/criterion";
-const SUMMARY: &str = "target/bench.json";
+/// Where cargo builds, where the framework keeps its results below it, and where ours go.
+fn target() -> PathBuf {
+    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| PathBuf::from("target"), PathBuf::from)
+}
 
 /// Run the benchmarks whose names hold the filter.
 pub(crate) fn run(filter: Option<&str>) -> Result<(), String> {
@@ -23,7 +24,7 @@ pub(crate) fn run(filter: Option<&str>) -> Result<(), String> {
         return Err(format!("cargo bench: {status}"));
     }
     let mut found = Vec::new();
-    collect(Path::new(RESULTS), began, &mut found)?;
+    collect(&target().join("criterion"), began, &mut found)?;
     found.sort_by(|a, b| a.name.cmp(&b.name));
     let width = found.iter().map(|result| result.name.chars().count()).max().unwrap_or(0);
     say("");
@@ -34,9 +35,10 @@ pub(crate) fn run(filter: Option<&str>) -> Result<(), String> {
         .iter()
         .map(|result| json!({"name": result.name, "nanoseconds": result.nanoseconds, "elements": result.elements}))
         .collect();
-    fs::write(SUMMARY, format!("{:#}\n", Value::from(summary)))
-        .map_err(|error| format!("{SUMMARY}: {error}"))?;
-    say(&format!("\n{SUMMARY} holds these figures"));
+    let path = target().join("bench.json");
+    let text = format!("{:#}\n", Value::from(summary));
+    fs::write(&path, text).map_err(|error| format!("{}: {error}", path.display()))?;
+    say(&format!("\n{} holds these figures", path.display()));
     Ok(())
 }
 

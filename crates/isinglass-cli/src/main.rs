@@ -5,6 +5,7 @@
 
 mod commands;
 mod engines;
+mod interrupt;
 mod options;
 mod report;
 
@@ -44,14 +45,27 @@ enum Command {
 fn main() -> ExitCode {
     let cli = Cli::parse();
     let common = &cli.common;
-    if let Some(threads) = common.threads {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.get());
-        if let Err(error) = pool.build_global() {
-            report::error(&error.into());
-            return ExitCode::FAILURE;
+    let done = prepare(common).and_then(|()| run(&cli.command, common));
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) if report::is_broken_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            report::error(&error);
+            if error.is::<options::Usage>() { ExitCode::from(2) } else { ExitCode::FAILURE }
         }
     }
-    let done = match &cli.command {
+}
+
+/// Threads and signals.
+fn prepare(common: &Common) -> anyhow::Result<()> {
+    if let Some(threads) = common.threads {
+        rayon::ThreadPoolBuilder::new().num_threads(threads.into()).build_global()?;
+    }
+    interrupt::install()
+}
+
+fn run(command: &Command, common: &Common) -> anyhow::Result<()> {
+    match command {
         Command::Demo(args) => commands::demo::run(args, common),
         Command::Fit(args) => commands::fit::run(args, common),
         Command::Infer(args) => commands::infer::run(args, common),
@@ -62,13 +76,5 @@ fn main() -> ExitCode {
         Command::Info(args) => commands::info::run(args, common),
         Command::Make(args) => commands::make::run(args, common),
         Command::Convert(args) => commands::convert::run(args, common),
-    };
-    match done {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) if report::is_broken_pipe(&error) => ExitCode::SUCCESS,
-        Err(error) => {
-            report::error(&error);
-            if error.is::<options::Usage>() { ExitCode::from(2) } else { ExitCode::FAILURE }
-        }
     }
 }

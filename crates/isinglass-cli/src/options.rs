@@ -1,7 +1,7 @@
 //! Options that mean the same in every command.
 
-use std::num::NonZeroUsize;
-use std::path::PathBuf;
+use std::fs;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use clap::{Args, ValueEnum};
@@ -27,11 +27,18 @@ pub(crate) struct Common {
     #[arg(long, global = true, help_heading = "General")]
     pub(crate) json: bool,
     /// Seed of everything random: the same seed gives the same result on any number of threads
-    #[arg(long, global = true, help_heading = "General", value_name = "N", default_value_t = 0)]
+    #[arg(
+        long,
+        global = true,
+        help_heading = "General",
+        value_name = "N",
+        default_value_t = 0,
+        allow_hyphen_values = true
+    )]
     pub(crate) seed: u64,
     /// Threads to use [default: all cores]
-    #[arg(long, global = true, help_heading = "General", value_name = "N")]
-    pub(crate) threads: Option<NonZeroUsize>,
+    #[arg(long, global = true, help_heading = "General", value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(crate) threads: Option<u16>,
     /// Print no notes and no progress on standard error
     #[arg(long, global = true, help_heading = "General")]
     pub(crate) quiet: bool,
@@ -71,9 +78,9 @@ impl From<ValueWords> for Values {
 pub(crate) struct ModelWithEvidence {
     /// The model file (.json, .uai, .npz)
     pub(crate) model: PathBuf,
-    /// Clamp units: names and values, such as `a=+1,b=-1`
-    #[arg(long, value_name = "UNIT=VALUE,…", value_delimiter = ',', allow_hyphen_values = true)]
-    pub(crate) given: Vec<String>,
+    /// Clamp units: names and values, such as `a=+1,b=-1` (a comma within a name is written `\,`)
+    #[arg(long, value_name = "UNIT=VALUE,…", allow_hyphen_values = true)]
+    pub(crate) given: Option<String>,
     /// The words for values in `--given`, and in tables that are written
     #[arg(long, value_name = "WORDS", default_value = "pm1")]
     pub(crate) values: ValueWords,
@@ -86,15 +93,15 @@ impl ModelWithEvidence {
     /// Read the machine and the evidence.
     pub(crate) fn read(&self) -> anyhow::Result<(Machine, Evidence)> {
         // Words are checked before files: a wrong command line is wrong whatever the files hold.
-        let given: Vec<(&str, Spin)> =
-            self.given.iter().map(|item| self.clamp(item)).collect::<Result<_, _>>()?;
+        let items = self.given.as_deref().map(split_list).unwrap_or_default();
+        let given: Vec<(&str, Spin)> = items.iter().map(|item| self.clamp(item)).collect::<Result<_, _>>()?;
         let machine = read_model(&self.model)?;
         let mut evidence = match &self.evidence {
             Some(path) => read_evidence(path, &machine)?,
             None => Evidence::none(machine.units()),
         };
         for (name, spin) in given {
-            let unit = machine.position(name).context("--given")?;
+            let unit = find(&machine, name).context("--given")?;
             if evidence.get(unit).is_some_and(|known| known != spin) {
                 return Err(Usage(format!("--given: unit '{name}' is clamped to both values")).into());
             }
@@ -130,7 +137,7 @@ impl ModelWithEvidence {
                 )));
             }
         };
-        Ok((name.trim(), spin))
+        Ok((name, spin))
     }
 }
 
@@ -155,16 +162,16 @@ pub(crate) struct EngineOptions {
     #[arg(long, value_name = "SIZE", default_value = "1GiB", help_heading = "Engine")]
     pub(crate) budget: Budget,
     /// gibbs: kept states of each chain
-    #[arg(long, value_name = "N", default_value_t = 1000, help_heading = "Engine")]
+    #[arg(long, value_name = "N", default_value_t = 1000, help_heading = "Engine", value_parser = at_least::<4>)]
     pub(crate) samples: usize,
     /// gibbs: sweeps before the first kept state
     #[arg(long, value_name = "N", default_value_t = 1000, help_heading = "Engine")]
     pub(crate) burn_in: usize,
     /// gibbs: sweeps from one kept state to the next
-    #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Engine")]
+    #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Engine", value_parser = at_least::<1>)]
     pub(crate) thin: usize,
     /// gibbs: chains
-    #[arg(long, value_name = "N", default_value_t = 32, help_heading = "Engine")]
+    #[arg(long, value_name = "N", default_value_t = 32, help_heading = "Engine", value_parser = at_least::<1>)]
     pub(crate) chains: usize,
 }
 
@@ -177,13 +184,78 @@ pub(crate) struct TableArgs {
     #[arg(long, value_name = "COLUMN")]
     pub(crate) weights: Option<String>,
     /// Leave columns out
-    #[arg(long, value_name = "COLUMN,…", value_delimiter = ',')]
-    pub(crate) drop: Vec<String>,
+    #[arg(long, value_name = "COLUMN,…")]
+    pub(crate) drop: Option<String>,
 }
 
 impl TableArgs {
     pub(crate) fn read(&self) -> anyhow::Result<isinglass::Table> {
-        let options = TableOptions { weights: self.weights.clone(), drop: self.drop.clone() };
-        Ok(isinglass_files::read_table(&self.table, &options)?)
+        let options = TableOptions {
+            weights: self.weights.clone(),
+            drop: self.drop.as_deref().map(split_list).unwrap_or_default(),
+        };
+        let table = isinglass_files::read_table(&self.table, &options)?;
+        if let (Some(column), true) = (&self.weights, table.total_weight() <= 0.0) {
+            anyhow::bail!("{}: column '{column}': all weights are 0", self.table.display());
+        }
+        Ok(table)
+    }
+}
+
+/// The items of a list with commas between them; `\,` is a comma within an item, `\\` a backslash.
+pub(crate) fn split_list(text: &str) -> Vec<String> {
+    let mut items = vec![String::new()];
+    let mut letters = text.chars();
+    while let Some(letter) = letters.next() {
+        let escaped = (letter == '\\').then(|| letters.clone().next()).flatten();
+        // There is always an item: the list began with one.
+        let last = items.last_mut().expect("a list has a last item");
+        match (letter, escaped) {
+            ('\\', Some(next @ (',' | '\\'))) => {
+                last.push(next);
+                letters.next();
+            }
+            (',', _) => items.push(String::new()),
+            (letter, _) => last.push(letter),
+        }
+    }
+    items
+}
+
+/// The position of a unit, spaces around its name aside unless they belong to it.
+pub(crate) fn find(machine: &Machine, name: &str) -> isinglass::Result<usize> {
+    machine.position(name).or_else(|_| machine.position(name.trim()))
+}
+
+/// A whole number of at least `LEAST`.
+pub(crate) fn at_least<const LEAST: usize>(text: &str) -> Result<usize, String> {
+    let number = text.parse::<usize>().ok().filter(|number| *number >= LEAST);
+    number.ok_or_else(|| format!("expected a whole number of at least {LEAST}"))
+}
+
+/// Refuse an output that would replace one of the inputs.
+pub(crate) fn keep_inputs(output: &Path, inputs: &[&Path]) -> Result<(), Usage> {
+    let place = |path: &Path| fs::canonicalize(path).ok();
+    let Some(target) = place(output) else { return Ok(()) };
+    match inputs.iter().find(|input| place(input).as_ref() == Some(&target)) {
+        Some(input) if target.is_file() => Err(Usage(format!(
+            "{}: this output would replace the input {}",
+            output.display(),
+            input.display()
+        ))),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_are_split_at_commas_that_are_not_escaped() {
+        assert_eq!(split_list("a,b=+1"), ["a", "b=+1"]);
+        assert_eq!(split_list(r"p\,q=r,s"), ["p,q=r", "s"]);
+        assert_eq!(split_list(r"back\\slash\n"), [r"back\slash\n"]);
+        assert_eq!(split_list(""), [""]);
     }
 }

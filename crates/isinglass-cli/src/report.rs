@@ -44,6 +44,11 @@ pub(crate) fn is_broken_pipe(error: &anyhow::Error) -> bool {
 
 /// A table; columns of numbers stand to the right.
 pub(crate) fn columns(header: &[&str], rows: &[Vec<String>]) -> String {
+    // A name may hold anything; on a terminal it must not move the cursor.
+    let visible =
+        |cell: &str| cell.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect::<String>();
+    let rows: Vec<Vec<String>> =
+        rows.iter().map(|row| row.iter().map(|cell| visible(cell)).collect()).collect();
     let width = |k: usize| {
         let cells = rows.iter().map(|row| row[k].chars().count());
         cells.chain([header[k].chars().count()]).max().unwrap_or(0)
@@ -67,7 +72,7 @@ pub(crate) fn columns(header: &[&str], rows: &[Vec<String>]) -> String {
         let _ = writeln!(out, "{}", text.trim_end());
     };
     line(&mut header.iter().copied());
-    for row in rows {
+    for row in &rows {
         line(&mut row.iter().map(String::as_str));
     }
     out

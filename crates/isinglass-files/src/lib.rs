@@ -42,5 +42,5 @@ mod table;
 pub use edges::{EdgeList, read_edges};
 pub use error::{Error, Result};
 pub use model::{ModelFormat, model_format, read_evidence, read_model, write_model};
-pub use output::Output;
+pub use output::{Output, discard_unfinished};
 pub use table::{TableOptions, Values, parse_csv, read_table, write_table};

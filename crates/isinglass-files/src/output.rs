@@ -3,6 +3,7 @@
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use tempfile::NamedTempFile;
 
@@ -42,7 +43,7 @@ pub struct Output {
 #[derive(Debug)]
 enum Target {
     /// A temporary file, and the file that it becomes.
-    Beside(BufWriter<NamedTempFile>, PathBuf),
+    Beside(BufWriter<NamedTempFile>, PathBuf, Unfinished),
     /// A device or a pipe.
     Direct(BufWriter<File>),
 }
@@ -75,8 +76,9 @@ impl Output {
                     kind: io::ErrorKind::NotFound,
                 });
             }
-            let file = temporary(&directory, &end, existing.as_ref());
-            Target::Beside(BufWriter::with_capacity(BUFFER, file.map_err(|e| fail(&e))?), end)
+            let file = temporary(&directory, &end, existing.as_ref()).map_err(|error| fail(&error))?;
+            let listed = Unfinished::list(file.path());
+            Target::Beside(BufWriter::with_capacity(BUFFER, file), end, listed)
         };
         Ok(Self { path: path.to_owned(), target })
     }
@@ -99,7 +101,7 @@ impl Output {
         let fail = |error: &io::Error| Error::access(&self.path, "cannot be written", error);
         match self.target {
             Target::Direct(mut file) => file.flush().map_err(|error| fail(&error)),
-            Target::Beside(file, end) => {
+            Target::Beside(file, end, _listed) => {
                 let file = file.into_inner().map_err(|error| fail(error.error()))?;
                 file.persist(end).map_err(|error| fail(&error.error))?;
                 Ok(())
@@ -111,16 +113,50 @@ impl Output {
 impl Write for Output {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match &mut self.target {
-            Target::Beside(file, _) => file.write(bytes),
+            Target::Beside(file, ..) => file.write(bytes),
             Target::Direct(file) => file.write(bytes),
         }
     }
 
     fn flush(&mut self) -> io::Result<()> {
         match &mut self.target {
-            Target::Beside(file, _) => file.flush(),
+            Target::Beside(file, ..) => file.flush(),
             Target::Direct(file) => file.flush(),
         }
+    }
+}
+
+/// Temporary files of outputs that are neither committed nor dropped.
+static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+/// An entry of the list of unfinished outputs, for as long as it lives.
+#[derive(Debug)]
+struct Unfinished(PathBuf);
+
+impl Unfinished {
+    fn list(path: &Path) -> Self {
+        unfinished().push(path.to_owned());
+        Self(path.to_owned())
+    }
+}
+
+impl Drop for Unfinished {
+    fn drop(&mut self) {
+        unfinished().retain(|path| *path != self.0);
+    }
+}
+
+fn unfinished() -> std::sync::MutexGuard<'static, Vec<PathBuf>> {
+    // A thread that panicked with the list in hand left a list all the same.
+    UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Remove the temporary files of all outputs that are not finished: for a program that is about to end without dropping them,
+/// as on a signal. Targets stay as they were.
+pub fn discard_unfinished() {
+    for path in unfinished().drain(..) {
+        // There is nothing else to be done about a file that cannot be removed.
+        let _ = fs::remove_file(path);
     }
 }
 

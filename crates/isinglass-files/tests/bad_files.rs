@@ -95,7 +95,7 @@ fn tables() {
         ("weighted.csv", b"a,w\n1,inf\n", &["found 'inf', expected a weight: a finite number of at least 0"]),
         ("weighted.csv", b"a,w\n1,nan\n", &["found 'nan', expected a weight"]),
         ("weighted.csv", b"a,w\n1,\n", &["found '', expected a weight"]),
-        ("weighted.csv", b"a,v\n1,1\n", &["there is no column 'w' (did you mean 'a'?)"]),
+        ("weighted.csv", b"a,v\n1,1\n", &["there is no column 'w'"]),
         ("t.csv.gz", b"a,b\n1,0\n", &["cannot be decompressed"]),
         ("t.csv.gz", b"", &["t.csv.gz: "]),
         ("t.csv.gz", b"\x1f\x8b\x08\0\0\0\0\0\0\x03", &["cannot be decompressed: the file breaks off"]),

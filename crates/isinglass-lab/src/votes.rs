@@ -20,6 +20,8 @@ pub struct Study {
     pub fit: Fit,
     /// Its scores.
     pub score: Score,
+    /// P(democrat), nothing given.
+    pub party: f64,
     /// For each vote, what it says about party alone; the most telling first.
     pub votes: Vec<Vote>,
     /// The strongest couplings: two units and their weight.
@@ -65,6 +67,7 @@ pub fn study(table: &Table, observer: &mut dyn Observer) -> Result<Study> {
     Ok(Study {
         baseline: score(&independent.machine, table, phases)?,
         score: score(machine, table, phases)?,
+        party: probability(&engine, machine, party, &[])?,
         votes,
         couplings,
         fit,
@@ -89,6 +92,7 @@ impl Study {
             axis: "probability that the member is a Democrat",
             series: ["voted yes", "voted no"],
             rows: rows.collect(),
+            reference: (self.party, "all members"),
         }
         .to_svg()
     }

@@ -173,11 +173,9 @@ proptest! {
 fn every_size_up_to_22_units_is_right() {
     // Brute force over pairs would take minutes here: closed forms and a second way of summing instead.
     for n in 1..=22 {
-        let machine = Machine::from_graph(topology::chain(n)).with_numbers(
-            &Numbers::Normal { mean: 0.0, deviation: 1.0 },
-            &Numbers::Constant(0.0),
-            n as u64,
-        );
+        let machine = Machine::from_graph(topology::chain(n))
+            .with_numbers(&Numbers::Normal { mean: 0.0, deviation: 1.0 }, &Numbers::Constant(0.0), n as u64)
+            .unwrap();
         let answer = ENGINE.expectations(&machine, &Evidence::none(n), Pairs::All).unwrap();
         let expected: f64 =
             n as f64 * 2f64.ln() + machine.weights().iter().map(|w| w.cosh().ln()).sum::<f64>();
@@ -197,6 +195,7 @@ fn every_size_up_to_22_units_is_right() {
                 &Numbers::Uniform { low: -1.0, high: 1.0 },
                 n as u64,
             )
+            .unwrap()
             .with_temperature(1.7)
             .unwrap();
         // Clamping the last units both ways sums over the same states in another order.
@@ -222,7 +221,7 @@ fn every_size_up_to_22_units_is_right() {
 #[test]
 fn one_plain_pass_over_two_million_states_agrees() {
     let n = 21;
-    let machine = topology::sherrington_kirkpatrick(n, 1.3, 5);
+    let machine = topology::sherrington_kirkpatrick(n, 1.3, 5).unwrap();
     let answer = ENGINE.expectations(&machine, &Evidence::none(n), Pairs::All).unwrap();
     let mut dense = vec![vec![0.0; n]; n];
     for (&(a, b), &w) in machine.graph().edges().iter().zip(machine.weights()) {
@@ -252,7 +251,7 @@ fn one_plain_pass_over_two_million_states_agrees() {
 
 #[test]
 fn few_rows_with_many_free_units_agree_with_single_answers() {
-    let machine = topology::sherrington_kirkpatrick(15, 1.1, 2);
+    let machine = topology::sherrington_kirkpatrick(15, 1.1, 2).unwrap();
     let mut cells = vec![0; 2 * 15];
     cells[3] = 1;
     cells[15 + 3] = -1;
@@ -275,11 +274,85 @@ fn few_rows_with_many_free_units_agree_with_single_answers() {
 }
 
 #[test]
+fn an_offset_shifts_log_z_and_nothing_else() {
+    let plain = topology::sherrington_kirkpatrick(6, 1.0, 3).unwrap();
+    let shifted = plain.clone().with_offset(1e12).unwrap();
+    let evidence = common::given(6, 2, isinglass::Spin::Up);
+    let [one, two] =
+        [&plain, &shifted].map(|machine| ENGINE.expectations(machine, &evidence, Pairs::All).unwrap());
+    assert_eq!((one.means, one.correlations), (two.means, two.correlations));
+    close(two.log_z.unwrap(), one.log_z.unwrap() + 1e12, 1e-15, "log Z");
+    let [one, two] = [&plain, &shifted].map(|machine| ENGINE.joint(machine, &evidence, &[0, 4]).unwrap());
+    assert_eq!(one.probabilities, two.probabilities);
+}
+
+#[test]
+fn units_that_are_pinned_take_no_digits_from_the_others() {
+    for bias in [1e3, 1e10, 1e16, 1e20] {
+        let units = vec![
+            isinglass::Unit::new("always", bias),
+            isinglass::Unit::new("a", 0.3),
+            isinglass::Unit::new("b", 0.3),
+        ];
+        let machine = Machine::new(units, [(0, 1, -0.2), (1, 2, 0.5)]).unwrap();
+        let answer = ENGINE.expectations(&machine, &Evidence::none(3), Pairs::All).unwrap();
+        let given = common::given(3, 0, isinglass::Spin::Up).cells().to_vec();
+        let small =
+            machine.conditional(&Evidence::from_cells(given).unwrap()).unwrap().with_offset(0.0).unwrap();
+        let truth = brute_force(&small, &Evidence::none(2));
+        assert_eq!((answer.means[0], answer.guarantee), (1.0, isinglass::Guarantee::Exact));
+        close(answer.means[1], truth.means[0], 1e-14, "mean of a");
+        close(
+            answer.correlations.get(machine.graph(), 1, 2).unwrap(),
+            truth.pairs[0][1],
+            1e-14,
+            "pair of a and b",
+        );
+        let joint = ENGINE.joint(&machine, &Evidence::none(3), &[1]).unwrap();
+        close(joint.probabilities[1], f64::midpoint(1.0, truth.means[0]), 1e-14, "P(a)");
+        assert_eq!(ENGINE.mode(&machine, &Evidence::none(3)).unwrap().state, [1, 1, 1]);
+    }
+    // Where large energies do decide between states, the answer is not called exact.
+    let strong = Machine::from_graph(topology::chain(3)).with_parameters(vec![1e9; 2], vec![0.1; 3]).unwrap();
+    let answer = ENGINE.expectations(&strong, &Evidence::none(3), Pairs::None).unwrap();
+    assert_eq!(answer.guarantee, isinglass::Guarantee::Approximation);
+}
+
+#[test]
+fn energies_beyond_the_range_of_numbers_are_refused() {
+    let weights = vec![1e308; 3];
+    let machine = Machine::from_graph(topology::full(3)).with_parameters(weights, vec![0.0; 3]).unwrap();
+    let refusal = ENGINE.expectations(&machine, &Evidence::none(3), Pairs::None).unwrap_err();
+    assert!(matches!(refusal, isinglass::Error::Numerical { .. }), "{refusal}");
+    let cold = Machine::from_graph(topology::full(3))
+        .with_parameters(vec![1.0; 3], vec![0.5; 3])
+        .and_then(|machine| machine.with_temperature(1e-310))
+        .unwrap();
+    assert!(ENGINE.draw(&cold, &Evidence::none(3), 2, 0).is_err());
+    assert!(ENGINE.mode(&cold, &Evidence::none(3)).is_err());
+    // Cold, but within range: everything in the ground state.
+    let cool = cold.with_temperature(1e-200).unwrap();
+    let answer = ENGINE.expectations(&cool, &Evidence::none(3), Pairs::All).unwrap();
+    assert_eq!(answer.means, [1.0; 3]);
+}
+
+#[test]
+fn batches_refuse_what_is_no_evidence() {
+    let message = |cells: &[i8], weights: &[f64]| Batch::new(2, cells, weights).unwrap_err().to_string();
+    assert_eq!(
+        message(&[0, 1, 5, 0], &[1.0, 1.0]),
+        "row 1 of the batch, unit 0: found 5, expected -1, +1 or 0 for free"
+    );
+    assert!(message(&[0, 1], &[f64::NAN]).contains("weight"));
+    assert!(message(&[0, 1, 1], &[1.0]).contains("cells"));
+}
+
+#[test]
 fn an_empty_machine_and_a_wholly_clamped_one_have_one_state() {
     let empty = Machine::from_graph(Graph::new(0, []).unwrap()).with_offset(0.7).unwrap();
     let answer = ENGINE.expectations(&empty, &Evidence::none(0), Pairs::All).unwrap();
     assert_eq!(answer.log_z, Some(0.7));
-    let machine = topology::sherrington_kirkpatrick(5, 1.0, 1);
+    let machine = topology::sherrington_kirkpatrick(5, 1.0, 1).unwrap();
     let evidence = Evidence::from_cells(vec![1, -1, -1, 1, 1]).unwrap();
     let answer = ENGINE.expectations(&machine, &evidence, Pairs::All).unwrap();
     close(answer.log_z.unwrap(), machine.log_weight(evidence.cells()), 1e-14, "log Z");
@@ -299,7 +372,7 @@ fn too_many_units_are_refused_with_the_figure() {
 
 #[test]
 fn exact_draws_have_the_distribution_of_the_machine() {
-    let machine = topology::sherrington_kirkpatrick(13, 1.5, 3);
+    let machine = topology::sherrington_kirkpatrick(13, 1.5, 3).unwrap();
     let mut evidence = Evidence::none(13);
     evidence.clamp(4, isinglass::Spin::Down);
     let count = 40_000;
@@ -320,7 +393,7 @@ fn exact_draws_have_the_distribution_of_the_machine() {
 
 #[test]
 fn threads_do_not_change_a_bit() {
-    let machine = topology::sherrington_kirkpatrick(17, 1.2, 9);
+    let machine = topology::sherrington_kirkpatrick(17, 1.2, 9).unwrap();
     let run = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| {

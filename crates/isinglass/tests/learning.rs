@@ -4,12 +4,16 @@
 
 mod common;
 
+use std::ops::ControlFlow;
+
 use common::{brute_force, close};
 use isinglass::learn::{
     Factorized, InformationGain, Learner, Likelihood, NoObserver, Objective, OptimizerSettings, Phases,
 };
 use isinglass::topology::{self, Links, Numbers};
-use isinglass::{Engine, Enumerate, Error, Evidence, Gibbs, Machine, Pairs, Role, Table, score};
+use isinglass::{
+    Ask, Batch, Engine, Enumerate, Error, Evidence, Gibbs, Guarantee, Machine, Pairs, Role, Table, score,
+};
 use proptest::prelude::*;
 
 const ENGINE: Enumerate = Enumerate { budget: isinglass::Budget(1 << 30) };
@@ -32,8 +36,11 @@ fn machines_with_tables() -> impl Strategy<Value = (Machine, Table)> {
                     machine = machine.with_roles(roles).unwrap();
                 }
                 let normal = Numbers::Normal { mean: 0.0, deviation: 0.7 };
-                let machine =
-                    machine.with_numbers(&normal, &normal, seed).with_temperature(temperature).unwrap();
+                let machine = machine
+                    .with_numbers(&normal, &normal, seed)
+                    .unwrap()
+                    .with_temperature(temperature)
+                    .unwrap();
                 let mut table = Table::new(machine.names()[..visible].iter().cloned()).unwrap();
                 for (row, weight) in rows {
                     table.push(&row, weight).unwrap();
@@ -131,7 +138,7 @@ proptest! {
 
 #[test]
 fn a_fully_visible_fit_reproduces_the_moments_of_the_data() {
-    let truth = topology::sherrington_kirkpatrick(6, 0.9, 3);
+    let truth = topology::sherrington_kirkpatrick(6, 0.9, 3).unwrap();
     let draws = isinglass::Sampler::draw(&ENGINE, &truth, &Evidence::none(6), 3000, 1).unwrap();
     let table = Table::from_rows(truth.names().iter().cloned(), draws.cells.chunks(6)).unwrap();
     let fit = Likelihood::new(&ENGINE)
@@ -179,11 +186,10 @@ fn hidden_units_explain_what_couplings_cannot() {
     close(plain.log_likelihood.unwrap(), -(8f64.ln()), 1e-9, "without hidden units");
     let best = (0..8)
         .map(|seed| {
-            let start = topology::two_layer(3, &Links::Full, 1, &Links::None).unwrap().with_numbers(
-                &Numbers::Normal { mean: 0.0, deviation: 0.5 },
-                &Numbers::Constant(0.0),
-                seed,
-            );
+            let start = topology::two_layer(3, &Links::Full, 1, &Links::None)
+                .unwrap()
+                .with_numbers(&Numbers::Normal { mean: 0.0, deviation: 0.5 }, &Numbers::Constant(0.0), seed)
+                .unwrap();
             let settings = OptimizerSettings { iterations: 500, tolerance: 1e-4 };
             let learner = Likelihood::new(&ENGINE).optimizer(settings);
             learner.fit(&start, &table, &mut NoObserver).unwrap().log_likelihood.unwrap()
@@ -225,6 +231,125 @@ fn an_engine_without_log_z_is_refused_with_a_reason() {
     assert_eq!(found.log_likelihood, None);
     assert!(found.pseudo_log_likelihood.is_some());
     assert_eq!(found.notes.len(), 1);
+}
+
+/// An engine whose log Z is a little too low, and says so.
+struct TooLow;
+
+impl Engine for TooLow {
+    fn name(&self) -> &'static str {
+        "too-low"
+    }
+
+    fn expectations(
+        &self,
+        machine: &Machine,
+        evidence: &Evidence,
+        pairs: Pairs,
+    ) -> isinglass::Result<isinglass::Expectations> {
+        let mut answer = ENGINE.expectations(machine, evidence, pairs)?;
+        answer.log_z = answer.log_z.map(|x| x - 0.1);
+        answer.guarantee = Guarantee::LowerBound;
+        Ok(answer)
+    }
+
+    fn batch(
+        &self,
+        machine: &Machine,
+        batch: &Batch,
+        ask: Ask,
+    ) -> isinglass::Result<isinglass::BatchExpectations> {
+        let mut answer = ENGINE.batch(machine, batch, ask)?;
+        answer.log_z = answer.log_z.map(|all| all.iter().map(|x| x - 0.1).collect());
+        answer.guarantee = Guarantee::LowerBound;
+        Ok(answer)
+    }
+}
+
+#[test]
+fn guarantees_follow_the_arithmetic() {
+    let table = Table::from_rows(["v0", "v1"], [[1i8, 1], [-1, 0]]).unwrap();
+    let machine = topology::rbm(2, 1).unwrap();
+    let exact = score::score(&machine, &table, phases()).unwrap();
+    let with = |clamped: &dyn Engine, free: &dyn Engine| {
+        let gain = InformationGain::new(Phases { clamped, free }, &machine, &table, 0.0).unwrap();
+        let found = gain.evaluate(&machine).unwrap();
+        (found.gain - exact.log_likelihood.unwrap(), found.guarantee)
+    };
+    let (error, guarantee) = with(&TooLow, &ENGINE);
+    assert!((error + 0.1).abs() < 1e-12 && guarantee == Guarantee::LowerBound);
+    let (error, guarantee) = with(&ENGINE, &TooLow);
+    assert!((error - 0.1).abs() < 1e-12 && guarantee == Guarantee::UpperBound);
+    assert_eq!(with(&TooLow, &TooLow).1, Guarantee::Approximation);
+    let found = score::score(&machine, &table, Phases { clamped: &TooLow, free: &ENGINE }).unwrap();
+    assert_eq!(found.guarantee, Guarantee::Approximation, "ratios of bounds are no bounds");
+    let joint = TooLow.joint(&machine, &Evidence::none(3), &[0]).unwrap();
+    assert_eq!(joint.guarantee, Guarantee::Approximation);
+}
+
+#[test]
+fn an_offset_does_not_disturb_learning_or_scores() {
+    let table = Table::from_rows(["v0", "v1"], [[1i8, 1], [-1, -1], [1, -1], [0, 1], [1, 1]]).unwrap();
+    let plain = isinglass::learn::start(&topology::rbm(2, 1).unwrap(), &table, 1, 0).unwrap();
+    let shifted = plain.clone().with_offset(1e12).unwrap();
+    let fit =
+        |start: &Machine| Likelihood::new(&ENGINE).l2(0.01).fit(start, &table, &mut NoObserver).unwrap();
+    let (one, two) = (fit(&plain), fit(&shifted));
+    assert!(two.converged);
+    assert_eq!(one.machine.weights(), two.machine.weights());
+    assert_eq!(two.machine.offset(), 1e12);
+    let [one, two] = [&plain, &shifted].map(|machine| score::score(machine, &table, phases()).unwrap());
+    assert_eq!(one, two);
+}
+
+#[test]
+fn an_objective_that_is_not_finite_ends_the_fit() {
+    let table = Table::from_rows(["x0", "x1"], [[1i8, 1], [-1, 1]]).unwrap();
+    let start =
+        Machine::from_graph(topology::full(2)).with_parameters(vec![0.0], vec![1e308, 1e308]).unwrap();
+    let refusal = Likelihood::new(&ENGINE).fit(&start, &table, &mut NoObserver).unwrap_err();
+    assert!(matches!(refusal, Error::Numerical { .. }), "{refusal}");
+}
+
+#[test]
+fn an_observer_can_stop_a_fit_and_can_fail() {
+    struct Until(usize, bool);
+    impl isinglass::learn::Observer for Until {
+        fn step(&mut self, step: &isinglass::learn::Step, _: &Machine) -> isinglass::Result<ControlFlow<()>> {
+            match (step.iteration == self.0, self.1) {
+                (false, _) => Ok(ControlFlow::Continue(())),
+                (true, false) => Ok(ControlFlow::Break(())),
+                (true, true) => Err(Error::invalid("checkpoint", "the disk is full")),
+            }
+        }
+    }
+    let table =
+        Table::from_rows(["x0", "x1", "x2"], [[1i8, 1, -1], [-1, 1, 1], [1, 1, 1], [-1, -1, 1]]).unwrap();
+    let start = Machine::from_graph(topology::full(3));
+    let fit = Likelihood::new(&ENGINE).fit(&start, &table, &mut Until(2, false)).unwrap();
+    assert_eq!((fit.iterations(), fit.converged, fit.stopped.as_str()), (2, false, "stopped on request"));
+    let best = fit.history.iter().map(|step| step.objective).fold(f64::NEG_INFINITY, f64::max);
+    close(fit.log_likelihood.unwrap(), best, 1e-12, "the best machine is kept");
+    let failed = Likelihood::new(&ENGINE).fit(&start, &table, &mut Until(2, true)).unwrap_err();
+    assert_eq!(failed.to_string(), "checkpoint: the disk is full");
+}
+
+#[test]
+fn starts_differ_by_seed_and_restart_and_from_made_machines() {
+    let table = Table::from_rows(["v0", "v1"], [[1i8, -1], [1, 1]]).unwrap();
+    let structure = topology::rbm(2, 2).unwrap();
+    let weights = |seed, restart| {
+        isinglass::learn::start(&structure, &table, seed, restart).unwrap().weights().to_vec()
+    };
+    assert_eq!(weights(1, 0), weights(1, 0));
+    assert_ne!(weights(1, 0), weights(1, 1));
+    assert_ne!(weights(1, 0), weights(2, 0));
+    let made = structure.clone().with_numbers(
+        &Numbers::Normal { mean: 0.0, deviation: 0.1 },
+        &Numbers::Constant(0.0),
+        1,
+    );
+    assert_ne!(weights(1, 0), made.unwrap().weights());
 }
 
 #[test]

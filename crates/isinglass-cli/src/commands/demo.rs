@@ -34,10 +34,12 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
     let outputs = ["votes.csv", "votes.json", "votes.svg"].map(|name| folder.join(name));
     let [csv, model, picture] = &outputs;
 
+    let (csv, model, picture) = (Output::create(csv)?, Output::create(model)?, Output::create(picture)?);
+
     let table = house_votes()?;
     let study = study(&table, &mut NoObserver)?;
     write_whole(csv, HOUSE_VOTES_CSV)?;
-    write_model(&study.fit.machine, Output::create(model)?)?;
+    write_model(&study.fit.machine, model)?;
     write_whole(picture, &study.picture())?;
 
     if common.json {
@@ -64,9 +66,8 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
     report::text(&story(&study, folder, table.rows(), table.missing_cells()))
 }
 
-fn write_whole(path: &Path, text: &str) -> anyhow::Result<()> {
-    let mut output = Output::create(path)?;
-    output.write_all(text.as_bytes())?;
+fn write_whole(mut output: Output, text: &str) -> anyhow::Result<()> {
+    output.write_all(text.as_bytes()).map_err(|error| output.error(&error))?;
     output.commit()?;
     Ok(())
 }
@@ -78,7 +79,7 @@ fn story(study: &Study, folder: &Path, rows: usize, missing: usize) -> String {
     let _ = write!(
         out,
         "How the US House voted in 1984: {rows} members, 16 votes and their party, {missing} cells missing.\n\
-         A machine with a coupling between every two of them, fitted by maximum likelihood ({}; {} iterations):\n\n",
+         A machine with a coupling between every two of them, fitted by maximum likelihood\nwith a small penalty on couplings ({}; {} iterations):\n\n",
         study.fit.guarantee,
         study.fit.iterations()
     );

@@ -6,12 +6,13 @@ use std::time::Instant;
 
 use clap::{Args as ClapArgs, ValueEnum};
 use isinglass::learn::{Factorized, Fit, Learner, Likelihood, OptimizerSettings};
-use isinglass::{Error, Machine, Table};
+use isinglass::{Error, Machine, Role, Table};
 use isinglass_files::{Output, model_format, read_model, write_model};
 use serde_json::json;
 
-use self::start::{Structure, start_machine};
-use crate::options::{Common, EngineOptions, TableArgs};
+use self::start::Structure;
+use crate::engines::Task;
+use crate::options::{Common, EngineOptions, TableArgs, Usage, keep_inputs};
 use crate::report;
 
 mod progress;
@@ -40,13 +41,13 @@ pub(crate) struct Args {
     #[arg(long, value_name = "OPTIMIZER", default_value = "lbfgs")]
     optimizer: OptimizerName,
     /// likelihood: penalise couplings with X/2 times the sum of their squares
-    #[arg(long, value_name = "X", default_value = "0", value_parser = non_negative)]
+    #[arg(long, value_name = "X", default_value = "0", value_parser = non_negative, allow_hyphen_values = true)]
     l2: f64,
     /// likelihood: iterations at most
     #[arg(long, value_name = "N", default_value_t = 1000)]
     iterations: usize,
     /// likelihood: converged when no component of the gradient is larger
-    #[arg(long, value_name = "X", default_value = "5e-7", value_parser = non_negative)]
+    #[arg(long, value_name = "X", default_value = "5e-7", value_parser = non_negative, allow_hyphen_values = true)]
     tolerance: f64,
     /// Write objective and gradient norm of every iteration to a CSV file
     #[arg(long, value_name = "FILE.csv")]
@@ -57,7 +58,7 @@ pub(crate) struct Args {
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum LearnerName {
-    /// likelihood, where the engine can do it within the budget
+    /// likelihood
     Auto,
     /// Maximum likelihood with the expectations of --engine
     Likelihood,
@@ -85,18 +86,33 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
     let table = args.table.read()?;
     let start = match &args.init {
         Some(path) => read_model(path)?,
-        None => start_machine(&args.structure, &table, args.engine.budget, common.seed)?,
+        None => args.structure.start(
+            &table,
+            args.learner == LearnerName::Factorized,
+            args.engine.budget,
+            common.seed,
+        )?,
     };
+    let mut inputs = vec![args.table.table.as_path()];
+    keep_inputs(&args.output, &inputs)?;
+    if let Some(history) = &args.history {
+        if *history == args.output {
+            return Err(Usage("--history and --output name the same file".into()).into());
+        }
+        inputs.extend([args.output.as_path()].into_iter().chain(args.init.as_deref()));
+        keep_inputs(history, &inputs)?;
+    }
     // Outputs are reserved before the work, so that a place that cannot be written to is known now.
     let output = Output::create(&args.output)?;
     let history = args.history.as_deref().map(Output::create).transpose()?;
 
     let (learner, engine, fit) = args.fit(&start, &table, common)?;
     if let Some(mut history) = history {
-        writeln!(history, "iteration,objective,gradient_norm")?;
+        let mut text = String::from("iteration,objective,gradient_norm\n");
         for step in &fit.history {
-            writeln!(history, "{},{},{}", step.iteration, step.objective, step.gradient_norm)?;
+            text += &format!("{},{},{}\n", step.iteration, step.objective, step.gradient_norm);
         }
+        history.write_all(text.as_bytes()).map_err(|error| history.error(&error))?;
         history.commit()?;
     }
     for note in write_model(&fit.machine, output)?.iter().chain(&fit.notes) {
@@ -122,10 +138,16 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
             "seconds": seconds,
         }));
     }
-    report::text(&plain(args, &table, &fit, learner, seconds))
+    report::text(&plain(args, &table, &fit, (learner, engine), seconds))
 }
 
-fn plain(args: &Args, table: &Table, fit: &Fit, learner: &str, seconds: f64) -> String {
+fn plain(
+    args: &Args,
+    table: &Table,
+    fit: &Fit,
+    (learner, engine): (&str, Option<&str>),
+    seconds: f64,
+) -> String {
     let machine = &fit.machine;
     let gradient = fit.history.last().map_or(0.0, |step| step.gradient_norm);
     let likelihood = fit
@@ -133,13 +155,14 @@ fn plain(args: &Args, table: &Table, fit: &Fit, learner: &str, seconds: f64) -> 
         .map_or_else(String::new, |x| format!("log-likelihood per row: {x:.6} ({})\n", fit.guarantee));
     format!(
         "{} rows ({} distinct, {} cells missing), {} units, {} couplings\n\
-         learner {learner}: {}, {} iterations, gradient {gradient:.1e}, {seconds:.2} s\n\
+         learner {learner}{}: {}, {} iterations, gradient {gradient:.1e}, {seconds:.2} s\n\
          {likelihood}wrote {}\n",
         table.rows(),
         table.distinct_rows(),
         table.missing_cells(),
         machine.units(),
         machine.graph().edges().len(),
+        engine.map_or_else(String::new, |engine| format!(" with engine {engine}")),
         if fit.converged { "converged" } else { "NOT converged" },
         fit.iterations(),
         args.output.display()
@@ -157,15 +180,19 @@ impl Args {
         if self.learner == LearnerName::Factorized {
             if self.l2 != 0.0 {
                 let problem = "--l2 penalises couplings, and the factorized learner has none";
-                return Err(crate::options::Usage(problem.into()).into());
+                return Err(Usage(problem.into()).into());
+            }
+            if self.structure.hidden > 0 {
+                let problem = "the factorized learner has no use for --hidden units";
+                return Err(Usage(problem.into()).into());
             }
             let fit = Factorized.fit(start, table, &mut isinglass::learn::NoObserver)?;
             return Ok((Factorized.name(), None, fit));
         }
         let OptimizerName::Lbfgs = self.optimizer;
-        let chosen = self.engine.choose_exact(common);
-        let engine = chosen.engine();
-        let learner = Likelihood::new(engine)
+        let inputs = start.with_role(Role::Input).count();
+        let engine = self.engine.choose(start.units() - inputs, Task::Exact, common);
+        let learner = Likelihood::new(&*engine)
             .l2(self.l2)
             .optimizer(OptimizerSettings { iterations: self.iterations, tolerance: self.tolerance });
         let mut progress = progress::Progress::start(self.iterations, common)?;

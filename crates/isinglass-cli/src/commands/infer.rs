@@ -4,6 +4,7 @@ use clap::{Args as ClapArgs, ValueEnum};
 use isinglass::{Expectations, Machine, Pairs};
 use serde_json::{Map, Value, json};
 
+use crate::engines::Task;
 use crate::options::{Common, EngineOptions, ModelWithEvidence};
 use crate::report;
 
@@ -47,8 +48,7 @@ const SHOWN: usize = 30;
 
 pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
     let (machine, evidence) = args.model.read()?;
-    let chosen = args.engine.choose(evidence.free_count(), common);
-    let engine = chosen.engine();
+    let engine = args.engine.choose(evidence.free_count(), Task::Answer, common);
     let answer = engine.expectations(&machine, &evidence, args.pairs.into())?;
     report::warn_unless_converged(common, &answer.diagnostics);
     if answer.log_z.is_none() && !engine.has_log_z() {

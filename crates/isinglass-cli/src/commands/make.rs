@@ -8,7 +8,7 @@ use isinglass::{Budget, Graph, Machine};
 use isinglass_files::{Output, model_format, read_edges, write_model};
 use serde_json::json;
 
-use crate::options::{Common, Usage};
+use crate::options::{Common, Usage, at_least, keep_inputs};
 use crate::report;
 
 /// Build a machine with given or random weights
@@ -26,29 +26,29 @@ pub(crate) struct Args {
     #[arg(short, long, value_name = "MODEL")]
     output: PathBuf,
     /// chain, tree, full, sk: the number of units
-    #[arg(short = 'n', long, value_name = "N")]
+    #[arg(short = 'n', long, value_name = "N", value_parser = at_least::<1>, allow_hyphen_values = true)]
     units: Option<usize>,
-    /// tree: children of each unit
-    #[arg(long, value_name = "N", default_value_t = 2)]
-    branching: usize,
+    /// tree: children of each unit [default: 2]
+    #[arg(long, value_name = "N", value_parser = at_least::<1>)]
+    branching: Option<usize>,
     /// grid, grid8: the number of rows
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = at_least::<1>, allow_hyphen_values = true)]
     rows: Option<usize>,
     /// grid, grid8: the number of columns
-    #[arg(long, alias = "cols", value_name = "N")]
+    #[arg(long, alias = "cols", value_name = "N", value_parser = at_least::<1>, allow_hyphen_values = true)]
     columns: Option<usize>,
     /// rbm, two-layer: the number of visible units
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = at_least::<1>, allow_hyphen_values = true)]
     visible: Option<usize>,
     /// rbm, two-layer: the number of hidden units
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = at_least::<1>, allow_hyphen_values = true)]
     hidden: Option<usize>,
-    /// two-layer: links among visible units (none, chain, full, grid:RxC, grid8:RxC)
-    #[arg(long, value_name = "LINKS", default_value = "full")]
-    visible_links: Links,
-    /// two-layer: links among hidden units (none, chain, full)
-    #[arg(long, value_name = "LINKS", default_value = "none")]
-    hidden_links: Links,
+    /// two-layer: links among visible units (none, chain, full, grid:RxC, grid8:RxC) [default: full]
+    #[arg(long, value_name = "LINKS")]
+    visible_links: Option<Links>,
+    /// two-layer: links among hidden units (none, chain, full) [default: none]
+    #[arg(long, value_name = "LINKS")]
+    hidden_links: Option<Links>,
     /// edges: a CSV file of two names a line, and a weight if there is a third column
     #[arg(long, value_name = "FILE")]
     edges: Option<PathBuf>,
@@ -62,7 +62,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "SIZE", default_value = "1GiB")]
     budget: Budget,
     /// Temperature
-    #[arg(long, value_name = "T", default_value_t = 1.0, allow_hyphen_values = true)]
+    #[arg(long, value_name = "T", default_value = "1", value_parser = positive, allow_hyphen_values = true)]
     temperature: f64,
 }
 
@@ -95,8 +95,16 @@ impl Kind {
     }
 }
 
+/// A finite number above 0.
+fn positive(text: &str) -> Result<f64, String> {
+    let number = text.parse::<f64>().ok();
+    number.filter(|x| x.is_finite() && *x > 0.0).ok_or_else(|| "expected a finite number above 0".into())
+}
+
 pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
+    args.check_options()?;
     model_format(&args.output)?;
+    keep_inputs(&args.output, &args.edges.iter().map(PathBuf::as_path).collect::<Vec<_>>())?;
     let machine = args.machine(common.seed)?.with_temperature(args.temperature)?;
     let notes = write_model(&machine, Output::create(&args.output)?)?;
     for note in &notes {
@@ -111,6 +119,26 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
 }
 
 impl Args {
+    /// Refuse options that say something about another kind.
+    fn check_options(&self) -> Result<(), Usage> {
+        use Kind::{Chain, Edges, Full, Grid, Grid8, Rbm, Sk, Tree, TwoLayer};
+        let given: [(&str, bool, &[Kind]); 9] = [
+            ("units", self.units.is_some(), &[Chain, Tree, Full, Sk]),
+            ("branching", self.branching.is_some(), &[Tree]),
+            ("rows", self.rows.is_some(), &[Grid, Grid8]),
+            ("columns", self.columns.is_some(), &[Grid, Grid8]),
+            ("visible", self.visible.is_some(), &[Rbm, TwoLayer]),
+            ("hidden", self.hidden.is_some(), &[Rbm, TwoLayer]),
+            ("visible-links", self.visible_links.is_some(), &[TwoLayer]),
+            ("hidden-links", self.hidden_links.is_some(), &[TwoLayer]),
+            ("edges", self.edges.is_some(), &[Edges]),
+        ];
+        match given.iter().find(|(_, given, kinds)| *given && !kinds.contains(&self.kind)) {
+            Some((option, ..)) => Err(Usage(format!("make {} has no use for --{option}", self.kind.word()))),
+            None => Ok(()),
+        }
+    }
+
     fn machine(&self, seed: u64) -> anyhow::Result<Machine> {
         let size =
             |value: Option<usize>, option: &str| value.ok_or_else(|| self.lacks(&format!("{option} N")));
@@ -126,14 +154,14 @@ impl Args {
             |machine: Machine| machine.with_numbers(&self.coupling.unwrap_or(normal), &self.bias, seed);
         let plain = |links: &Links, units: usize, graph: &dyn Fn() -> Graph| {
             room_for(units as u128, links.most_edges(units as u128))?;
-            Ok(numbers(Machine::from_graph(graph())))
+            Ok(numbers(Machine::from_graph(graph()))?)
         };
         let two_layer = |visible_links: &Links, hidden_links: &Links| {
             let (visible, hidden) = layers()?;
             let (v, h) = (visible as u128, hidden as u128);
             let inside = visible_links.most_edges(v).saturating_add(hidden_links.most_edges(h));
             room_for(v + h, v.saturating_mul(h).saturating_add(inside))?;
-            Ok(numbers(topology::two_layer(visible, visible_links, hidden, hidden_links)?))
+            Ok(numbers(topology::two_layer(visible, visible_links, hidden, hidden_links)?)?)
         };
         let grid = |neighbours| {
             let (rows, columns) = (size(self.rows, "rows")?, size(self.columns, "columns")?);
@@ -147,7 +175,7 @@ impl Args {
             }
             Kind::Tree => {
                 let n = units()?;
-                plain(&Links::Chain, n, &|| topology::tree(n, self.branching))
+                plain(&Links::Chain, n, &|| topology::tree(n, self.branching.unwrap_or(2)))
             }
             Kind::Full => {
                 let n = units()?;
@@ -156,14 +184,17 @@ impl Args {
             Kind::Grid => grid(Neighbours::Four),
             Kind::Grid8 => grid(Neighbours::Eight),
             Kind::Rbm => two_layer(&Links::None, &Links::None),
-            Kind::TwoLayer => two_layer(&self.visible_links, &self.hidden_links),
+            Kind::TwoLayer => two_layer(
+                self.visible_links.as_ref().unwrap_or(&Links::Full),
+                self.hidden_links.as_ref().unwrap_or(&Links::None),
+            ),
             Kind::Sk => {
                 let n = units()?;
                 room_for(n as u128, Links::Full.most_edges(n as u128))?;
-                let machine = topology::sherrington_kirkpatrick(n, 1.0, seed);
+                let machine = topology::sherrington_kirkpatrick(n, 1.0, seed)?;
                 Ok(match self.coupling {
-                    Some(_) => numbers(machine),
-                    None => machine.with_biases_drawn(&self.bias, seed),
+                    Some(_) => numbers(machine)?,
+                    None => machine.with_biases_drawn(&self.bias, seed)?,
                 })
             }
             Kind::Edges => {
@@ -174,8 +205,8 @@ impl Args {
                 }
                 let machine = list.machine()?;
                 Ok(match list.weights {
-                    Some(_) => machine.with_biases_drawn(&self.bias, seed),
-                    None => numbers(machine),
+                    Some(_) => machine.with_biases_drawn(&self.bias, seed)?,
+                    None => numbers(machine)?,
                 })
             }
         }

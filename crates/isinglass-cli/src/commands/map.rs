@@ -4,6 +4,7 @@ use clap::Args as ClapArgs;
 use isinglass::Error;
 use serde_json::{Map, json};
 
+use crate::engines::Task;
 use crate::options::{Common, EngineOptions, ModelWithEvidence};
 use crate::report;
 
@@ -21,23 +22,24 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
     let (machine, evidence) = args.model.read()?;
-    let chosen = args.engine.choose_exact(common);
-    let engine = chosen.engine().name();
-    let Some(finder) = chosen.mode_finder() else {
-        let error = Error::CannotDo {
-            who: engine,
-            what: "find a most probable state".into(),
-            why: "it only draws states; --engine enumerate can".into(),
-        };
-        return Err(error.into());
-    };
-    let mode = finder.mode(&machine, &evidence)?;
+    let engine = args.engine.choose(evidence.free_count(), Task::Exact, common);
+    let finder = engine.mode_finder().ok_or_else(|| Error::CannotDo {
+        who: engine.name(),
+        what: "find a most probable state".into(),
+        why: "it only draws states; --engine enumerate can".into(),
+    })?;
+    let mode = finder.mode(&machine, &evidence).map_err(|error| match error {
+        Error::OverBudget { .. } => {
+            anyhow::anyhow!("{error}\nhint: give more --budget, or clamp units with --given")
+        }
+        other => other.into(),
+    })?;
     if common.json {
         let state = machine.names().iter().cloned().zip(mode.state.iter().map(|&s| json!(s)));
         return report::json(&json!({
             "state": Map::from_iter(state),
             "energy": mode.energy,
-            "engine": engine,
+            "engine": engine.name(),
             "guarantee": mode.guarantee.word(),
         }));
     }
@@ -45,7 +47,8 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
         .map(|unit| vec![machine.name(unit).to_owned(), format!("{:+}", mode.state[unit])])
         .collect();
     report::text(&format!(
-        "engine {engine}: {}\nenergy = {:.10}\n\n{}",
+        "engine {}: {}\nenergy = {:.10}\n\n{}",
+        engine.name(),
         mode.guarantee,
         mode.energy,
         report::columns(&["unit", "state"], &rows)

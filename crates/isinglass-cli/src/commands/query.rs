@@ -5,7 +5,8 @@ use clap::Args as ClapArgs;
 use isinglass::JointTable;
 use serde_json::{Map, Value, json};
 
-use crate::options::{Common, EngineOptions, ModelWithEvidence};
+use crate::engines::Task;
+use crate::options::{Common, EngineOptions, ModelWithEvidence, Usage, find, split_list};
 use crate::report;
 
 /// Give the probabilities of every joint state of the asked units
@@ -17,22 +18,27 @@ pub(crate) struct Args {
     #[command(flatten)]
     model: ModelWithEvidence,
     /// The units to ask for
-    #[arg(long, value_name = "UNIT,…", value_delimiter = ',', required = true)]
-    ask: Vec<String>,
+    #[arg(long, value_name = "UNIT,…")]
+    ask: String,
     #[command(flatten)]
     engine: EngineOptions,
 }
 
 pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
     let (machine, evidence) = args.model.read()?;
-    let asked: Vec<usize> = args
-        .ask
-        .iter()
-        .map(|name| machine.position(name.trim()))
-        .collect::<Result<_, _>>()
-        .context("--ask")?;
-    let chosen = args.engine.choose(evidence.free_count(), common);
-    let engine = chosen.engine();
+    let names = split_list(&args.ask);
+    let asked: Vec<usize> =
+        names.iter().map(|name| find(&machine, name)).collect::<Result<_, _>>().context("--ask")?;
+    for (k, unit) in asked.iter().enumerate() {
+        let name = machine.name(*unit);
+        if asked[..k].contains(unit) {
+            return Err(Usage(format!("--ask: unit '{name}' is asked for twice")).into());
+        }
+        if evidence.get(*unit).is_some() {
+            return Err(Usage(format!("--ask: unit '{name}' is both asked for and given")).into());
+        }
+    }
+    let engine = args.engine.choose(evidence.free_count(), Task::Answer, common);
     let table = engine.joint(&machine, &evidence, &asked)?;
     report::warn_unless_converged(common, &table.diagnostics);
     let names: Vec<&str> = asked.iter().map(|&unit| machine.name(unit)).collect();

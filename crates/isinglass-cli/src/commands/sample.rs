@@ -1,12 +1,14 @@
 //! `isinglass sample`: draw states.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args as ClapArgs;
+use isinglass::Error;
 use isinglass_files::{Output, write_table};
 use serde_json::json;
 
-use crate::options::{Common, EngineOptions, ModelWithEvidence};
+use crate::engines::Task;
+use crate::options::{Common, EngineOptions, ModelWithEvidence, Usage, keep_inputs};
 use crate::report;
 
 /// Draw states from a machine: exact independent draws where enumeration is within the budget
@@ -18,7 +20,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     model: ModelWithEvidence,
     /// How many states to draw
-    #[arg(short = 'n', long, value_name = "N")]
+    #[arg(short = 'n', long, value_name = "N", allow_hyphen_values = true)]
     number: usize,
     /// Write the states to a CSV or TSV file instead of standard output
     #[arg(short, long, value_name = "FILE")]
@@ -28,18 +30,26 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
+    if let Some(output) = &args.output {
+        check_ending(output)?;
+        keep_inputs(output, &[&args.model.model])?;
+    }
     let (machine, evidence) = args.model.read()?;
     let output = args.output.as_deref().map(Output::create).transpose()?;
-    let chosen = args.engine.choose(evidence.free_count(), common);
-    let sampler = chosen.sampler();
+    let engine = args.engine.choose(evidence.free_count(), Task::Answer, common);
+    let sampler = engine.sampler().ok_or_else(|| Error::CannotDo {
+        who: engine.name(),
+        what: "draw states".into(),
+        why: "--engine enumerate and --engine gibbs can".into(),
+    })?;
     let draws = sampler.draw(&machine, &evidence, args.number, common.seed)?;
     report::warn_unless_converged(common, &draws.diagnostics);
     let rows = || draws.cells.chunks_exact(draws.units.max(1));
     let values = args.model.values.into();
     if let Some(mut output) = output {
-        let tabs = output.path().extension().is_some_and(|ending| ending.eq_ignore_ascii_case("tsv"));
-        let separator = if tabs { b'\t' } else { b',' };
-        write_table(machine.names(), rows(), values, &mut output, separator)?;
+        let separator = if has_ending(output.path(), "tsv") { b'\t' } else { b',' };
+        write_table(machine.names(), rows(), values, &mut output, separator)
+            .map_err(|error| output.error(&error))?;
         output.commit()?;
     }
     if common.json {
@@ -63,4 +73,17 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
         report::text(&String::from_utf8_lossy(&text))?;
     }
     Ok(())
+}
+
+fn has_ending(path: &Path, ending: &str) -> bool {
+    path.extension().is_some_and(|found| found.eq_ignore_ascii_case(ending))
+}
+
+/// Draws are written as text: another ending would lie about what the file holds.
+fn check_ending(output: &Path) -> Result<(), Usage> {
+    let device = output.exists() && !output.is_file() && !output.is_dir();
+    if device || output.is_dir() || has_ending(output, "csv") || has_ending(output, "tsv") {
+        return Ok(());
+    }
+    Err(Usage(format!("{}: draws are written to a .csv or .tsv file", output.display())))
 }

@@ -3,12 +3,13 @@
 use std::path::PathBuf;
 
 use clap::Args as ClapArgs;
-use isinglass::Role;
 use isinglass::learn::Phases;
 use isinglass::score::score;
+use isinglass::{Machine, Role, Table};
 use isinglass_files::read_model;
 use serde_json::json;
 
+use crate::engines::Task;
 use crate::options::{Common, EngineOptions, TableArgs};
 use crate::report;
 
@@ -29,19 +30,24 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
     let machine = read_model(&args.model)?;
     let table = args.table.read()?;
-    let rows = table.evidence_for(&machine)?;
-    let most_free = rows.groups().iter().map(|group| group.free.len()).max().unwrap_or(0);
-    let inputs = machine.with_role(Role::Input).count();
-    let free = args.engine.choose(machine.units() - inputs, common);
+    let (clamped_units, free_units) = most_free(&machine, &table)?;
     // Few units are free where the table's cells are known: an exact engine may serve there even where it cannot serve the whole.
-    let quiet = Common { quiet: true, ..*common };
-    let clamped = args.engine.choose(most_free, &quiet);
-    let phases = Phases { clamped: clamped.engine(), free: free.engine() };
+    let free = args.engine.choose(free_units, Task::Answer, common);
+    let clamped = args.engine.choose(clamped_units, Task::Answer, &Common { quiet: true, ..*common });
+    let phases = Phases { clamped: &*clamped, free: &*free };
     let found = score(&machine, &table, phases)?;
+    if found.log_likelihood.is_none() && found.pseudo_log_likelihood.is_none() {
+        anyhow::bail!("no score could be had\n{}", found.notes.join("\n"));
+    }
     for note in &found.notes {
         common.note(&format!("note: {note}"));
     }
-    let engine = if found.log_likelihood.is_some() { phases.free.name() } else { phases.clamped.name() };
+    // What the numbers came from: complete rows need no engine for their pseudo-likelihood.
+    let engine = match (found.log_likelihood, clamped_units) {
+        (Some(_), _) => Some(phases.free.name()),
+        (None, 0) => None,
+        (None, _) => Some(phases.clamped.name()),
+    };
     if common.json {
         return report::json(&json!({
             "rows": found.rows,
@@ -60,8 +66,21 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
     ];
     let rows: Vec<Vec<String>> = rows.iter().map(|(name, x)| vec![(*name).to_owned(), number(*x)]).collect();
     report::text(&format!(
-        "engine {engine}: {}\n\n{}",
+        "{}{}\n\n{}",
+        engine.map_or_else(String::new, |engine| format!("engine {engine}: ")),
         found.guarantee,
         report::columns(&[&format!("{} rows", found.rows), "nats"], &rows)
     ))
+}
+
+/// The most units that are free at once: with a row of the table clamped, and with its input units clamped alone.
+fn most_free(machine: &Machine, table: &Table) -> anyhow::Result<(usize, usize)> {
+    let is_input = |unit: &usize| machine.roles()[*unit] == Role::Input;
+    let inputs = machine.with_role(Role::Input).count();
+    let rows = table.evidence_for(machine)?;
+    let groups = rows.groups().iter().map(|group| &group.free);
+    let clamped = groups.clone().map(Vec::len).max().unwrap_or(0);
+    let missing_inputs =
+        groups.map(|free| free.iter().filter(|unit| is_input(unit)).count()).max().unwrap_or(0);
+    Ok((clamped, machine.units() - inputs + missing_inputs))
 }

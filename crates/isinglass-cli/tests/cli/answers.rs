@@ -226,3 +226,47 @@ fn what_cannot_be_had_is_null_with_a_note() {
     assert!(answer["pseudo_log_likelihood"].as_f64().unwrap() < 0.0);
     assert!(String::from_utf8(output.stderr).unwrap().contains("log_likelihood could not be had"));
 }
+
+#[test]
+fn names_may_hold_commas_and_equals_signs() {
+    let room = Room::new();
+    room.write("m.json", MODEL.replace("\"name\": \"a\"", "\"name\": \"p,q=r\""));
+    let answer = room.json(r"query m.json --ask p\,q=r --given b=1");
+    assert_eq!(answer["ask"], serde_json::json!(["p,q=r"]));
+    let answer = room.json(r"infer m.json --given p\,q=r=-1,b=1");
+    assert_eq!(answer["means"]["p,q=r"], -1.0);
+}
+
+#[test]
+fn scores_with_missing_inputs_or_a_refused_engine_say_what_they_can() {
+    let room = Room::new();
+    room.write("t.csv", "a,b,c\n1,0,1\n,1,0\n0,0,\n1,1,1\n");
+    room.ok("fit t.csv --inputs a --l2 0.1 -o m.json");
+    let score = room.json("score m.json t.csv");
+    assert!(score["log_likelihood"].as_f64().unwrap() < 0.0);
+    // One unit of state too many for the free phase alone.
+    let tight = room.json("score m.json t.csv --engine enumerate --budget 32");
+    assert_eq!(tight["log_likelihood"], serde_json::Value::Null);
+    assert_eq!(tight["pseudo_log_likelihood"], score["pseudo_log_likelihood"]);
+    let (code, message) = room.fails("score m.json t.csv --engine enumerate --budget 8");
+    assert!(code == 1 && message.contains("no score could be had"), "{message}");
+}
+
+#[test]
+fn auto_says_what_it_took_in_every_command() {
+    let room = Room::new();
+    room.write("m.json", MODEL).write("t.csv", "a,b\n1,1\n0,1\n1,0\n");
+    for line in [
+        "infer m.json",
+        "map m.json",
+        "query m.json --ask a",
+        "sample m.json -n 2",
+        "fit t.csv -o f.json",
+        "score m.json t.csv",
+    ] {
+        let output = room.run(line);
+        let note = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.success() && note.contains("engine: enumerate (exact"), "{line}: {note}");
+        assert!(room.run(&format!("{line} --quiet")).stderr.is_empty(), "{line} --quiet");
+    }
+}

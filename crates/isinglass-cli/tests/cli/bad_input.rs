@@ -70,6 +70,8 @@ fn files_that_are_no_files_are_refused() {
     refused(&room, "fit folder.csv -o out.json", 1, &["folder.csv", "directory"]);
     refused(&room, "fit empty.csv -o out.json", 1, &["empty.csv", "empty"]);
     refused(&room, "fit header.csv -o out.json", 1, &["header.csv", "no rows"]);
+    room.write("cells.csv", "1,0\n0,1\n1,1\n");
+    refused(&room, "fit cells.csv -o out.json", 1, &["cells.csv", "header", "names", "hint"]);
     refused(&room, "infer absent.json", 1, &["absent.json", "no such file"]);
     refused(&room, "infer m.xyz", 1, &["m.xyz", ".json"]);
     refused(&room, "fit t.csv -o folder.json", 1, &["folder.json", "directory"]);
@@ -88,6 +90,20 @@ fn an_existing_output_survives_a_failure() {
 }
 
 #[test]
+fn no_output_replaces_an_input() {
+    let room = Room::new();
+    room.write("m.json", GOOD).write("t.csv", "a,b\n0,1\n1,1\n");
+    std::os::unix::fs::symlink("t.csv", room.path().join("link.csv")).unwrap();
+    refused(&room, "sample m.json -n 5 -o m.json", 2, &["m.json"]);
+    refused(&room, "sample m.json -n 5 -o s.npy", 2, &["s.npy", ".csv"]);
+    refused(&room, "fit t.csv -o o.json --history t.csv", 2, &["t.csv", "replace the input"]);
+    refused(&room, "fit t.csv -o o.json --history link.csv", 2, &["replace the input"]);
+    assert_eq!((room.read("m.json"), room.read("t.csv")), (GOOD.into(), "a,b\n0,1\n1,1\n".into()));
+    // Going on with a machine under its own name is what --init is for.
+    room.ok("fit t.csv --l2 0.1 --init m.json -o m.json");
+}
+
+#[test]
 fn tables_and_machines_that_do_not_fit_are_refused() {
     let room = Room::new();
     room.write("m.json", GOOD).write("other.csv", "a,c\n0,1\n").write("short.csv", "a\n1\n");
@@ -96,6 +112,8 @@ fn tables_and_machines_that_do_not_fit_are_refused() {
     refused(&room, "score m.json short.csv", 1, &["unit 'b'"]);
     refused(&room, "score m.json n.csv --weights n", 1, &["row 1", "'n'"]);
     refused(&room, "score m.json w.csv --weights n", 1, &["row 1", "'n'", "-3"]);
+    room.write("zero.csv", "a,b,n\n0,1,0\n1,1,0\n");
+    refused(&room, "fit zero.csv --weights n -o out.json", 1, &["zero.csv", "'n'", "all weights are 0"]);
     refused(&room, "score m.json n.csv --drop zzz", 1, &["zzz"]);
     refused(&room, "fit other.csv --inputs d -o out.json", 1, &["'d'"]);
     refused(&room, "fit other.csv --visible-links grid:3x3 -o out.json", 1, &["3 × 3", "2 units"]);
@@ -116,12 +134,25 @@ fn wrong_command_lines_exit_with_two() {
         "infer m.json --given a=2",
         "infer m.json --given a=0",
         "infer m.json --given a=1,a=-1",
+        "infer m.json --threads 100000",
+        "infer m.json --engine gibbs --samples 1",
+        "infer m.json --engine gibbs --chains 0",
+        "infer m.json --engine gibbs --thin 0",
         "query m.json",
         "sample m.json",
         "sample m.json -n -3",
         "make chain -o c.json",
         "make chain -n 5 --coupling strong -o c.json",
         "make ring -n 5 -o c.json",
+        "make chain -n 0 -o c.json",
+        "make chain -n 5 --rows 4 -o c.json",
+        "make tree -n 5 --branching 0 -o c.json",
+        "make chain -n 5 --temperature 0 -o c.json",
+        "make chain -n 5 --temperature -1 -o c.json",
+        "make chain -n 5 --coupling uniform:-1e308,1e308 -o c.json",
+        "fit t.csv -o o.json --history o.json",
+        "fit t.csv -o o.json --learner factorized --hidden 2",
+        "fit t.csv -o o.json --visible-links edges:",
         "fit t.csv",
         "fit t.csv -o o.json --l2 -1",
         "fit t.csv -o o.json --l2 0.1 --learner factorized",
@@ -137,11 +168,16 @@ fn wrong_command_lines_exit_with_two() {
 fn names_and_requests_that_the_machine_cannot_meet_say_why() {
     let room = Room::new();
     room.write("m.json", GOOD);
-    refused(&room, "infer m.json --given aa=1", 1, &["'aa'", "did you mean 'a'"]);
-    refused(&room, "query m.json --ask a,a", 1, &["'a'", "twice"]);
-    refused(&room, "query m.json --ask a --given a=1", 1, &["'a'", "both asked for and given"]);
+    refused(&room, "infer m.json --given aa=1", 1, &["--given", "'aa'", "did you mean 'a'"]);
+    room.write("huge.json", GOOD.replace("0.5", "1e308").replace("\"bias\":0.0", "\"bias\":1e308"));
+    for line in
+        ["infer huge.json", "sample huge.json -n 2", "map huge.json", "infer huge.json --engine gibbs"]
+    {
+        refused(&room, line, 1, &["divided by the temperature add up to"]);
+    }
+    refused(&room, "query m.json --ask a,a", 2, &["'a'", "twice"]);
+    refused(&room, "query m.json --ask a --given a=1", 2, &["'a'", "both asked for and given"]);
     refused(&room, "map m.json --engine gibbs", 1, &["gibbs", "enumerate"]);
-    refused(&room, "infer m.json --engine gibbs --samples 1", 1, &["samples"]);
     room.ok("make chain -n 70 -o long.json");
     refused(&room, "infer long.json --engine enumerate", 1, &["2^70", "EiB", "1 GiB"]);
     refused(&room, "map long.json", 1, &["70 free units"]);

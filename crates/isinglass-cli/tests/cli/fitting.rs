@@ -102,3 +102,54 @@ fn too_large_a_fit_is_refused_with_figure_and_advice() {
     assert!(message.contains("8 GiB") && message.contains("hint:"), "{message}");
     assert!(!room.files().contains(&"m.json".to_owned()));
 }
+
+#[test]
+fn wide_tables_with_sparse_links_and_factorized_fits_take_no_room_for_all_pairs() {
+    let room = Room::new();
+    let names: Vec<String> = (0..3000).map(|k| format!("c{k}")).collect();
+    let row = |bit: &str| vec![bit; 3000].join(",");
+    room.write("wide.csv", format!("{}\n{}\n{}\n", names.join(","), row("0"), row("1")));
+    room.ok("fit wide.csv --learner factorized --budget 16MiB -o m.json");
+    let (_, message) = room.fails("fit wide.csv --visible-links chain --budget 16MiB -o c.json");
+    assert!(message.contains("2^3000 states"), "refused for its states, not for its couplings: {message}");
+    let (_, message) = room.fails("fit wide.csv --budget 16MiB -o c.json");
+    assert!(message.contains("3000 columns"), "{message}");
+}
+
+#[test]
+fn what_the_data_cannot_bound_is_said() {
+    let room = Room::new();
+    room.write("t.csv", "a,b,c\n1,1,\n1,0,\n1,1,\n");
+    let output = room.run("fit t.csv -o m.json");
+    let note = String::from_utf8(output.stderr).unwrap();
+    assert!(note.contains("1 column with one value only") && note.contains("(a)"), "{note}");
+    assert!(note.contains("1 column without values") && note.contains("(c)"), "{note}");
+}
+
+/// A fit that takes its time, interrupted.
+#[test]
+fn a_signal_ends_a_fit_with_what_it_has_and_leaves_nothing_behind() {
+    let room = Room::new();
+    room.ok("make sk -n 21 --bias normal:0,0.5 -o sk.json");
+    room.ok("sample sk.json -n 400 -o rows.csv");
+    for signal in ["INT", "TERM"] {
+        let program = assert_cmd::cargo::cargo_bin("isinglass");
+        let line = "fit rows.csv --hidden 1 --tolerance 0 --iterations 1000000 --json -o m.json";
+        let child = std::process::Command::new(program)
+            .args(line.split(' '))
+            .current_dir(room.path())
+            .stdout(std::process::Stdio::piped())
+            .stderr(std::process::Stdio::piped())
+            .spawn()
+            .unwrap();
+        std::thread::sleep(std::time::Duration::from_millis(1500));
+        let kill = format!("kill -{signal} {}", child.id());
+        assert!(std::process::Command::new("sh").args(["-c", &kill]).status().unwrap().success());
+        let output = child.wait_with_output().unwrap();
+        assert!(output.status.success(), "{signal}: {}", String::from_utf8_lossy(&output.stderr));
+        let fit: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!((&fit["converged"], &fit["stopped"]), (&false.into(), &"stopped on request".into()));
+        assert_eq!(room.files(), ["m.json", "rows.csv", "sk.json"]);
+        room.ok("info m.json");
+    }
+}

@@ -22,11 +22,16 @@ fn threads_do_not_change_a_byte() {
         assert_eq!(one, room.ok(&format!("{line} --threads 2")), "{line}");
         assert_eq!(one, room.ok(&format!("{line} --threads 3")), "{line}");
     }
+    room.write("gaps.csv", "a,b,c,d\n1,,0,1\n0,1,,1\n,0,1,0\n1,1,0,\n0,0,1,1\n1,0,,0\n");
     for threads in [1, 2] {
+        room.ok(&format!(
+            "fit gaps.csv --inputs a --hidden 2 --iterations 9 --threads {threads} -o gaps{threads}.json"
+        ));
         room.ok(&format!("fit rows.csv --hidden 1 --iterations 8 --threads {threads} -o fit{threads}.json"));
         room.ok(&format!("demo --threads {threads} -o demo{threads}"));
     }
     assert_eq!(room.read("fit1.json"), room.read("fit2.json"));
+    assert_eq!(room.read("gaps1.json"), room.read("gaps2.json"));
     assert_eq!(room.read("demo1/votes.json"), room.read("demo2/votes.json"));
     assert_eq!(room.read("demo1/votes.svg"), room.read("demo2/votes.svg"));
 }

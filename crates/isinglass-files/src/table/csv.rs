@@ -14,9 +14,6 @@ use super::words::{self, Word};
 use crate::error::{Fault, Parsed, quoted};
 use crate::input::without_mark;
 
-/// Bytes behind a record, so that a look at its last cell may go beyond it.
-const PADDING: usize = 8;
-
 /// Why reading stopped.
 #[derive(Debug)]
 pub(crate) enum Stopped {
@@ -62,7 +59,7 @@ pub(crate) fn read(input: impl BufRead, separator: u8, options: &TableOptions) -
 
 /// The names in the header.
 fn header<R>(records: &Records<R>) -> Parsed<Vec<String>> {
-    let record = &records.record[..records.record.len() - PADDING];
+    let record = &records.record[..];
     let mut names: Vec<String> = Vec::new();
     let mut at = 0;
     while at < record.len() {
@@ -91,22 +88,26 @@ fn header<R>(records: &Records<R>) -> Parsed<Vec<String>> {
             return Err(Fault::new(format!("header, column {}", k + 1), problem));
         }
     }
+    if names.iter().all(|name| Word::of(name.as_bytes()).is_value()) {
+        let fault =
+            Fault::new("header", "holds nothing but words for cells, expected the names of the units");
+        return Err(fault.with_hint("give the table a first line with a name for each column"));
+    }
     Ok(names)
 }
 
-/// Take one row, with padding behind it, into the table.
-#[inline]
-fn read_row(padded: &[u8], separator: u8, collector: &mut Collector) -> Parsed<()> {
-    let record = &padded[..padded.len() - PADDING];
+/// Take one row into the table.
+fn read_row(record: &[u8], separator: u8, collector: &mut Collector) -> Parsed<()> {
     let width = collector.width();
     let mut at = 0;
     let mut column = 0;
     while at < record.len() && column < width {
         let usage = collector.usage(column);
         if let Use::Cells(to) = usage {
-            let (word, next) = match Word::at_start(&padded[at..], separator) {
-                Some((word, length)) => (word, at + length + 1),
-                None => {
+            // Nearly all cells are one byte. The record ends with a separator, so every cell has an end.
+            let (word, next) = match record[at..] {
+                [byte, end, ..] if end == separator && byte != separator => (Word::of_byte(byte), at + 2),
+                _ => {
                     let (cell, next) = split(record, at, separator)?;
                     (Word::of(cell.bytes()), next)
                 }
@@ -220,7 +221,7 @@ fn unquote(rest: &[u8], separator: u8) -> Parsed<(Cow<'_, [u8]>, usize)> {
 struct Records<R> {
     input: R,
     separator: u8,
-    /// The current record, without its line end, but with a separator behind its last cell and padding.
+    /// The current record, without its line end, but with a separator behind its last cell.
     record: Vec<u8>,
     /// The line where the current record begins, from 1.
     line: usize,
@@ -253,7 +254,6 @@ impl<R: BufRead> Records<R> {
             }
             if self.record.iter().any(|&byte| byte != b' ') {
                 self.record.push(self.separator);
-                self.record.extend([0; PADDING]);
                 return Ok(true);
             }
             self.blank.get_or_insert(self.line);

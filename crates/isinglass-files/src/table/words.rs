@@ -32,9 +32,6 @@ pub(crate) struct Word {
 /// A cell without a value; it goes with every kind.
 pub(crate) const MISSING: Word = Word { kinds: ALL, value: 0 };
 
-/// A one in every byte.
-const ONES: u64 = 0x0101_0101_0101_0101;
-
 /// What is none of the words.
 const UNKNOWN: Word = Word { kinds: 0, value: 0 };
 
@@ -66,104 +63,45 @@ const WORDS: [(&[u8], Word); 16] = [
     (b"-", down(SIGN)),
 ];
 
-/// The longest word with quotation marks around it.
-const LONGEST: usize = 7;
-
-/// A factor that sends every word to a place of its own among the [`SLOTS`]; found when this is compiled.
-const FACTOR: u64 = {
-    let mut factor = 0x9e37_79b9_7f4a_7c15;
-    while slots(factor).is_none() {
-        factor = factor.wrapping_mul(0x5851_f42d_4c95_7f2d);
-    }
-    factor
-};
-
-/// The words, bare and in quotation marks, each at the place of its key.
-static SLOTS: [(u64, Word); 256] = match slots(FACTOR) {
-    Some(slots) => slots,
-    None => unreachable!(),
-};
-
-/// A place that no key finds: keys have at most seven bytes.
-const FREE: (u64, Word) = (u64::MAX, UNKNOWN);
-
-/// The words at their places, if no two have the same.
-const fn slots(factor: u64) -> Option<[(u64, Word); 256]> {
-    let mut slots = [FREE; 256];
+/// The words of one byte, in lower and upper case, each at the place of its byte.
+static SINGLE: [Word; 256] = {
+    let mut table = [UNKNOWN; 256];
     let mut k = 0;
-    while k < 2 * WORDS.len() {
-        let (text, word) = WORDS[k / 2];
-        let (bytes, length) = (pack(text), text.len());
-        let key = if k % 2 == 0 { key(bytes, length) } else { key(in_quotes(bytes, length), length + 2) };
-        let place = (key.wrapping_mul(factor) >> 56) as usize;
-        if slots[place].0 != u64::MAX {
-            return None;
+    while k < WORDS.len() {
+        if let ([byte], word) = WORDS[k] {
+            table[*byte as usize] = word;
+            table[byte.to_ascii_uppercase() as usize] = word;
         }
-        slots[place] = (key, word);
         k += 1;
     }
-    Some(slots)
-}
-
-/// A packed text with quotation marks around it.
-const fn in_quotes(bytes: u64, length: usize) -> u64 {
-    let mark = b'"' as u64;
-    mark | (bytes << 8) | (mark << (8 * (length + 1)))
-}
-
-/// The key of a packed text: its length stands in the highest byte, so that zero bytes count.
-#[inline]
-const fn key(bytes: u64, length: usize) -> u64 {
-    bytes | ((length as u64) << 56)
-}
-
-/// At most seven bytes as one number.
-const fn pack(text: &[u8]) -> u64 {
-    let mut key = 0;
-    let mut k = text.len();
-    while k > 0 {
-        k -= 1;
-        key = (key << 8) | text[k] as u64;
-    }
-    key
-}
+    // A cell of one space is an empty cell.
+    table[b' ' as usize] = MISSING;
+    table[b'\t' as usize] = MISSING;
+    table
+};
 
 impl Word {
-    /// The word with a key, letters in lower or upper case.
+    /// The word of a cell of one byte.
     #[inline]
-    fn of_key(key: u64) -> Self {
-        // Bytes from 0x40 on are letters but for a few, and none of those few becomes a letter.
-        let lower = key | ((key & 0x4040_4040_4040_4040) >> 1);
-        let (found, word) = SLOTS[(lower.wrapping_mul(FACTOR) >> 56) as usize];
-        if found == lower { word } else { UNKNOWN }
-    }
-
-    /// The word of a short cell that begins here and ends with the separator, and its length.
-    ///
-    /// One look at eight bytes finds the end of the cell and its word without a branch on either. Anything that is
-    /// not so simple (long cells, spaces, doubled quotation marks) gives `None`.
-    #[inline]
-    pub(crate) fn at_start(text: &[u8], separator: u8) -> Option<(Self, usize)> {
-        let eight = u64::from_le_bytes(*text.first_chunk()?);
-        // The lowest byte that equals the separator gets its highest bit set, and none below it does.
-        let different = eight ^ (u64::from(separator) * ONES);
-        let ends = different.wrapping_sub(ONES) & !different & (ONES << 7);
-        if ends == 0 {
-            return None;
-        }
-        let length = ends.trailing_zeros() as usize / 8;
-        let word = Self::of_key(key(eight & ((1 << (8 * length)) - 1), length));
-        (word.kinds != 0).then_some((word, length))
+    pub(crate) fn of_byte(byte: u8) -> Self {
+        SINGLE[usize::from(byte)]
     }
 
     /// The word of a cell, spaces around it and upper or lower case aside.
-    #[inline]
     pub(crate) fn of(cell: &[u8]) -> Self {
-        let cell = cell.trim_ascii();
-        if cell.len() > LONGEST || cell.first() == Some(&b'"') {
-            return UNKNOWN;
+        match cell.trim_ascii() {
+            [byte] => Self::of_byte(*byte),
+            b"-1" => down(PLUS_MINUS_ONE),
+            cell => {
+                let known = WORDS.iter().find(|(text, _)| text.eq_ignore_ascii_case(cell));
+                known.map_or(UNKNOWN, |&(_, word)| word)
+            }
         }
-        Self::of_key(key(pack(cell), cell.len()))
+    }
+
+    /// Whether this is a word for −1 or +1.
+    pub(crate) fn is_value(self) -> bool {
+        self.value != 0
     }
 
     /// The word of a number, for formats whose cells are numbers.
@@ -262,28 +200,16 @@ mod tests {
     }
 
     #[test]
-    fn a_look_at_eight_bytes_finds_the_same_words() {
-        for (text, word) in WORDS {
-            let text = str::from_utf8(text).unwrap();
-            for cell in [text.to_owned(), text.to_uppercase(), format!("\"{text}\"")] {
-                let line = format!("{cell},no,1,,,,,,");
-                assert_eq!(Word::at_start(line.as_bytes(), b','), Some((word, cell.len())), "{line}");
-            }
-        }
-        for line in [
-            "maybe,,,,",
-            "12345678,",
-            "\"a,b\",,,,",
-            "\"\"\",\",,,",
-            " 1,,,,,,,",
-            "\u{11},,,,,,,",
-            "\0,,,,,,,",
-        ] {
-            assert_eq!(Word::at_start(line.as_bytes(), b','), None, "{line}");
-        }
+    fn single_bytes_are_the_words_of_one_letter() {
         for byte in 0..=u8::MAX {
-            let known = WORDS.iter().any(|(text, _)| *text == [byte.to_ascii_lowercase()]);
-            assert_eq!(Word::of_key(key(byte.into(), 1)).kinds != 0, known, "{byte}");
+            let text = [byte.to_ascii_lowercase()];
+            let known = WORDS.iter().find(|(word, _)| *word == text.trim_ascii());
+            let expected = known.map_or(UNKNOWN, |&(_, word)| word);
+            assert_eq!(
+                Word::of_byte(byte),
+                if b"\n\r\x0c".contains(&byte) { UNKNOWN } else { expected },
+                "{byte}"
+            );
         }
     }
 

@@ -11,6 +11,8 @@ pub(crate) struct Dots<'a> {
     pub(crate) axis: &'a str,
     pub(crate) series: [&'a str; 2],
     pub(crate) rows: Vec<Row>,
+    /// A probability to compare with, and what it is.
+    pub(crate) reference: (f64, &'a str),
 }
 
 /// A label and a probability for each series.
@@ -52,7 +54,7 @@ impl Dots<'_> {
         area.fill(&WHITE)?;
         area.draw_text(self.title, &at(font(20, &INK), HPos::Left), (24, 30))?;
         for (k, name) in self.series.iter().enumerate() {
-            let left = LEFT + 150 * k as i32;
+            let left = LEFT + 120 * k as i32;
             area.draw(&Circle::new((left + 6, 62), 6, PALETTE[k].filled()))?;
             area.draw_text(name, &at(font(14, &INK), HPos::Left), (left + 20, 62))?;
         }
@@ -62,6 +64,11 @@ impl Dots<'_> {
             area.draw_text(&format!("{p:.1}"), &at(font(13, &INK), HPos::Center), (x(p), floor + 16))?;
         }
         area.draw_text(self.axis, &at(font(14, &INK), HPos::Center), (x(0.5), floor + 42))?;
+        let (everyone, name) = self.reference;
+        for dash in (TOP - 8..floor).step_by(8) {
+            area.draw(&PathElement::new([(x(everyone), dash), (x(everyone), dash + 4)], INK.mix(0.7)))?;
+        }
+        area.draw_text(name, &at(font(13, &INK), HPos::Center), (x(everyone), TOP - 18))?;
         for (k, row) in self.rows.iter().enumerate() {
             let y = TOP + ROW * k as i32 + ROW / 2;
             area.draw_text(&row.label, &at(font(14, &INK), HPos::Right), (LEFT - 14, y))?;

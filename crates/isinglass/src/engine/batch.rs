@@ -40,8 +40,22 @@ pub struct Group {
 
 impl Batch {
     /// Group rows (row after row, −1, +1 and 0 for free) by their free units.
+    ///
+    /// # Errors
+    /// A wrong number of cells, a cell other than −1, +1 and 0, a weight that is negative or not finite.
     pub fn new(units: usize, cells: &[i8], weights: &[f64]) -> Result<Self> {
-        Error::check_length("cells of the batch", cells.len(), units * weights.len())?;
+        Error::check_length("cells of the batch", cells.len(), units.saturating_mul(weights.len()))?;
+        if let Some(bad) = cells.iter().position(|cell| !(-1..=1).contains(cell)) {
+            let place = format!("row {} of the batch, unit {}", bad / units, bad % units);
+            return Err(Error::invalid(
+                place,
+                format!("found {}, expected -1, +1 or 0 for free", cells[bad]),
+            ));
+        }
+        if let Some(bad) = weights.iter().position(|weight| !(weight.is_finite() && *weight >= 0.0)) {
+            let problem = format!("the weight is {}, expected a finite number of at least 0", weights[bad]);
+            return Err(Error::invalid(format!("row {bad} of the batch"), problem));
+        }
         let mut numbers: HashMap<Vec<usize>, usize> = HashMap::new();
         let mut members: Vec<(Vec<usize>, Vec<usize>)> = Vec::new();
         for row in 0..weights.len() {

@@ -65,6 +65,9 @@ impl Budget {
     /// A number of bytes in words: `8 MiB`, `1.5 GiB`.
     pub fn bytes(count: u128) -> String {
         const WORDS: [&str; 7] = ["bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
+        if count == u128::MAX {
+            return format!("more than {}", Self::bytes(count - 1));
+        }
         let mut size = count as f64;
         let mut word = 0;
         while size >= 1024.0 && word + 1 < WORDS.len() {

@@ -50,6 +50,12 @@ impl Guarantee {
         }
     }
 
+    /// The guarantee of a ratio of two such answers: a ratio of bounds is no bound.
+    #[must_use]
+    pub fn of_ratio(self) -> Self {
+        self.and(self.negated())
+    }
+
     /// The guarantee of an answer that enters with a minus.
     #[must_use]
     pub fn negated(self) -> Self {
@@ -181,7 +187,7 @@ pub struct StandardErrors {
 }
 
 /// How a computation went.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Diagnostics {
     /// Whether the method reached what it aims at: a fixed point, well-mixed chains. Direct methods always do.
     pub converged: bool,
@@ -193,6 +199,22 @@ impl Diagnostics {
     /// Of a method without iterations.
     pub fn direct() -> Self {
         Self { converged: true, mixing: None }
+    }
+}
+
+impl Diagnostics {
+    /// Of two computations together: converged if both are, mixed as badly as the worse.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        let mixing = match (self.mixing, other.mixing) {
+            (Some(a), Some(b)) => Some(Mixing {
+                r_hat: a.r_hat.max(b.r_hat),
+                effective_samples: a.effective_samples.min(b.effective_samples),
+                ..a
+            }),
+            (a, b) => a.or(b),
+        };
+        Self { converged: self.converged && other.converged, mixing }
     }
 }
 
@@ -273,6 +295,17 @@ impl Statistics {
         }
         for (sum, &(a, b)) in self.edges.iter_mut().zip(graph.edges()) {
             *sum += weight * f64::from(state[a] * state[b]);
+        }
+    }
+
+    /// Add a row with its means and edge moments.
+    pub(crate) fn add(&mut self, means: &[f64], edges: &[f64], weight: f64) {
+        self.weight += weight;
+        for (sum, m) in self.means.iter_mut().zip(means) {
+            *sum += weight * m;
+        }
+        for (sum, m) in self.edges.iter_mut().zip(edges) {
+            *sum += weight * m;
         }
     }
 

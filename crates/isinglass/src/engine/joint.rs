@@ -1,7 +1,8 @@
 //! Joint probabilities of a few units.
 
+use super::exact::pinned::clamp_pinned;
 use super::{Batch, BatchExpectations, Diagnostics, Guarantee, JointTable};
-use crate::numeric::stable::log_sum;
+use crate::numeric::stable::shares;
 use crate::{Error, Evidence, Machine, Result};
 
 /// More asked units than this make a table that no one reads: a million states.
@@ -41,9 +42,16 @@ pub(super) fn by_partition_sums(
     machine: &Machine,
     evidence: &Evidence,
     ask: &[usize],
-    solve: impl Fn(&Batch) -> Result<BatchExpectations>,
+    solve: impl Fn(&Machine, &Batch) -> Result<BatchExpectations>,
 ) -> Result<JointTable> {
     check_asked(machine, evidence, ask)?;
+    // Constants cancel in the ratio; left out, they cannot take digits from it.
+    let evidence = clamp_pinned(machine, evidence, ask);
+    let free: Vec<usize> = evidence.free().collect();
+    let machine = machine.conditional(&evidence)?.with_offset(0.0)?;
+    // Asked units are free units: `check_asked` has seen to it.
+    let place = |unit: &usize| free.binary_search(unit).expect("an asked unit is free");
+    let places: Vec<usize> = ask.iter().map(place).collect();
     let mut log_z = Vec::with_capacity(1 << ask.len());
     let mut guarantee = Guarantee::Exact;
     let mut diagnostics = Diagnostics::direct();
@@ -52,27 +60,25 @@ pub(super) fn by_partition_sums(
         let mut cells = Vec::with_capacity(numbers.len() * machine.units());
         for &number in numbers {
             let start = cells.len();
-            cells.extend(evidence.cells());
-            for (&unit, s) in ask.iter().zip(JointTable::state(ask.len(), number)) {
+            cells.resize(start + machine.units(), 0);
+            for (&unit, s) in places.iter().zip(JointTable::state(ask.len(), number)) {
                 cells[start + unit] = s;
             }
         }
-        let answer = solve(&Batch::new(machine.units(), &cells, &vec![1.0; numbers.len()])?)?;
+        let answer = solve(&machine, &Batch::new(machine.units(), &cells, &vec![1.0; numbers.len()])?)?;
         log_z.extend(answer.log_z.ok_or_else(|| Error::CannotDo {
             who: engine,
             what: "answer a query".into(),
             why: "it has no partition sums; take an engine that has log Z".into(),
         })?);
         guarantee = guarantee.and(answer.guarantee);
-        diagnostics.converged &= answer.diagnostics.converged;
+        diagnostics = diagnostics.and(answer.diagnostics);
     }
-    let total = log_sum(&log_z);
     Ok(JointTable {
         units: ask.to_vec(),
-        probabilities: log_z.iter().map(|x| (x - total).exp()).collect(),
+        probabilities: shares(&log_z).1,
         errors: None,
-        // A ratio of bounds is no bound.
-        guarantee: guarantee.and(guarantee.negated()),
+        guarantee: guarantee.of_ratio(),
         diagnostics,
     })
 }

@@ -21,6 +21,7 @@ pub use expectations::{
 };
 pub use sampling::{Gibbs, GibbsSettings};
 
+use crate::search::ModeFinder;
 use crate::{Evidence, Machine, Result};
 
 /// A way to compute expectations of a machine.
@@ -51,6 +52,16 @@ pub trait Engine: Send + Sync {
         true
     }
 
+    /// The engine as one that draws states, if it can.
+    fn sampler(&self) -> Option<&dyn Sampler> {
+        None
+    }
+
+    /// The engine as one that finds most probable states, if it can.
+    fn mode_finder(&self) -> Option<&dyn ModeFinder> {
+        None
+    }
+
     /// Expectations of one machine under one evidence.
     fn expectations(&self, machine: &Machine, evidence: &Evidence, pairs: Pairs) -> Result<Expectations>;
 
@@ -61,7 +72,7 @@ pub trait Engine: Send + Sync {
     ///
     /// Unless an engine has a better way, these are ratios of partition sums (Rüger 1997, eq. 6), from one batch.
     fn joint(&self, machine: &Machine, evidence: &Evidence, ask: &[usize]) -> Result<JointTable> {
-        joint::by_partition_sums(self.name(), machine, evidence, ask, |batch| {
+        joint::by_partition_sums(self.name(), machine, evidence, ask, |machine, batch| {
             self.batch(machine, batch, Ask::default())
         })
     }

@@ -1,5 +1,6 @@
 //! Independent units: the baseline that every machine with couplings must beat.
 
+use super::notes::about_columns;
 use super::{Fit, Learner, Observer, Step};
 use crate::engine::Guarantee;
 use crate::numeric::stable::log_cosh;
@@ -7,7 +8,8 @@ use crate::{Error, Graph, Machine, Result, Role, Table};
 
 /// Each visible unit by itself: `θ_i = T artanh ⟨s_i⟩`, no couplings. Exact maximum likelihood of the machine without edges.
 ///
-/// A column with one value only has no finite maximum; it gets the bias that half a contrary row would give, and the fit says so.
+/// A column with one value only has no finite maximum; it gets the bias that half a row more of each value would give, and the fit
+/// says so.
 ///
 /// # Example
 /// ```
@@ -29,15 +31,15 @@ impl Learner for Factorized {
     }
 
     fn fit(&self, start: &Machine, table: &Table, observer: &mut dyn Observer) -> Result<Fit> {
-        // Matching names is what refuses a table that does not belong to the machine.
-        table.evidence_for(start)?;
+        table.positions_in(start)?;
         let total = table.total_weight();
         if total <= 0.0 {
             return Err(Error::invalid("table", "the rows have no weight"));
         }
         let sums: Vec<(f64, f64)> = table.column_sums();
         let mut biases = vec![0.0; start.units()];
-        let mut notes = Vec::new();
+        let mut constant = Vec::new();
+        let mut empty = Vec::new();
         let mut log_likelihood = 0.0;
         for (name, (weight, sum)) in table.columns().iter().zip(sums) {
             let unit = start.position(name)?;
@@ -45,15 +47,13 @@ impl Learner for Factorized {
                 continue;
             }
             if weight <= 0.0 {
-                notes.push(format!("column '{name}' has no values: its bias is 0"));
+                empty.push(name.as_str());
                 continue;
             }
             let mut mean = sum / weight;
             if mean.abs() >= 1.0 {
-                mean = mean.signum() * (1.0 - 1.0 / (weight + 1.0));
-                notes.push(format!(
-                    "column '{name}' has one value only: its bias is that of half a contrary row"
-                ));
+                mean = mean.signum() * (1.0 - 1.0 / (weight + 1.0)).min(1.0 - f64::EPSILON);
+                constant.push(name.as_str());
             }
             let field = mean.atanh();
             biases[unit] = field * start.temperature();
@@ -66,7 +66,7 @@ impl Learner for Factorized {
             .with_parameters(Vec::new(), biases)?;
         let step = Step { iteration: 0, objective: log_likelihood, gradient_norm: 0.0 };
         // The answer is complete; whether the observer would stop here makes no difference.
-        let _ = observer.step(&step, &machine);
+        let _ = observer.step(&step, &machine)?;
         Ok(Fit {
             machine,
             history: vec![step],
@@ -74,7 +74,13 @@ impl Learner for Factorized {
             stopped: "closed form".into(),
             log_likelihood: Some(log_likelihood),
             guarantee: Guarantee::Exact,
-            notes,
+            notes: about_columns(
+                &constant,
+                "with one value only: biases as if half a row of each value were added",
+            )
+            .into_iter()
+            .chain(about_columns(&empty, "without values: biases are 0"))
+            .collect(),
         })
     }
 }

@@ -10,10 +10,11 @@
 
 use std::collections::HashMap;
 
+use super::notes::about_likelihood;
 use super::optimize::{self, Objective, OptimizerSettings};
 use super::{Fit, Learner, Observer, Step};
-use crate::engine::{Ask, Batch, Engine, Guarantee, Pairs, Statistics};
-use crate::{Error, Evidence, Machine, Result, Role, Table};
+use crate::engine::{Ask, Batch, Engine, Guarantee, Statistics};
+use crate::{Error, Machine, Result, Role, Table};
 
 /// Which engine computes which phase of the gradient.
 #[derive(Clone, Copy)]
@@ -93,7 +94,7 @@ impl Learner for Likelihood<'_> {
             &mut |iteration, parameters, objective, gradient_norm| {
                 let step = Step { iteration, objective, gradient_norm };
                 history.push(step);
-                Ok(observer.step(&step, &gain.machine_of(parameters)?))
+                observer.step(&step, &gain.machine_of(parameters)?)
             },
         )?;
         let machine = gain.machine_of(&found.parameters)?;
@@ -101,11 +102,11 @@ impl Learner for Likelihood<'_> {
         Ok(Fit {
             log_likelihood: Some(last.gain),
             guarantee: last.guarantee,
+            notes: about_likelihood(&machine, table),
             machine,
             history,
             converged: found.converged,
             stopped: found.stopped,
-            notes: Vec::new(),
         })
     }
 }
@@ -122,16 +123,9 @@ pub struct InformationGain<'a> {
     trained_biases: Vec<usize>,
     complete: Statistics,
     incomplete: Batch,
-    free: FreePhase,
+    /// The distinct states of the input units; without input units, one row in which nothing is clamped.
+    free: Batch,
     total_weight: f64,
-}
-
-/// What the free phase is conditional on.
-enum FreePhase {
-    /// Nothing: the machine has no input units.
-    Nothing,
-    /// Each distinct state of the input units.
-    Inputs(Batch),
 }
 
 impl<'a> InformationGain<'a> {
@@ -147,7 +141,6 @@ impl<'a> InformationGain<'a> {
         let mut incomplete = (Vec::new(), Vec::new());
         let mut inputs: HashMap<Vec<i8>, usize> = HashMap::new();
         let mut input_rows = (Vec::new(), Vec::new());
-        let has_inputs = roles.contains(&Role::Input);
         for (row, &weight) in cells.chunks_exact(n.max(1)).zip(&weights) {
             if weight <= 0.0 {
                 continue;
@@ -158,20 +151,14 @@ impl<'a> InformationGain<'a> {
             } else {
                 complete.add_state(start.graph(), row, weight);
             }
-            if has_inputs {
-                let mut input = row.to_vec();
-                for (cell, role) in input.iter_mut().zip(roles) {
-                    if *role != Role::Input {
-                        *cell = 0;
-                    }
-                }
-                let place = *inputs.entry(input).or_insert_with_key(|input| {
-                    input_rows.0.extend_from_slice(input);
-                    input_rows.1.push(0.0);
-                    input_rows.1.len() - 1
-                });
-                input_rows.1[place] += weight;
-            }
+            let given = |(&cell, &role): (&i8, &Role)| if role == Role::Input { cell } else { 0 };
+            let input: Vec<i8> = row.iter().zip(roles).map(given).collect();
+            let place = *inputs.entry(input).or_insert_with_key(|input| {
+                input_rows.0.extend_from_slice(input);
+                input_rows.1.push(0.0);
+                input_rows.1.len() - 1
+            });
+            input_rows.1[place] += weight;
         }
         let total_weight = complete.weight + incomplete.1.iter().sum::<f64>();
         if total_weight <= 0.0 {
@@ -190,13 +177,15 @@ impl<'a> InformationGain<'a> {
             start: start.clone(),
             complete,
             incomplete: Batch::new(n, &incomplete.0, &incomplete.1)?,
-            free: if has_inputs {
-                FreePhase::Inputs(Batch::new(n, &input_rows.0, &input_rows.1)?)
-            } else {
-                FreePhase::Nothing
-            },
+            free: Batch::new(n, &input_rows.0, &input_rows.1)?,
             total_weight,
         })
+    }
+
+    /// The most units that are free at once: with a row of the table clamped, and with the input units clamped alone.
+    pub fn most_free(&self) -> (usize, usize) {
+        let widest = |batch: &Batch| batch.groups().iter().map(|group| group.free.len()).max().unwrap_or(0);
+        (widest(&self.incomplete), widest(&self.free))
     }
 
     /// The trainable parameters of a machine with this structure.
@@ -235,8 +224,10 @@ impl<'a> InformationGain<'a> {
         {
             return Err(without_log_z(engine));
         }
+        // The offset cancels; left out, it cannot take digits from the difference.
+        let machine = &machine.clone().with_offset(0.0)?;
         let clamped = self.clamped(machine)?;
-        let free = self.free(machine)?;
+        let free = Phase::of_rows(self.phases.free, machine, &self.free)?;
         Ok(Evaluation {
             gain: (clamped.value - free.value) / self.total_weight,
             clamped: clamped.statistics,
@@ -259,27 +250,6 @@ impl<'a> InformationGain<'a> {
             phase.guarantee = rows.guarantee;
         }
         Ok(phase)
-    }
-
-    /// The input units clamped alone.
-    fn free(&self, machine: &Machine) -> Result<Phase> {
-        match &self.free {
-            FreePhase::Inputs(rows) => Phase::of_rows(self.phases.free, machine, rows),
-            FreePhase::Nothing => {
-                let engine = self.phases.free;
-                let answer = engine.expectations(machine, &Evidence::none(machine.units()), Pairs::Edges)?;
-                let scale = |values: Vec<f64>| values.into_iter().map(|x| x * self.total_weight).collect();
-                Ok(Phase {
-                    value: self.total_weight * required(engine, answer.log_z)?,
-                    statistics: Statistics {
-                        weight: self.total_weight,
-                        means: scale(answer.means),
-                        edges: scale(answer.correlations.values),
-                    },
-                    guarantee: answer.guarantee,
-                })
-            }
-        }
     }
 }
 

@@ -5,13 +5,16 @@
 
 mod factorized;
 mod likelihood;
+mod notes;
 mod optimize;
+mod start;
 
 use std::ops::ControlFlow;
 
 pub use factorized::Factorized;
 pub use likelihood::{Evaluation, InformationGain, Likelihood, Phases};
 pub use optimize::{Objective, OptimizerSettings};
+pub use start::start;
 
 use crate::engine::Guarantee;
 use crate::{Machine, Result, Table};
@@ -64,14 +67,14 @@ impl Fit {
 ///
 /// struct Five;
 /// impl Observer for Five {
-///     fn step(&mut self, step: &Step, _machine: &Machine) -> ControlFlow<()> {
-///         if step.iteration < 5 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+///     fn step(&mut self, step: &Step, _machine: &Machine) -> isinglass::Result<ControlFlow<()>> {
+///         Ok(if step.iteration < 5 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
 ///     }
 /// }
 /// ```
 pub trait Observer {
-    /// Called after every iteration with the machine as it is; `Break` stops the fit there.
-    fn step(&mut self, step: &Step, machine: &Machine) -> ControlFlow<()>;
+    /// Called after every iteration with the machine as it is; `Break` stops the fit there with what it has, an error ends it without.
+    fn step(&mut self, step: &Step, machine: &Machine) -> Result<ControlFlow<()>>;
 }
 
 /// Watches nothing.
@@ -79,8 +82,8 @@ pub trait Observer {
 pub struct NoObserver;
 
 impl Observer for NoObserver {
-    fn step(&mut self, _step: &Step, _machine: &Machine) -> ControlFlow<()> {
-        ControlFlow::Continue(())
+    fn step(&mut self, _step: &Step, _machine: &Machine) -> Result<ControlFlow<()>> {
+        Ok(ControlFlow::Continue(()))
     }
 }
 

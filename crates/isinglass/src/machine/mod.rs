@@ -260,6 +260,24 @@ impl Machine {
         Error::check_length("evidence", evidence.units(), self.units())
     }
 
+    /// How large an energy divided by T can be.
+    pub(crate) fn scale(&self) -> f64 {
+        let size = |numbers: &[f64]| numbers.iter().map(|x| x.abs() / self.temperature).sum::<f64>();
+        size(&self.weights) + size(&self.biases)
+    }
+
+    /// Check that no energy divided by T can leave the range of an engine's numbers.
+    pub(crate) fn check_scale(&self, engine: &'static str, limit: f64) -> Result<()> {
+        let scale = self.scale();
+        if scale + self.offset.abs() < limit {
+            return Ok(());
+        }
+        let problem = format!(
+            "weights and biases divided by the temperature add up to {scale:e}, beyond the {limit:e} that it can compute with"
+        );
+        Err(Error::Numerical { method: engine, problem })
+    }
+
     /// Clamp: the machine of the free units given the evidence.
     ///
     /// Weights to clamped units become biases, and the clamped units' own terms go into the offset, so that
@@ -324,7 +342,9 @@ fn finite(number: f64, place: impl Fn() -> String) -> Result<()> {
 
 /// The name that differs least from a mistyped one, if it differs little.
 pub fn nearest(name: &str, names: &[String]) -> Option<String> {
-    let limit = 1 + name.chars().count() / 4;
+    // A name of one letter is near to every other of one letter, which is no help.
+    let length = name.chars().count();
+    let limit = length.saturating_sub(1).min(length.div_ceil(3));
     names
         .iter()
         .map(|known| (edit_distance(name, known, limit), known))

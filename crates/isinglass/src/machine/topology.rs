@@ -18,7 +18,7 @@
 //! let two_layer = topology::two_layer(4, &Links::Chain, 2, &Links::Full)?;
 //! assert_eq!(two_layer.graph().edges().len(), 3 + 1 + 8);
 //!
-//! let glass = topology::sherrington_kirkpatrick(50, 1.0, 7);
+//! let glass = topology::sherrington_kirkpatrick(50, 1.0, 7)?;
 //! let variance = glass.weights().iter().map(|w| w * w).sum::<f64>() / 1225.0;
 //! assert!((variance - 1.0 / 50.0).abs() < 0.005);
 //! # Ok::<(), isinglass::Error>(())
@@ -26,7 +26,8 @@
 
 use std::str::FromStr;
 
-use rand_distr::{Distribution, StandardNormal, Uniform};
+use rand::{Rng, RngExt};
+use rand_distr::{Distribution, StandardNormal};
 
 use super::{Machine, Role};
 use crate::numeric::streams::{Purpose, stream};
@@ -195,7 +196,10 @@ pub fn two_layer(
 }
 
 /// The Sherrington–Kirkpatrick spin glass: fully connected, weights normal with variance `strength²/n`, no biases.
-pub fn sherrington_kirkpatrick(units: usize, strength: f64, seed: u64) -> Machine {
+///
+/// # Errors
+/// A strength that is not finite.
+pub fn sherrington_kirkpatrick(units: usize, strength: f64, seed: u64) -> Result<Machine> {
     let machine = Machine::from_graph(full(units));
     let scale = Numbers::Normal { mean: 0.0, deviation: strength / (units.max(1) as f64).sqrt() };
     machine.with_numbers(&scale, &Numbers::Constant(0.0), seed)
@@ -241,19 +245,19 @@ pub enum Numbers {
 }
 
 impl Numbers {
-    fn draw(&self, count: usize, seed: u64, purpose: Purpose) -> Vec<f64> {
-        let mut random = stream(seed, purpose, 0);
-        let mut unit = || -> f64 { StandardNormal.sample(&mut random) };
-        match *self {
-            Self::Constant(x) => vec![x; count],
-            Self::Normal { mean, deviation } => (0..count).map(|_| mean + deviation * unit()).collect(),
-            Self::Signs(x) => (0..count).map(|_| x.copysign(unit())).collect(),
-            Self::Uniform { low, high } => match Uniform::new(low, high) {
-                Ok(between) => (0..count).map(|_| between.sample(&mut random)).collect(),
-                // An empty interval: the bounds are equal (parsing refuses anything else).
-                Err(_) => vec![low; count],
-            },
-        }
+    pub(crate) fn draw(&self, count: usize, random: &mut impl Rng) -> Vec<f64> {
+        let mut draw = || -> f64 {
+            match *self {
+                Self::Constant(x) => x,
+                Self::Normal { mean, deviation } => {
+                    let z: f64 = StandardNormal.sample(random);
+                    mean + deviation * z
+                }
+                Self::Uniform { low, high } => low + (high - low) * random.random::<f64>(),
+                Self::Signs(x) => x.copysign(if random.random() { 1.0 } else { -1.0 }),
+            }
+        };
+        (0..count).map(|_| draw()).collect()
     }
 }
 
@@ -271,9 +275,9 @@ impl FromStr for Numbers {
             Some(("normal", rest)) => two(rest)
                 .filter(|&(_, deviation)| deviation >= 0.0)
                 .map(|(mean, deviation)| Self::Normal { mean, deviation }),
-            Some(("uniform", rest)) => {
-                two(rest).filter(|&(low, high)| low <= high).map(|(low, high)| Self::Uniform { low, high })
-            }
+            Some(("uniform", rest)) => two(rest)
+                .filter(|&(low, high)| low <= high && (high - low).is_finite())
+                .map(|(low, high)| Self::Uniform { low, high }),
             Some(("signs", rest)) => number(rest).map(Self::Signs),
             Some(_) => None,
         };
@@ -287,17 +291,23 @@ impl FromStr for Numbers {
 
 impl Machine {
     /// The same structure with weights and biases drawn anew.
-    #[must_use]
-    pub fn with_numbers(mut self, weights: &Numbers, biases: &Numbers, seed: u64) -> Self {
-        self.weights = weights.draw(self.graph().edges().len(), seed, Purpose::Weights);
-        self.with_biases_drawn(biases, seed)
+    ///
+    /// # Errors
+    /// A number that was drawn is not finite.
+    pub fn with_numbers(self, weights: &Numbers, biases: &Numbers, seed: u64) -> Result<Self> {
+        let weights = weights.draw(self.graph().edges().len(), &mut stream(seed, Purpose::Weights, 0));
+        let biases = biases.draw(self.units(), &mut stream(seed, Purpose::Biases, 0));
+        self.with_parameters(weights, biases)
     }
 
     /// The same machine with biases drawn anew.
-    #[must_use]
-    pub fn with_biases_drawn(mut self, biases: &Numbers, seed: u64) -> Self {
-        self.biases = biases.draw(self.units(), seed, Purpose::Biases);
-        self
+    ///
+    /// # Errors
+    /// A number that was drawn is not finite.
+    pub fn with_biases_drawn(self, biases: &Numbers, seed: u64) -> Result<Self> {
+        let biases = biases.draw(self.units(), &mut stream(seed, Purpose::Biases, 0));
+        let weights = self.weights().to_vec();
+        self.with_parameters(weights, biases)
     }
 }
 
@@ -314,6 +324,17 @@ mod tests {
         assert!("ring".parse::<Links>().is_err());
         let wrong = grid(2, 3, Neighbours::Four).graph(7).unwrap_err();
         assert_eq!(wrong.to_string(), "grid: 2 × 3 cells do not hold 7 units");
+    }
+
+    #[test]
+    fn numbers_that_are_drawn_are_finite_or_refused() {
+        let wild = Numbers::Normal { mean: 0.0, deviation: f64::MAX };
+        let drawn = Machine::from_graph(chain(50)).with_numbers(&wild, &Numbers::Constant(0.0), 0);
+        assert!(matches!(drawn, Err(Error::Invalid { .. })));
+        assert!("uniform:-1e308,1e308".parse::<Numbers>().is_err());
+        let same = Numbers::Uniform { low: 0.5, high: 0.5 };
+        let drawn = Machine::from_graph(chain(3)).with_numbers(&same, &same, 0).unwrap();
+        assert_eq!(drawn.weights(), [0.5; 2]);
     }
 
     #[test]

@@ -42,6 +42,21 @@ pub fn log_sum(terms: &[f64]) -> f64 {
     top + terms.iter().map(|x| (x - top).exp()).sum::<f64>().ln()
 }
 
+/// `ln Σ e^x`, and the share of each term in the sum; the shares do not suffer from a large common constant.
+///
+/// ```
+/// use isinglass::numeric::stable::shares;
+/// let (log, shares) = shares(&[1000.0, 1000.0 + 3f64.ln()]);
+/// assert!((log - (1000.0 + 4f64.ln())).abs() < 1e-12);
+/// assert!((shares[0] - 0.25).abs() < 1e-12);
+/// ```
+pub fn shares(terms: &[f64]) -> (f64, Vec<f64>) {
+    let top = terms.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let weights: Vec<f64> = terms.iter().map(|x| (x - top).exp()).collect();
+    let sum: f64 = weights.iter().sum();
+    (top + sum.ln(), weights.iter().map(|w| w / sum).collect())
+}
+
 /// `ln P(s)` of a unit with field h at temperature 1, `−ln(1 + e^(−2 s h))`, given `x = s h`.
 ///
 /// ```

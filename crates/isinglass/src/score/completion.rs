@@ -4,8 +4,8 @@ use crate::engine::{Ask, Batch, Engine, Guarantee};
 use crate::numeric::stable::{log_add, log_sigmoid_twice};
 use crate::{Error, Machine, Result, Role, Table};
 
-/// Rows whose flipped copies go to the engine in one batch.
-const ROWS_AT_ONCE: usize = 256;
+/// Cells of rows and their flipped copies that go to the engine in one batch.
+const CELLS_AT_ONCE: usize = 1 << 22;
 
 pub(super) struct Completion {
     /// Σ over cells, averaged over rows with weights.
@@ -18,6 +18,8 @@ pub(super) struct Completion {
 /// Rows without free units need only the fields of their units. In the others, each cell is flipped in turn:
 /// `log P(s_i | rest) = log Z(row) − log(Z(row) + Z(row with i flipped))`.
 pub(super) fn completion(machine: &Machine, table: &Table, engine: &dyn Engine) -> Result<Completion> {
+    // The offset cancels; left out, it cannot take digits from the differences.
+    let machine = &machine.clone().with_offset(0.0)?;
     let n = machine.units();
     let (cells, weights) = table.cells_for(machine)?;
     let visible: Vec<usize> = machine.with_role(Role::Visible).collect();
@@ -44,7 +46,8 @@ pub(super) fn completion(machine: &Machine, table: &Table, engine: &dyn Engine) 
         return Err(cannot());
     }
     let mut guarantee = Guarantee::Exact;
-    for rows in incomplete.chunks(ROWS_AT_ONCE) {
+    let cells_of_a_row = (n * (1 + visible.len())).max(1);
+    for rows in incomplete.chunks((CELLS_AT_ONCE / cells_of_a_row).max(1)) {
         let mut variants = Vec::new();
         for (row, _) in rows {
             variants.extend_from_slice(row);
@@ -56,7 +59,7 @@ pub(super) fn completion(machine: &Machine, table: &Table, engine: &dyn Engine) 
         }
         let count = variants.len() / n;
         let answer = engine.batch(machine, &Batch::new(n, &variants, &vec![1.0; count])?, Ask::default())?;
-        guarantee = guarantee.and(answer.guarantee);
+        guarantee = guarantee.and(answer.guarantee.of_ratio());
         let log_z = answer.log_z.ok_or_else(cannot)?;
         let mut rest = log_z.as_slice();
         for (row, weight) in rows {

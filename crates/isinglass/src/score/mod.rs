@@ -27,7 +27,7 @@ pub struct Score {
 
 /// Score a machine on a table.
 ///
-/// A score that an engine cannot give is `None`, with a note; any other failure is an error.
+/// A score that an engine cannot give, or not within its budget, is `None`, with a note; any other failure is an error.
 ///
 /// # Example
 /// ```
@@ -68,7 +68,7 @@ pub fn score(machine: &Machine, table: &Table, phases: Phases<'_>) -> Result<Sco
 fn had<T>(result: Result<T>, what: &str, notes: &mut Vec<String>) -> Result<Option<T>> {
     match result {
         Ok(found) => Ok(Some(found)),
-        Err(error @ Error::CannotDo { .. }) => {
+        Err(error @ (Error::CannotDo { .. } | Error::OverBudget { .. })) => {
             notes.push(format!("{what} could not be had: {error}"));
             Ok(None)
         }

@@ -199,8 +199,8 @@ impl Table {
         Batch::new(machine.units(), &cells, &weights)
     }
 
-    /// As [`Table::evidence_for`], not yet grouped: cells row after row in the machine's order, and weights.
-    pub(crate) fn cells_for(&self, machine: &Machine) -> Result<(Vec<i8>, Vec<f64>)> {
+    /// For each column, the position of its unit.
+    pub(crate) fn positions_in(&self, machine: &Machine) -> Result<Vec<usize>> {
         let mut positions = Vec::with_capacity(self.columns.len());
         for name in &self.columns {
             let place = || format!("column '{name}'");
@@ -225,6 +225,12 @@ impl Table {
                 format!("is {} in the machine, but the table has no column for it", machine.roles()[lacking]);
             return Err(Error::invalid(format!("unit '{}'", machine.name(lacking)), problem));
         }
+        Ok(positions)
+    }
+
+    /// As [`Table::evidence_for`], not yet grouped: cells row after row in the machine's order, and weights.
+    pub(crate) fn cells_for(&self, machine: &Machine) -> Result<(Vec<i8>, Vec<f64>)> {
+        let positions = self.positions_in(machine)?;
         let n = machine.units();
         let mut cells = vec![0; self.distinct_rows() * n];
         for k in 0..self.distinct_rows() {

@@ -1,12 +1,15 @@
-//! The machine that a fit starts from: structure from the options, small numbers by seed.
+//! The structure of the machine to be fitted, from the options.
 
 use std::path::PathBuf;
 use std::str::FromStr;
 
+use anyhow::Context;
 use clap::Args;
-use isinglass::topology::{Links, Numbers};
-use isinglass::{Budget, Graph, Machine, Role, Table};
+use isinglass::topology::Links;
+use isinglass::{Budget, Graph, Machine, Role, Table, learn};
 use isinglass_files::read_edges;
+
+use crate::options::{find, split_list};
 
 /// Which units there are and how they are joined.
 #[derive(Args)]
@@ -15,14 +18,14 @@ pub(super) struct Structure {
     #[arg(long, value_name = "LINKS", default_value = "full")]
     visible_links: VisibleLinks,
     /// Hidden units, joined with every column
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    hidden: usize,
+    #[arg(long, value_name = "N", default_value_t = 0, allow_hyphen_values = true)]
+    pub(super) hidden: usize,
     /// Links among the hidden units: none, chain, full
     #[arg(long, value_name = "LINKS", default_value = "none")]
     hidden_links: Links,
     /// Columns that are given: their own distribution is not learned
-    #[arg(long, value_name = "COLUMN,…", value_delimiter = ',')]
-    inputs: Vec<String>,
+    #[arg(long, value_name = "COLUMN,…")]
+    inputs: Option<String>,
 }
 
 #[derive(Clone)]
@@ -36,69 +39,66 @@ impl FromStr for VisibleLinks {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         match text.strip_prefix("edges:") {
+            Some("") => Err(isinglass::Error::invalid("links", "edges: needs the name of a file behind it")),
             Some(path) => Ok(Self::File(path.into())),
-            None => text.parse().map(Self::Built),
+            None => text.parse().map(Self::Built).map_err(|_: isinglass::Error| {
+                let expected = "none, chain, full, grid:RxC, grid8:RxC or edges:FILE";
+                isinglass::Error::invalid("links", format!("found '{text}', expected {expected}"))
+            }),
         }
     }
 }
 
-/// Standard deviation of the couplings of hidden units at the start: small, but enough to break their symmetry.
-const SPREAD: f64 = 0.1;
-
-/// Means at the start are held this far from −1 and +1.
-const MARGIN: f64 = 0.05;
-
-/// Columns in the table's order, then hidden units; biases as if units were independent.
-pub(super) fn start_machine(
-    structure: &Structure,
-    table: &Table,
-    budget: Budget,
-    seed: u64,
-) -> anyhow::Result<Machine> {
-    let columns = table.columns();
-    let (visible, hidden) = (columns.len() as u128, structure.hidden as u128);
-    let inside = structure.hidden_links.most_edges(hidden).saturating_add(visible * visible);
-    let bytes = Machine::bytes(visible + hidden, inside.saturating_add(visible.saturating_mul(hidden)));
-    budget.check("fit", bytes, || format!("a machine of {visible} columns and {hidden} hidden units"))?;
-    let layer = match &structure.visible_links {
-        VisibleLinks::Built(links) => links.graph(columns.len())?,
-        VisibleLinks::File(path) => read_edges(path)?.graph_over(columns)?,
-    };
-    let named = Machine::from_graph(Graph::new(columns.len(), [])?).with_names(columns.iter().cloned())?;
-    let mut roles = vec![Role::Visible; columns.len()];
-    for name in &structure.inputs {
-        roles[named.position(name)?] = Role::Input;
-    }
-    roles.resize(columns.len() + structure.hidden, Role::Hidden);
-
-    // Links between inputs would say nothing about the visible units.
-    let inside = layer.edges().iter().copied();
-    let mut edges: Vec<_> =
-        inside.filter(|&(a, b)| !(roles[a] == Role::Input && roles[b] == Role::Input)).collect();
-    let first = columns.len();
-    for hidden in 0..structure.hidden {
-        edges.extend((0..first).map(|column| (column, first + hidden)));
-    }
-    let below = structure.hidden_links.graph(structure.hidden)?;
-    edges.extend(below.edges().iter().map(|&(a, b)| (first + a, first + b)));
-
-    let names = columns.iter().cloned().chain(hidden_names(columns, structure.hidden));
-    let machine = Machine::from_graph(Graph::new(first + structure.hidden, edges)?)
-        .with_names(names)?
-        .with_roles(roles)?;
-    let spread = Numbers::Normal { mean: 0.0, deviation: SPREAD };
-    let drawn = machine.clone().with_numbers(&spread, &Numbers::Constant(0.0), seed);
-    let touches_hidden = |&(_, b): &(usize, usize)| b >= first;
-    let weights = machine.graph().edges().iter().zip(drawn.weights());
-    let weights = weights.map(|(edge, &w)| if touches_hidden(edge) { w } else { 0.0 }).collect();
-    let mut biases = vec![0.0; machine.units()];
-    for (unit, mean) in table.means().into_iter().enumerate() {
-        if machine.roles()[unit] == Role::Visible {
-            let mean = mean.unwrap_or(0.0).clamp(MARGIN - 1.0, 1.0 - MARGIN);
-            biases[unit] = mean.atanh();
+impl Structure {
+    /// Columns in the table's order, then hidden units, with numbers to start from; without couplings if so asked.
+    pub(super) fn start(
+        &self,
+        table: &Table,
+        without_edges: bool,
+        budget: Budget,
+        seed: u64,
+    ) -> anyhow::Result<Machine> {
+        let columns = table.columns();
+        let first = columns.len();
+        let edges = if without_edges { Vec::new() } else { self.edges(columns, budget)? };
+        let named = Machine::from_graph(Graph::new(first, [])?).with_names(columns.iter().cloned())?;
+        let mut roles = vec![Role::Visible; first];
+        for name in self.inputs.as_deref().map(split_list).unwrap_or_default() {
+            roles[find(&named, &name).context("--inputs")?] = Role::Input;
         }
+        roles.resize(first + self.hidden, Role::Hidden);
+        // Links between inputs would say nothing about the visible units.
+        let kept = edges.into_iter().filter(|&(a, b)| !(roles[a] == Role::Input && roles[b] == Role::Input));
+        let names = columns.iter().cloned().chain(hidden_names(columns, self.hidden));
+        let structure = Machine::from_graph(Graph::new(first + self.hidden, kept)?)
+            .with_names(names)?
+            .with_roles(roles)?;
+        Ok(learn::start(&structure, table, seed, 0)?)
     }
-    Ok(machine.with_parameters(weights, biases)?)
+
+    /// Links among the columns, among the hidden units, and across.
+    fn edges(&self, columns: &[String], budget: Budget) -> anyhow::Result<Vec<(usize, usize)>> {
+        let (visible, hidden) = (columns.len() as u128, self.hidden as u128);
+        let inside = match &self.visible_links {
+            VisibleLinks::Built(links) => links.most_edges(visible),
+            VisibleLinks::File(_) => 0,
+        };
+        let most =
+            inside + self.hidden_links.most_edges(hidden).saturating_add(visible.saturating_mul(hidden));
+        budget.check("fit", Machine::bytes(visible + hidden, most), || {
+            format!("a machine of {visible} columns and {hidden} hidden units, with up to {most} couplings,")
+        })?;
+        let layer = match &self.visible_links {
+            VisibleLinks::Built(links) => links.graph(columns.len())?,
+            VisibleLinks::File(path) => read_edges(path)?.graph_over(columns)?,
+        };
+        let first = columns.len();
+        let mut edges = layer.edges().to_vec();
+        edges.extend((0..self.hidden).flat_map(|h| (0..first).map(move |column| (column, first + h))));
+        let below = self.hidden_links.graph(self.hidden)?;
+        edges.extend(below.edges().iter().map(|&(a, b)| (first + a, first + b)));
+        Ok(edges)
+    }
 }
 
 /// `h1`, `h2`, …, with as many underscores before as it takes not to meet a column.

@@ -1,9 +1,11 @@
 //! Engine `gibbs`: many chains side by side, for any graph.
 
+use std::sync::Arc;
+
 use rayon::prelude::*;
 
 use super::diagnostics::{Summary, summarize};
-use super::kernel::Model;
+use super::kernel::{Couplings, Model};
 use super::record::{Plan, Record};
 use crate::engine::expectations::{StandardErrors, each_pair};
 use crate::engine::joint::check_asked;
@@ -64,6 +66,15 @@ const R_HAT_LIMIT: f64 = 1.05;
 /// And from this effective sample size on, all chains together (Vehtari et al. 2021).
 const LEAST_EFFECTIVE_SAMPLES: f64 = 400.0;
 
+/// Energies beyond this leave the range of single precision.
+const SCALE: f64 = 1e30;
+
+/// The bytes of a pair and of what is found out about it.
+const PAIR_BYTES: u128 = 64;
+
+/// Draws keep at least this many states of each chain, so that their mixing can be judged.
+const JUDGED_SAMPLES: usize = 200;
+
 /// Fewer kept states than this cannot be split and compared.
 const MIN_SAMPLES: usize = 4;
 
@@ -86,6 +97,13 @@ impl Gibbs {
         settings.budget.check(Self::NAME, self.bytes(units), || {
             format!("keeping {} states of {units} units in {} chains", settings.samples, settings.chains)
         })
+    }
+
+    /// Check one evidence: its length, its free units, and the machine's numbers.
+    fn check_row(&self, machine: &Machine, evidence: &Evidence) -> Result<()> {
+        machine.check_evidence(evidence)?;
+        machine.check_scale(Self::NAME, SCALE)?;
+        self.check(evidence.free_count())
     }
 
     /// The bytes that the kept states of some free units take.
@@ -114,19 +132,24 @@ struct Run {
 }
 
 impl Run {
-    fn new(machine: &Machine, evidence: &Evidence, plan: &Plan) -> Result<Self> {
-        let free = machine.conditional(evidence)?;
-        let mut next = 0;
-        let places = (0..machine.units())
-            .map(|unit| match evidence.get(unit) {
-                Some(spin) => Err(f64::from(spin.value())),
-                None => {
-                    next += 1;
-                    Ok(next - 1)
-                }
-            })
-            .collect();
-        Ok(Self { record: Record::run(&Model::new(&free), plan), places })
+    /// Run the chains of one row; the couplings are those of its free units.
+    fn new(machine: &Machine, row: &[i8], couplings: &Arc<Couplings>, plan: &Plan) -> Self {
+        let mut free = 0;
+        let mut place = |&cell: &i8| {
+            if cell != 0 {
+                return Err(f64::from(cell));
+            }
+            free += 1;
+            Ok(free - 1)
+        };
+        let places = row.iter().map(&mut place).collect();
+        Self { record: Record::run(&Model::new(machine, row, couplings), plan), places }
+    }
+
+    /// Run the chains of one evidence.
+    fn single(machine: &Machine, evidence: &Evidence, plan: &Plan) -> Self {
+        let free: Vec<usize> = evidence.free().collect();
+        Self::new(machine, evidence.cells(), &Arc::new(Couplings::new(machine, &free)), plan)
     }
 
     fn known(value: f64) -> Summary {
@@ -180,17 +203,19 @@ impl Run {
 
     fn diagnostics(&self, units: &[Summary]) -> Diagnostics {
         let r_hat = units.iter().map(|unit| unit.r_hat).fold(1.0, f64::max);
-        let moving = units.iter().filter(|unit| unit.moved);
-        let effective = moving.map(|unit| unit.effective_samples).fold(f64::INFINITY, f64::min);
+        let least = |all: &mut dyn Iterator<Item = &Summary>| {
+            all.map(|unit| unit.effective_samples).fold(f64::INFINITY, f64::min)
+        };
+        // Units that never moved came to the same value from random starts in every chain: that is no sign of bad mixing.
+        let moving = least(&mut units.iter().filter(|unit| unit.moved));
         let all = (self.record.chains * self.record.samples) as f64;
-        let enough = effective >= LEAST_EFFECTIVE_SAMPLES.min(all);
         Diagnostics {
-            converged: r_hat <= R_HAT_LIMIT && enough,
+            converged: r_hat <= R_HAT_LIMIT && moving >= LEAST_EFFECTIVE_SAMPLES.min(all),
             mixing: Some(Mixing {
                 chains: self.record.chains,
                 samples: self.record.samples,
                 r_hat,
-                effective_samples: if effective.is_finite() { effective } else { all },
+                effective_samples: least(&mut units.iter()).min(all),
             }),
         }
     }
@@ -209,10 +234,18 @@ impl Engine for Gibbs {
         false
     }
 
+    fn sampler(&self) -> Option<&dyn Sampler> {
+        Some(self)
+    }
+
     fn expectations(&self, machine: &Machine, evidence: &Evidence, pairs: Pairs) -> Result<Expectations> {
-        machine.check_evidence(evidence)?;
-        self.check(evidence.free_count())?;
-        let run = Run::new(machine, evidence, &self.plan(0))?;
+        self.check_row(machine, evidence)?;
+        let pair_bytes = PairMoments::count(pairs, machine.graph()) as u128 * PAIR_BYTES;
+        let bytes = self.bytes(evidence.free_count()) + pair_bytes;
+        self.settings.budget.check(Self::NAME, bytes, || {
+            format!("moments of {} pairs", PairMoments::count(pairs, machine.graph()))
+        })?;
+        let run = Run::single(machine, evidence, &self.plan(0));
         let units: Vec<Summary> = (0..machine.units()).into_par_iter().map(|unit| run.unit(unit)).collect();
         let mut wanted = Vec::with_capacity(PairMoments::count(pairs, machine.graph()));
         each_pair(pairs, machine.graph(), |a, b| wanted.push((a, b)));
@@ -236,53 +269,50 @@ impl Engine for Gibbs {
         for group in batch.groups() {
             self.check(group.free.len())?;
         }
+        machine.check_scale(Self::NAME, SCALE)?;
         let n = machine.units();
-        let rows: Vec<(Vec<f64>, Vec<f64>, Diagnostics)> = (0..batch.rows())
-            .into_par_iter()
-            .map(|place| {
-                let evidence = Evidence::from_row(batch.row(place));
-                let run = Run::new(machine, &evidence, &self.plan(batch.given_order()[place]))?;
-                let units: Vec<Summary> = (0..n).map(|unit| run.unit(unit)).collect();
-                let means: Vec<f64> = units.iter().map(|unit| unit.mean).collect();
-                let mut edges = Vec::new();
-                if ask.statistics {
-                    let all = machine.graph().edges().iter();
-                    edges.extend(all.map(|&(a, b)| run.product(a, b, &means)));
-                }
-                Ok((means, edges, run.diagnostics(&units)))
-            })
-            .collect::<Result<_>>()?;
         let mut statistics = ask.statistics.then(|| Statistics::zero(machine.graph()));
         let mut means = ask.means.then(|| vec![0.0; batch.rows() * n]);
-        let mut worst = Diagnostics::direct();
-        for (place, (row_means, row_edges, diagnostics)) in rows.into_iter().enumerate() {
-            if let Some(sums) = &mut statistics {
-                let weight = batch.weights()[place];
-                let scaled = |x: &Vec<f64>| x.iter().map(|value| weight * value).collect();
-                sums.merge(&Statistics { weight, means: scaled(&row_means), edges: scaled(&row_edges) })?;
-            }
-            if let Some(means) = &mut means {
-                let given = batch.given_order()[place];
-                means[given * n..(given + 1) * n].copy_from_slice(&row_means);
-            }
-            let mixing = |d: &Diagnostics| d.mixing.map_or(0.0, |mixing| mixing.r_hat);
-            if mixing(&diagnostics) > mixing(&worst) {
-                worst = diagnostics;
+        let mut diagnostics = Diagnostics::direct();
+        let wanted = ask.statistics || ask.means;
+        for group in batch.groups().iter().filter(|_| wanted) {
+            let couplings = Arc::new(Couplings::new(machine, &group.free));
+            let places: Vec<usize> = group.rows.clone().collect();
+            // Rows are drawn on all cores and summed in order, so many at a time that their records stay within the budget.
+            let at_once = (u128::from(self.settings.budget.0) / self.bytes(group.free.len()).max(1))
+                .clamp(1, 64) as usize;
+            for places in places.chunks(at_once) {
+                let rows: Vec<_> = places
+                    .par_iter()
+                    .map(|&place| {
+                        let plan = self.plan(batch.given_order()[place]);
+                        let run = Run::new(machine, batch.row(place), &couplings, &plan);
+                        let units: Vec<Summary> = (0..n).map(|unit| run.unit(unit)).collect();
+                        let row_means: Vec<f64> = units.iter().map(|unit| unit.mean).collect();
+                        let edges = machine.graph().edges().iter().filter(|_| ask.statistics);
+                        let edges: Vec<f64> = edges.map(|&(a, b)| run.product(a, b, &row_means)).collect();
+                        (row_means, edges, run.diagnostics(&units))
+                    })
+                    .collect();
+                for (&place, (row_means, row_edges, row_diagnostics)) in places.iter().zip(rows) {
+                    if let Some(sums) = &mut statistics {
+                        sums.add(&row_means, &row_edges, batch.weights()[place]);
+                    }
+                    if let Some(means) = &mut means {
+                        let given = batch.given_order()[place];
+                        means[given * n..(given + 1) * n].copy_from_slice(&row_means);
+                    }
+                    diagnostics = diagnostics.and(row_diagnostics);
+                }
             }
         }
-        Ok(BatchExpectations {
-            log_z: None,
-            statistics,
-            means,
-            guarantee: Guarantee::Estimate,
-            diagnostics: worst,
-        })
+        Ok(BatchExpectations { log_z: None, statistics, means, guarantee: Guarantee::Estimate, diagnostics })
     }
 
     /// Shares of the kept states, with standard errors.
     fn joint(&self, machine: &Machine, evidence: &Evidence, ask: &[usize]) -> Result<JointTable> {
         check_asked(machine, evidence, ask)?;
-        self.check(evidence.free_count())?;
+        self.check_row(machine, evidence)?;
         let settings = &self.settings;
         if 1 << ask.len() > settings.chains * settings.samples {
             return Err(Error::CannotDo {
@@ -294,7 +324,7 @@ impl Engine for Gibbs {
                 ),
             });
         }
-        let run = Run::new(machine, evidence, &self.plan(0))?;
+        let run = Run::single(machine, evidence, &self.plan(0));
         let record = &run.record;
         let units: Vec<Summary> = (0..machine.units()).into_par_iter().map(|unit| run.unit(unit)).collect();
         let places: Vec<usize> = ask.iter().filter_map(|&unit| run.places[unit].ok()).collect();
@@ -328,17 +358,16 @@ impl Engine for Gibbs {
 impl Sampler for Gibbs {
     /// Draws go round the chains: the first kept state of each, then the second of each, and so on.
     fn draw(&self, machine: &Machine, evidence: &Evidence, count: usize, seed: u64) -> Result<Draws> {
-        machine.check_evidence(evidence)?;
         let settings = GibbsSettings {
-            samples: count.div_ceil(self.settings.chains.max(1)).max(MIN_SAMPLES),
+            samples: count.div_ceil(self.settings.chains.max(1)).max(JUDGED_SAMPLES),
             seed,
             ..self.settings
         };
         let engine = Self { settings };
-        engine.check(evidence.free_count())?;
+        engine.check_row(machine, evidence)?;
         let bytes = engine.bytes(evidence.free_count()) + count as u128 * machine.units() as u128;
         settings.budget.check(Self::NAME, bytes, || format!("{count} draws of {} units", machine.units()))?;
-        let run = Run::new(machine, evidence, &engine.plan(0))?;
+        let run = Run::single(machine, evidence, &engine.plan(0));
         let units: Vec<Summary> = (0..machine.units()).into_par_iter().map(|unit| run.unit(unit)).collect();
         let mut cells = Vec::with_capacity(count * machine.units());
         for draw in 0..count {

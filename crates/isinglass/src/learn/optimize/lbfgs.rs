@@ -44,6 +44,10 @@ impl Gradient for Negated<'_> {
             return Ok(f64::INFINITY);
         }
         let value = self.0.value_and_gradient(parameters, gradient)?;
+        if !value.is_finite() {
+            gradient.fill(0.0);
+            return Ok(f64::INFINITY);
+        }
         for x in gradient.iter_mut() {
             *x = -*x;
         }
@@ -69,16 +73,18 @@ pub(super) fn maximize(
     let mut best = Optimum { parameters, value: f64::NEG_INFINITY, converged: false, stopped: String::new() };
     for iteration in 0.. {
         let Some((parameters, cost, gradient)) = stepper.state().current() else {
-            return Err(Error::Numerical {
-                method: "L-BFGS",
-                problem: "the objective has no value at the start".into(),
-            });
+            return Err(broken(iteration));
         };
         let norm = largest(gradient);
-        best.parameters.clone_from(parameters);
-        best.value = -cost;
+        if !(cost.is_finite() && norm.is_finite()) {
+            return Err(broken(iteration));
+        }
+        if -cost >= best.value {
+            best.parameters.clone_from(parameters);
+            best.value = -cost;
+        }
         best.converged = norm <= settings.tolerance;
-        let watched = watch(iteration, parameters, best.value, norm)?;
+        let watched = watch(iteration, parameters, -cost, norm)?;
         if best.converged {
             best.stopped = format!("the gradient fell below {:e}", settings.tolerance);
             return Ok(best);
@@ -97,6 +103,13 @@ pub(super) fn maximize(
         }
     }
     Ok(best)
+}
+
+/// The objective has no finite value or gradient.
+fn broken(iteration: usize) -> Error {
+    let place =
+        if iteration == 0 { "at the start".to_owned() } else { format!("after iteration {iteration}") };
+    Error::Numerical { method: "L-BFGS", problem: format!("the objective is not finite {place}") }
 }
 
 /// Why the crate gave up, in words.

@@ -54,7 +54,8 @@ pub(super) fn maximize(
     lbfgs::maximize(objective, start, settings, watch)
 }
 
-/// The largest component.
+/// The largest component; not finite if any component is not.
 fn largest(gradient: &[f64]) -> f64 {
-    gradient.iter().fold(0.0, |most, x| x.abs().max(most))
+    let most = |most: f64, x: &f64| if most.is_nan() || x.is_nan() { f64::NAN } else { most.max(x.abs()) };
+    gradient.iter().fold(0.0, most)
 }

@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use fearless_simd::{Level, Simd, dispatch, f64x8, prelude::*};
 
-use crate::numeric::lanes::{LANES, Lane};
+use crate::numeric::lanes::Lane;
 
 /// Units summed within a block at most: 2⁸ states × 8 lanes × 8 bytes are 16 KiB.
 const BLOCK_UNITS: usize = 8;
@@ -62,6 +62,11 @@ impl Couplings {
         self.units.min(BLOCK_UNITS)
     }
 
+    /// Σ |v_ab| over all pairs.
+    pub(super) fn scale(&self) -> f64 {
+        self.matrix.iter().map(|v| v.abs()).sum::<f64>() / 2.0
+    }
+
     /// The number of states of the high units: the number of blocks.
     pub(super) fn blocks(&self) -> usize {
         1 << (self.units - self.block_units())
@@ -74,8 +79,29 @@ impl Couplings {
 
 /// What differs between lanes: fields (divided by T) on the shared units, and a constant.
 pub(super) struct LaneFields {
-    pub(super) fields: Vec<Lane>,
-    pub(super) constant: Lane,
+    fields: Vec<Lane>,
+    in_use: usize,
+    constant: Lane,
+}
+
+/// The constant of lanes that are not used: so far down that their weight is zero beside any other.
+const NOWHERE: f64 = -1e300;
+
+impl LaneFields {
+    /// With a constant for each of the lanes in use.
+    pub(super) fn new(fields: Vec<Lane>, in_use: usize, constant: impl Fn(usize) -> f64) -> Self {
+        let constant = |lane| if lane < in_use { constant(lane) } else { NOWHERE };
+        Self { fields, in_use, constant: Lane(std::array::from_fn(constant)) }
+    }
+
+    /// The largest |constant| + Σ |h_a| of any lane in use.
+    pub(super) fn scale(&self) -> f64 {
+        let of_lane = |lane: usize| {
+            let fields: f64 = self.fields.iter().map(|field| field.0[lane].abs()).sum();
+            fields + self.constant.0[lane].abs()
+        };
+        (0..self.in_use).map(of_lane).fold(0.0, f64::max)
+    }
 }
 
 /// A table of one block: `energies[state]` is −E/T in each lane, `top` its largest value in each lane.
@@ -182,16 +208,4 @@ fn linear_table<S: Simd>(simd: S, fields: &[Lane], constant: f64x8<S>, table: &m
             down.store(here - field);
         }
     }
-}
-
-/// Lanes that stand for no row: so far down that their weight is zero beside any other.
-pub(super) const NOWHERE: f64 = -1e300;
-
-/// A lane for each of the first rows, [`NOWHERE`] in the others.
-pub(super) fn constants(values: impl Iterator<Item = f64>) -> Lane {
-    let mut lane = Lane([NOWHERE; LANES]);
-    for (slot, value) in lane.0.iter_mut().zip(values) {
-        *slot = value;
-    }
-    lane
 }

@@ -6,7 +6,8 @@ use rayon::prelude::*;
 
 use super::Enumerate;
 use super::blocks::{Block, Visitor, walk};
-use super::single::{SingleRow, parts};
+use super::problem::SingleRow;
+use super::single::parts;
 use crate::engine::{Diagnostics, Draws, Guarantee, Sampler};
 use crate::numeric::lanes::{LANES, Lane, exp_nonpositive};
 use crate::numeric::streams::{Purpose, stream};
@@ -64,8 +65,7 @@ fn draw_bytes(units: usize, count: usize) -> u128 {
 
 impl Sampler for Enumerate {
     fn draw(&self, machine: &Machine, evidence: &Evidence, count: usize, seed: u64) -> Result<Draws> {
-        machine.check_evidence(evidence)?;
-        self.check(evidence.free_count())?;
+        self.check_row(machine, evidence)?;
         self.budget.check(Self::NAME, draw_bytes(machine.units(), count), || {
             format!("{count} draws of {} units", machine.units())
         })?;
@@ -114,7 +114,7 @@ impl Sampler for Enumerate {
         let n = machine.units();
         let mut cells = vec![0; count * n];
         for (draw, lane, along) in chosen.into_iter().flatten() {
-            cells[draw * n..(draw + 1) * n].copy_from_slice(&row.state(evidence, lane, along));
+            cells[draw * n..(draw + 1) * n].copy_from_slice(&row.state(lane, along));
         }
         Ok(Draws { units: n, cells, guarantee: Guarantee::Exact, diagnostics: Diagnostics::direct() })
     }

@@ -15,19 +15,22 @@ mod single;
 use self::single::RowMoments;
 use crate::engine::{
     Ask, Batch, BatchExpectations, Budget, Diagnostics, Engine, Expectations, Guarantee, PairMoments, Pairs,
+    Sampler,
 };
+use crate::search::ModeFinder;
 use crate::{Error, Evidence, Machine, Result};
 
 /// Exact answers for any graph by summing over all states of the free units.
 ///
 /// *Complexity*: `O(2^f)` for f free units, all moments together; on all cores.
 /// *Memory*: constant; the budget counts the 2^f states at 8 bytes each all the same, so that it limits the work.
-/// *Accuracy*: 1e-9 and better. *When it fails*: beyond about 27 free units (1 GiB); it refuses and says what it would need.
+/// *Accuracy*: 1e-9 and better; where energies divided by T are so large (beyond 1e6) that their differences lose these digits, the answer says
+/// `approximation`. Units that a field pins beyond any doubt do not count. *When it fails*: beyond about 27 free units (1 GiB); it refuses and says what it would need.
 ///
 /// # Example
 /// ```
 /// use isinglass::{Budget, Engine, Enumerate, Evidence, Pairs, topology};
-/// let glass = topology::sherrington_kirkpatrick(12, 1.0, 0);
+/// let glass = topology::sherrington_kirkpatrick(12, 1.0, 0)?;
 /// let answer = Enumerate::default().expectations(&glass, &Evidence::none(12), Pairs::All)?;
 /// assert_eq!(answer.correlations.values.len(), 66);
 ///
@@ -51,6 +54,23 @@ impl Enumerate {
         if free_units < 120 { 8 << free_units } else { u128::MAX }
     }
 
+    /// Energies beyond this would not stay apart from unused lanes, or would overflow.
+    const SCALE: f64 = 1e290;
+
+    /// Up to this size of −E/T, nine digits after the point are right; beyond, the answer is not called exact.
+    const NINE_DIGITS: f64 = 1e6;
+
+    fn guarantee(scale: f64) -> Guarantee {
+        if scale <= Self::NINE_DIGITS { Guarantee::Exact } else { Guarantee::Approximation }
+    }
+
+    /// Check one evidence: its length, its free units, and the machine's numbers.
+    fn check_row(self, machine: &Machine, evidence: &Evidence) -> Result<()> {
+        machine.check_evidence(evidence)?;
+        machine.check_scale(Self::NAME, Self::SCALE)?;
+        self.check(evidence.free_count())
+    }
+
     /// Refuse more free units than the budget allows.
     pub fn check(&self, free_units: usize) -> Result<()> {
         self.budget.check(Self::NAME, Self::cost(free_units), || {
@@ -64,15 +84,22 @@ impl Engine for Enumerate {
         Self::NAME
     }
 
+    fn sampler(&self) -> Option<&dyn Sampler> {
+        Some(self)
+    }
+
+    fn mode_finder(&self) -> Option<&dyn ModeFinder> {
+        Some(self)
+    }
+
     fn expectations(&self, machine: &Machine, evidence: &Evidence, pairs: Pairs) -> Result<Expectations> {
-        machine.check_evidence(evidence)?;
-        self.check(evidence.free_count())?;
+        self.check_row(machine, evidence)?;
         let moments = RowMoments::of(machine, evidence);
         Ok(Expectations {
             log_z: Some(moments.log_z),
             means: (0..machine.units()).map(|unit| moments.mean(unit)).collect(),
             correlations: PairMoments::collect(pairs, machine.graph(), |a, b| moments.pair(a, b)),
-            guarantee: Guarantee::Exact,
+            guarantee: Self::guarantee(moments.scale),
             errors: None,
             diagnostics: Diagnostics::direct(),
         })
@@ -80,9 +107,11 @@ impl Engine for Enumerate {
 
     fn batch(&self, machine: &Machine, batch: &Batch, ask: Ask) -> Result<BatchExpectations> {
         Error::check_length("units of the batch", batch.units(), machine.units())?;
+        machine.check_scale(Self::NAME, Self::SCALE)?;
         for group in batch.groups() {
             self.check(group.free.len())?;
         }
-        rows::solve(machine, batch, ask)
+        // Differences between rows matter here, so the clamped units' terms count as well.
+        rows::solve(machine, batch, ask, Self::guarantee(machine.scale()))
     }
 }

@@ -5,7 +5,8 @@ use rayon::prelude::*;
 
 use super::Enumerate;
 use super::blocks::{Block, Visitor, walk};
-use super::single::{SingleRow, parts};
+use super::problem::SingleRow;
+use super::single::parts;
 use crate::engine::Guarantee;
 use crate::numeric::lanes::LANES;
 use crate::search::{Mode, ModeFinder};
@@ -36,8 +37,7 @@ impl Visitor for Best {
 
 impl ModeFinder for Enumerate {
     fn mode(&self, machine: &Machine, evidence: &Evidence) -> Result<Mode> {
-        machine.check_evidence(evidence)?;
-        self.check(evidence.free_count())?;
+        self.check_row(machine, evidence)?;
         let row = SingleRow::new(machine, evidence);
         let nothing = Best { value: f64::NEG_INFINITY, lane: 0, high: 0, state: 0 };
         let best = parts(row.couplings.blocks())
@@ -49,7 +49,7 @@ impl ModeFinder for Enumerate {
             .collect::<Vec<_>>()
             .into_iter()
             .fold(nothing, |best, next| if next.value > best.value { next } else { best });
-        let state = row.state(evidence, best.lane, best.high << row.couplings.block_units() | best.state);
+        let state = row.state(best.lane, best.high << row.couplings.block_units() | best.state);
         Ok(Mode { energy: -machine.negative_energy(&state), state, guarantee: Guarantee::Exact })
     }
 }

@@ -10,9 +10,19 @@ use super::blocks::{Block, Couplings, LaneFields, Visitor, sign, walk};
 use crate::engine::expectations::packed_pair;
 use crate::numeric::lanes::{LANES, Lane, exp_nonpositive};
 
+/// How far to go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Order {
+    /// Log-sums alone.
+    Zeroth,
+    /// Log-sums, means and pair moments.
+    Second,
+}
+
 /// Sums over states in each lane, all divided by `e^top`.
 #[derive(Clone)]
 pub(super) struct Sums {
+    order: Order,
     units: usize,
     block: usize,
     top: Lane,
@@ -26,15 +36,25 @@ pub(super) struct Sums {
 
 impl Sums {
     /// Sum over a range of blocks.
-    pub(super) fn over(couplings: &Couplings, lanes: &LaneFields, range: std::ops::Range<usize>) -> Self {
+    pub(super) fn over(
+        couplings: &Couplings,
+        lanes: &LaneFields,
+        range: std::ops::Range<usize>,
+        order: Order,
+    ) -> Self {
         let units = couplings.units();
+        let (first, second) = match order {
+            Order::Zeroth => (0, 0),
+            Order::Second => (units, units * units.saturating_sub(1) / 2),
+        };
         let mut sums = Self {
+            order,
             units,
             block: couplings.block_units(),
             top: Lane([f64::NEG_INFINITY; LANES]),
             zeroth: Lane::ZERO,
-            first: vec![Lane::ZERO; units],
-            second: vec![Lane::ZERO; units * units.saturating_sub(1) / 2],
+            first: vec![Lane::ZERO; first],
+            second: vec![Lane::ZERO; second],
         };
         walk(couplings, lanes, range, &mut sums);
         sums
@@ -61,12 +81,12 @@ impl Sums {
 
     /// ⟨s_a⟩ in a lane.
     pub(super) fn mean(&self, a: usize, lane: usize) -> f64 {
-        self.first[a].0[lane] / self.zeroth.0[lane]
+        (self.first[a].0[lane] / self.zeroth.0[lane]).clamp(-1.0, 1.0)
     }
 
     /// ⟨s_a s_b⟩ in a lane, a < b.
     pub(super) fn pair(&self, a: usize, b: usize, lane: usize) -> f64 {
-        self.second[packed_pair(self.units, a, b)].0[lane] / self.zeroth.0[lane]
+        (self.second[packed_pair(self.units, a, b)].0[lane] / self.zeroth.0[lane]).clamp(-1.0, 1.0)
     }
 
     /// Raise the reference of the sums to the top of a new block.
@@ -95,6 +115,14 @@ impl Visitor for Sums {
         self.rescale(simd, block.top);
         let top = self.top.load(simd);
         let table = block.energies;
+        if self.order == Order::Zeroth {
+            let mut sum = f64x8::splat(simd, 0.0);
+            for energy in table.iter() {
+                sum += exp_nonpositive(simd, energy.load(simd) - top);
+            }
+            self.zeroth.add(simd, sum);
+            return;
+        }
         for weight in table.iter_mut() {
             weight.store(exp_nonpositive(simd, weight.load(simd) - top));
         }

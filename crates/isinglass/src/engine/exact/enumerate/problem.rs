@@ -1,11 +1,96 @@
 //! From a machine and rows of evidence to the couplings and fields that the walk works on.
+//!
+//! Constants (the clamped units' own terms, the machine's offset) stay out of the walk and are added to log Z at the end,
+//! so that moments do not depend on how large they are.
 
-use super::blocks::{Couplings, LaneFields, constants};
-use crate::Machine;
+use super::blocks::{Couplings, LaneFields, sign};
+use crate::engine::exact::pinned::clamp_pinned;
 use crate::numeric::lanes::{LANES, Lane};
+use crate::{Evidence, Machine};
+
+/// Units whose states are the lanes of a single row.
+const LANE_UNITS: usize = 3;
+
+/// What rows with the same free units share.
+pub(super) fn group_couplings(machine: &Machine, free: &[usize]) -> Couplings {
+    Couplings::new(free.len(), shared_couplings(machine, free))
+}
+
+/// Up to eight rows of evidence with the same free units, one to a lane; and what is to be added to the log-sum of each.
+pub(super) fn rows_in_lanes(machine: &Machine, free: &[usize], rows: &[&[i8]]) -> (LaneFields, [f64; LANES]) {
+    let (fields, shifts) = fields_and_shifts(machine, free, rows);
+    (LaneFields::new(fields, rows.len(), |_| 0.0), shifts)
+}
+
+/// A single evidence, its first free units spread over the lanes; pinned units count as clamped.
+pub(super) struct SingleRow {
+    pub(super) evidence: Evidence,
+    /// The free units whose states are lanes; unit k is bit k of the lane.
+    pub(super) across: Vec<usize>,
+    /// The free units that the walk sums over.
+    pub(super) along: Vec<usize>,
+    pub(super) couplings: Couplings,
+    pub(super) lanes: LaneFields,
+    /// What is to be added to the log-sum.
+    pub(super) shift: f64,
+}
+
+impl SingleRow {
+    pub(super) fn new(machine: &Machine, evidence: &Evidence) -> Self {
+        let evidence = clamp_pinned(machine, evidence, &[]);
+        let free: Vec<usize> = evidence.free().collect();
+        let (alone, shifts) = fields_and_shifts(machine, &free, &[evidence.cells()]);
+        let all = shared_couplings(machine, &free);
+        let n = free.len();
+        let wide = n.min(LANE_UNITS);
+        let coupling = |a: usize, b: usize| all[a * n + b];
+        let matrix =
+            (wide..n).flat_map(|a| (wide..n).map(move |b| (a, b))).map(|(a, b)| coupling(a, b)).collect();
+        // In each lane, the units across are clamped to one of their states: that shifts the fields of the others.
+        let fields = (wide..n)
+            .map(|a| {
+                let pull = |lane| (0..wide).map(|u| coupling(a, u) * sign(lane, u)).sum::<f64>();
+                Lane(std::array::from_fn(|lane| alone[a].0[0] + pull(lane)))
+            })
+            .collect();
+        let own = |lane: usize| {
+            let terms = (0..wide).map(|u| {
+                let pairs: f64 = (0..u).map(|v| coupling(u, v) * sign(lane, v)).sum();
+                sign(lane, u) * (alone[u].0[0] + pairs)
+            });
+            terms.sum::<f64>()
+        };
+        Self {
+            couplings: Couplings::new(n - wide, matrix),
+            lanes: LaneFields::new(fields, 1 << wide, own),
+            across: free[..wide].to_vec(),
+            along: free[wide..].to_vec(),
+            shift: shifts[0],
+            evidence,
+        }
+    }
+
+    /// How large −E/T of the free units can be: what decides how many digits their moments keep.
+    pub(super) fn scale(&self) -> f64 {
+        self.couplings.scale() + self.lanes.scale()
+    }
+
+    /// The complete state of a lane and a state of the units along.
+    pub(super) fn state(&self, lane: usize, along: usize) -> Vec<i8> {
+        let mut state = self.evidence.cells().to_vec();
+        let mut set = |units: &[usize], bits: usize| {
+            for (bit, &unit) in units.iter().enumerate() {
+                state[unit] = if bits >> bit & 1 == 1 { 1 } else { -1 };
+            }
+        };
+        set(&self.across, lane);
+        set(&self.along, along);
+        state
+    }
+}
 
 /// The couplings among some units, dense, divided by T.
-pub(super) fn shared_couplings(machine: &Machine, units: &[usize]) -> Couplings {
+fn shared_couplings(machine: &Machine, units: &[usize]) -> Vec<f64> {
     let n = units.len();
     let mut matrix = vec![0.0; n * n];
     for (a, &unit) in units.iter().enumerate() {
@@ -15,11 +100,11 @@ pub(super) fn shared_couplings(machine: &Machine, units: &[usize]) -> Couplings 
             }
         }
     }
-    Couplings::new(n, matrix)
+    matrix
 }
 
 /// Fields on the free units and constants of up to eight rows that share their free units; all divided by T.
-pub(super) fn lane_fields(machine: &Machine, free: &[usize], rows: &[&[i8]]) -> LaneFields {
+fn fields_and_shifts(machine: &Machine, free: &[usize], rows: &[&[i8]]) -> (Vec<Lane>, [f64; LANES]) {
     debug_assert!(rows.len() <= LANES);
     let graph = machine.graph();
     let temperature = machine.temperature();
@@ -38,19 +123,15 @@ pub(super) fn lane_fields(machine: &Machine, free: &[usize], rows: &[&[i8]]) -> 
             constant[lane] += w * values[a][lane] * values[b][lane];
         }
     }
-    let fields = free
-        .iter()
-        .map(|&unit| {
-            let mut field = [machine.biases()[unit]; LANES];
-            for (other, edge) in graph.neighbours(unit) {
-                let w = machine.weights()[edge];
-                for lane in 0..LANES {
-                    field[lane] += w * values[other][lane];
-                }
+    let field = |&unit: &usize| {
+        let mut field = [machine.biases()[unit]; LANES];
+        for (other, edge) in graph.neighbours(unit) {
+            let w = machine.weights()[edge];
+            for lane in 0..LANES {
+                field[lane] += w * values[other][lane];
             }
-            Lane(field.map(|x| x / temperature))
-        })
-        .collect();
-    let scaled = constant.iter().map(|x| x / temperature + machine.offset());
-    LaneFields { fields, constant: constants(scaled.take(rows.len())) }
+        }
+        Lane(field.map(|x| x / temperature))
+    };
+    (free.iter().map(field).collect(), constant.map(|x| x / temperature + machine.offset()))
 }

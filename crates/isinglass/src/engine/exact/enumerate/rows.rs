@@ -2,9 +2,9 @@
 
 use rayon::prelude::*;
 
-use super::moments::Sums;
-use super::problem::{lane_fields, shared_couplings};
-use super::single::RowMoments;
+use super::moments::Order;
+use super::problem::{group_couplings, rows_in_lanes};
+use super::single::{RowMoments, sum_in_parts};
 use crate::engine::{Ask, Batch, BatchExpectations, Diagnostics, Group, Guarantee, Statistics};
 use crate::numeric::lanes::LANES;
 use crate::{Evidence, Machine, Result};
@@ -16,7 +16,12 @@ const SINGLE_ROW_UNITS: usize = 12;
 const PARTS: usize = 64;
 
 /// Solve all rows of a batch.
-pub(super) fn solve(machine: &Machine, batch: &Batch, ask: Ask) -> Result<BatchExpectations> {
+pub(super) fn solve(
+    machine: &Machine,
+    batch: &Batch,
+    ask: Ask,
+    guarantee: Guarantee,
+) -> Result<BatchExpectations> {
     let solved: Vec<Part> = work_parts(batch)
         .par_iter()
         .map(|pieces| {
@@ -54,7 +59,7 @@ pub(super) fn solve(machine: &Machine, batch: &Batch, ask: Ask) -> Result<BatchE
         log_z: Some(log_z),
         statistics,
         means,
-        guarantee: Guarantee::Exact,
+        guarantee,
         diagnostics: Diagnostics::direct(),
     })
 }
@@ -73,28 +78,29 @@ impl Part<'_> {
     fn add(&mut self, batch: &Batch, group: &Group) {
         let machine = self.machine;
         let free = &group.free;
-        let couplings = shared_couplings(machine, free);
+        let moments = self.ask.means || self.ask.statistics;
+        let order = if moments { Order::Second } else { Order::Zeroth };
+        let couplings = group_couplings(machine, free);
         for first in group.rows.clone().step_by(LANES) {
             let places = first..group.rows.end.min(first + LANES);
             let rows: Vec<&[i8]> = places.clone().map(|place| batch.row(place)).collect();
             if free.len() >= SINGLE_ROW_UNITS && 2 * rows.len() <= LANES {
                 for (place, row) in places.zip(rows) {
                     let weight = batch.weights()[place];
-                    let evidence = Evidence::from_row(row);
-                    let moments = RowMoments::of(machine, &evidence);
+                    let moments = RowMoments::of(machine, &Evidence::from_row(row));
                     self.record(row, weight, moments.log_z, |a| moments.mean(a), |a, b| moments.pair(a, b));
                 }
                 continue;
             }
-            let lanes = lane_fields(machine, free, &rows);
-            let sums = Sums::over(&couplings, &lanes, 0..couplings.blocks());
+            let (lanes, shifts) = rows_in_lanes(machine, free, &rows);
+            let sums = sum_in_parts(&couplings, &lanes, order);
             for (lane, (place, row)) in places.zip(rows).enumerate() {
                 let weight = batch.weights()[place];
                 // Only units that the row leaves free are looked up, and those are the group's.
                 let rank = |unit| free.binary_search(&unit).expect("a unit without value is free");
                 let mean = |unit| sums.mean(rank(unit), lane);
                 let pair = |a, b| sums.pair(rank(a), rank(b), lane);
-                self.record(row, weight, sums.log_sum(lane), mean, pair);
+                self.record(row, weight, sums.log_sum(lane) + shifts[lane], mean, pair);
             }
         }
     }
@@ -115,15 +121,11 @@ impl Part<'_> {
         let mean = |(unit, &s): (usize, &i8)| if s == 0 { free_mean(unit) } else { f64::from(s) };
         let means: Vec<f64> = row.iter().enumerate().map(mean).collect();
         if let Some(statistics) = &mut self.statistics {
-            statistics.weight += weight;
-            for (sum, m) in statistics.means.iter_mut().zip(&means) {
-                *sum += weight * m;
-            }
-            for (sum, &(a, b)) in statistics.edges.iter_mut().zip(self.machine.graph().edges()) {
-                let both_free = row[a] == 0 && row[b] == 0;
-                let moment = if both_free { free_pair(a, b) } else { means[a] * means[b] };
-                *sum += weight * moment;
-            }
+            let edge = |&(a, b): &(usize, usize)| {
+                if row[a] == 0 && row[b] == 0 { free_pair(a, b) } else { means[a] * means[b] }
+            };
+            let edges: Vec<f64> = self.machine.graph().edges().iter().map(edge).collect();
+            statistics.add(&means, &edges, weight);
         }
         if self.ask.means {
             self.means.extend(means);

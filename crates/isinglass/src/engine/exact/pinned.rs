@@ -1,0 +1,58 @@
+//! Units whose field leaves them no choice.
+//!
+//! A bias of 1e10 is a user's way to say "always on". Summed over, it would take ten digits from everything else; so such units are
+//! clamped first.
+
+use crate::{Evidence, Machine, Spin};
+
+/// A unit is pinned if its field exceeds the pull of all free neighbours by this much: the contrary value then has a probability below
+/// `e^(−800)`, which no floating-point number holds.
+const CERTAIN: f64 = 400.0;
+
+/// The evidence with every pinned unit clamped, but those that are to stay free.
+///
+/// Each unit that is pinned shifts the fields of its neighbours, so they are looked at again. `O(edges)` for few pinned units.
+pub(in crate::engine) fn clamp_pinned(
+    machine: &Machine,
+    evidence: &Evidence,
+    stay_free: &[usize],
+) -> Evidence {
+    let mut evidence = evidence.clone();
+    let mut open: Vec<usize> = evidence.free().filter(|unit| !stay_free.contains(unit)).collect();
+    while let Some(unit) = open.pop() {
+        if evidence.get(unit).is_some() {
+            continue;
+        }
+        let mut field = machine.biases()[unit];
+        let mut pull = 0.0;
+        for (other, edge) in machine.graph().neighbours(unit) {
+            let w = machine.weights()[edge];
+            match evidence.get(other) {
+                Some(spin) => field += w * f64::from(spin.value()),
+                None => pull += w.abs(),
+            }
+        }
+        if (field.abs() - pull) / machine.temperature() > CERTAIN {
+            evidence.clamp(unit, if field > 0.0 { Spin::Up } else { Spin::Down });
+            let around = machine.graph().neighbours(unit).map(|(other, _)| other);
+            open.extend(around.filter(|other| evidence.get(*other).is_none() && !stay_free.contains(other)));
+        }
+    }
+    evidence
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Unit;
+
+    #[test]
+    fn certainty_spreads_through_strong_couplings_and_no_further() {
+        let units = [1e6, 0.0, 0.3, 0.0].iter().enumerate();
+        let units = units.map(|(k, &bias)| Unit::new(format!("u{k}"), bias)).collect();
+        let machine = Machine::new(units, [(0, 1, -1e4), (1, 2, 0.5), (2, 3, 1e9)]).unwrap();
+        let pinned = clamp_pinned(&machine, &Evidence::none(4), &[]);
+        assert_eq!(pinned.cells(), [1, -1, 0, 0]);
+        assert_eq!(clamp_pinned(&machine, &Evidence::none(4), &[0]).cells(), [0; 4]);
+    }
+}

@@ -1,0 +1,48 @@
+//! What the user should know about the data or the fit.
+
+use crate::{Machine, Role, Table};
+
+/// A note on some columns, if there are any; the first few by name.
+pub(super) fn about_columns(columns: &[&str], what: &str) -> Option<String> {
+    const NAMED: usize = 5;
+    if columns.is_empty() {
+        return None;
+    }
+    let named = columns[..columns.len().min(NAMED)].join(", ");
+    let more = if columns.len() > NAMED { ", …" } else { "" };
+    let s = if columns.len() == 1 { "" } else { "s" };
+    Some(format!("{} column{s} {what} ({named}{more})", columns.len()))
+}
+
+/// Couplings beyond this (divided by T) make two units differ about once in ten million rows: more than data can tell.
+const UNBOUNDED: f64 = 8.0;
+
+/// Notes on a fit by maximum likelihood: what the data cannot bound.
+pub(super) fn about_likelihood(machine: &Machine, table: &Table) -> Vec<String> {
+    let mut constant = Vec::new();
+    let mut empty = Vec::new();
+    for (name, mean) in table.columns().iter().zip(table.means()) {
+        let visible = machine.position(name).is_ok_and(|unit| machine.roles()[unit] == Role::Visible);
+        match mean {
+            Some(mean) if visible && mean.abs() >= 1.0 => constant.push(name.as_str()),
+            None if visible => empty.push(name.as_str()),
+            _ => {}
+        }
+    }
+    let mut notes: Vec<String> =
+        about_columns(&constant, "with one value only: their biases have no finite optimum")
+            .into_iter()
+            .chain(about_columns(&empty, "without values: nothing can be learned about them"))
+            .collect();
+    let largest =
+        machine.weights().iter().fold(0.0, |most: f64, w| most.max(w.abs())) / machine.temperature();
+    if largest > UNBOUNDED {
+        notes.push(format!(
+            "couplings of up to {largest:.1}: the data hardly bound them; an L2 penalty keeps them small"
+        ));
+    }
+    if machine.with_role(Role::Visible).next().is_none() {
+        notes.push("there are no visible units: nothing is modelled".into());
+    }
+    notes
+}
