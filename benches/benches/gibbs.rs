@@ -6,11 +6,11 @@ use isinglass::engine::GibbsSettings;
 use isinglass::{Evidence, Gibbs, Machine, Sampler};
 
 fn gibbs(c: &mut Criterion) {
-    let settings = GibbsSettings { chains: 32, burn_in: 0, thin: 10, ..GibbsSettings::default() };
+    let settings = GibbsSettings { chains: 32, burn_in: 0, thin: 5, ..GibbsSettings::default() };
     let engine = Gibbs { settings };
-    let kept = 8;
+    let kept = 200;
     let mut group = c.benchmark_group("gibbs");
-    group.sample_size(20);
+    group.sample_size(10);
     let mut bench = |name: &str, machine: &Machine| {
         let evidence = Evidence::none(machine.units());
         let updates = machine.units() * settings.chains * settings.thin * kept;

@@ -158,7 +158,7 @@ pub(crate) struct EngineOptions {
     /// The engine that computes expectations
     #[arg(long, value_name = "ENGINE", default_value = "auto", help_heading = "Engine")]
     pub(crate) engine: EngineName,
-    /// Memory that an engine may count on, such as 512MiB or 6GiB
+    /// Memory that an engine may take (enumerate: at 8 bytes a state), such as 512MiB or 6GiB
     #[arg(long, value_name = "SIZE", default_value = "1GiB", help_heading = "Engine")]
     pub(crate) budget: Budget,
     /// gibbs: kept states of each chain

@@ -1,7 +1,6 @@
 //! Structure without numbers: which units are joined.
 //!
-//! A [`Graph`] is made once and shared; everything that follows from structure alone (components,
-//! elimination orders, treewidth bounds) is computed here and reused by engines.
+//! A [`Graph`] is made once and shared; what follows from structure alone (components, bounds on the treewidth) is computed here.
 //! Nothing in this folder knows about weights.
 
 mod components;

@@ -1,6 +1,6 @@
 //! What a Boltzmann machine is: units, couplings, temperature; and what it is to clamp one.
 //!
-//! Everything else builds on this folder; it calls only [`crate::graph`].
+//! Everything else builds on this folder; it calls only [`crate::graph`] and, for drawn numbers, [`crate::numeric`].
 
 mod evidence;
 pub mod topology;

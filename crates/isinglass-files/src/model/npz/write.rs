@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use isinglass::{Machine, Role};
+use isinglass::{Budget, Machine, Role};
 use zip::write::{SimpleFileOptions, StreamWriter};
 use zip::{CompressionMethod, ZipWriter};
 
@@ -13,8 +13,21 @@ use crate::npy::{Head, write_head};
 /// An archive that is written from start to end, without going back.
 type Archive<W> = ZipWriter<StreamWriter<W>>;
 
+/// The most bytes of the matrix of weights: for sparse machines, nearly all of them would be zeros.
+const LARGEST: u128 = 8 << 30;
+
 /// Write a machine; all of it is kept.
 pub(in crate::model) fn write(machine: &Machine, output: &mut impl Write) -> Result<(), Failure> {
+    let cells = machine.units() as u128 * machine.units() as u128;
+    if cells * 8 > LARGEST {
+        let problem = format!(
+            "{} units make a dense matrix of {}, more than the {} that are written",
+            machine.units(),
+            Budget::bytes(cells * 8),
+            Budget::bytes(LARGEST)
+        );
+        return Err(Fault::new("weights", problem).with_hint("write the machine as .json").into());
+    }
     let names = padded(machine)?;
     let mut archive = ZipWriter::new_stream(output);
     write_arrays(machine, &names, &mut archive)?;
