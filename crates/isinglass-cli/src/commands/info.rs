@@ -33,8 +33,12 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
     let (_, components) = graph.components();
     let treewidth = graph.treewidth_bounds(&[], WIDEST);
     let biased: Vec<usize> = (0..machine.units()).filter(|&unit| machine.biases()[unit] != 0.0).collect();
-    let with_bias_unit = graph.treewidth_bounds(&biased, WIDEST);
-    // Decimatable is treewidth at most 3 with unit 0; between the bounds it is not decided.
+    // Decimatable is treewidth at most 3 with unit 0, which cannot be narrower than without; between the bounds it is not decided.
+    let with_bias_unit = if treewidth.lower > 3 || biased.is_empty() {
+        treewidth
+    } else {
+        graph.treewidth_bounds(&biased, WIDEST)
+    };
     let decimatable = match (with_bias_unit.upper <= 3, with_bias_unit.lower > 3) {
         (true, _) => Some(true),
         (_, true) => Some(false),

@@ -70,8 +70,13 @@ fn files_that_are_no_files_are_refused() {
     refused(&room, "fit folder.csv -o out.json", 1, &["folder.csv", "directory"]);
     refused(&room, "fit empty.csv -o out.json", 1, &["empty.csv", "empty"]);
     refused(&room, "fit header.csv -o out.json", 1, &["header.csv", "no rows"]);
-    room.write("cells.csv", "1,0\n0,1\n1,1\n");
-    refused(&room, "fit cells.csv -o out.json", 1, &["cells.csv", "header", "names", "hint"]);
+    room.write("cells.csv", "1,0,0\n0,1,1\n1,1,0\n");
+    refused(
+        &room,
+        "fit cells.csv -o out.json",
+        1,
+        &["cells.csv", "header, column 3", "hint", "row of cells"],
+    );
     refused(&room, "infer absent.json", 1, &["absent.json", "no such file"]);
     refused(&room, "infer m.xyz", 1, &["m.xyz", ".json"]);
     refused(&room, "fit t.csv -o folder.json", 1, &["folder.json", "directory"]);

@@ -85,13 +85,15 @@ fn header<R>(records: &Records<R>) -> Parsed<Vec<String>> {
     for (k, name) in names.iter().enumerate() {
         if let Some(other) = first.insert(name, k) {
             let problem = format!("{} is also the name of column {}", quoted(name.as_bytes()), other + 1);
-            return Err(Fault::new(format!("header, column {}", k + 1), problem));
+            let fault = Fault::new(format!("header, column {}", k + 1), problem);
+            return Err(if Word::of(name.as_bytes()).is_value() {
+                fault.with_hint(
+                    "the first line of a table names its columns; here it looks like a row of cells",
+                )
+            } else {
+                fault
+            });
         }
-    }
-    if names.iter().all(|name| Word::of(name.as_bytes()).is_value()) {
-        let fault =
-            Fault::new("header", "holds nothing but words for cells, expected the names of the units");
-        return Err(fault.with_hint("give the table a first line with a name for each column"));
     }
     Ok(names)
 }
