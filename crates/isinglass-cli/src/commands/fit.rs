@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use clap::{Args as ClapArgs, ValueEnum};
-use isinglass::learn::{Factorized, Fit, Learner, Likelihood, OptimizerSettings};
-use isinglass::{Error, Machine, Role, Table};
+use isinglass::learn::{Factorized, Fit, Learner, Likelihood, OptimizerSettings, most_free};
+use isinglass::{Error, Machine, Table};
 use isinglass_files::{Output, model_format, read_model, write_model};
 use serde_json::json;
 
@@ -190,8 +190,8 @@ impl Args {
             return Ok((Factorized.name(), None, fit));
         }
         let OptimizerName::Lbfgs = self.optimizer;
-        let inputs = start.with_role(Role::Input).count();
-        let engine = self.engine.choose(start.units() - inputs, Task::Exact, common);
+        let (clamped, free) = most_free(start, table)?;
+        let engine = self.engine.choose(clamped.max(free), Task::Exact, common);
         let learner = Likelihood::new(&*engine)
             .l2(self.l2)
             .optimizer(OptimizerSettings { iterations: self.iterations, tolerance: self.tolerance });

@@ -149,9 +149,11 @@ impl Args {
                 format!("{units} units with up to {edges} edges")
             })
         };
-        let normal = Numbers::Normal { mean: 0.0, deviation: 1.0 };
-        let numbers =
-            |machine: Machine| machine.with_numbers(&self.coupling.unwrap_or(normal), &self.bias, seed);
+        let numbers = |machine: Machine| {
+            let deviation = if self.kind == Kind::Sk { (machine.units() as f64).sqrt().recip() } else { 1.0 };
+            let coupling = self.coupling.unwrap_or(Numbers::Normal { mean: 0.0, deviation });
+            machine.with_numbers(&coupling, &self.bias, seed)
+        };
         let plain = |links: &Links, units: usize, graph: &dyn Fn() -> Graph| {
             room_for(units as u128, links.most_edges(units as u128))?;
             Ok(numbers(Machine::from_graph(graph()))?)
@@ -177,7 +179,7 @@ impl Args {
                 let n = units()?;
                 plain(&Links::Chain, n, &|| topology::tree(n, self.branching.unwrap_or(2)))
             }
-            Kind::Full => {
+            Kind::Full | Kind::Sk => {
                 let n = units()?;
                 plain(&Links::Full, n, &|| topology::full(n))
             }
@@ -188,15 +190,6 @@ impl Args {
                 self.visible_links.as_ref().unwrap_or(&Links::Full),
                 self.hidden_links.as_ref().unwrap_or(&Links::None),
             ),
-            Kind::Sk => {
-                let n = units()?;
-                room_for(n as u128, Links::Full.most_edges(n as u128))?;
-                let machine = topology::sherrington_kirkpatrick(n, 1.0, seed)?;
-                Ok(match self.coupling {
-                    Some(_) => numbers(machine)?,
-                    None => machine.with_biases_drawn(&self.bias, seed)?,
-                })
-            }
             Kind::Edges => {
                 let list = read_edges(self.edges.as_deref().ok_or_else(|| self.lacks("edges FILE"))?)?;
                 if list.weights.is_some() && self.coupling.is_some() {

@@ -3,9 +3,8 @@
 use std::path::PathBuf;
 
 use clap::Args as ClapArgs;
-use isinglass::learn::Phases;
+use isinglass::learn::{Phases, most_free};
 use isinglass::score::score;
-use isinglass::{Machine, Role, Table};
 use isinglass_files::read_model;
 use serde_json::json;
 
@@ -71,16 +70,4 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
         found.guarantee,
         report::columns(&[&format!("{} rows", found.rows), "nats"], &rows)
     ))
-}
-
-/// The most units that are free at once: with a row of the table clamped, and with its input units clamped alone.
-fn most_free(machine: &Machine, table: &Table) -> anyhow::Result<(usize, usize)> {
-    let is_input = |unit: &usize| machine.roles()[*unit] == Role::Input;
-    let inputs = machine.with_role(Role::Input).count();
-    let rows = table.evidence_for(machine)?;
-    let groups = rows.groups().iter().map(|group| &group.free);
-    let clamped = groups.clone().map(Vec::len).max().unwrap_or(0);
-    let missing_inputs =
-        groups.map(|free| free.iter().filter(|unit| is_input(unit)).count()).max().unwrap_or(0);
-    Ok((clamped, machine.units() - inputs + missing_inputs))
 }

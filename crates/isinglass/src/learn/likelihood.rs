@@ -182,12 +182,6 @@ impl<'a> InformationGain<'a> {
         })
     }
 
-    /// The most units that are free at once: with a row of the table clamped, and with the input units clamped alone.
-    pub fn most_free(&self) -> (usize, usize) {
-        let widest = |batch: &Batch| batch.groups().iter().map(|group| group.free.len()).max().unwrap_or(0);
-        (widest(&self.incomplete), widest(&self.free))
-    }
-
     /// The trainable parameters of a machine with this structure.
     pub fn parameters_of(&self, machine: &Machine) -> Vec<f64> {
         let weights = self.trained_edges.iter().map(|&edge| machine.weights()[edge]);
@@ -314,4 +308,27 @@ impl Objective for InformationGain<'_> {
         }
         Ok(gain - self.penalty(&machine))
     }
+}
+
+/// The most units that are free at once: with a row of the table clamped, and with its input units clamped alone.
+/// What an engine for either phase must be able to do.
+///
+/// # Errors
+/// A table that does not fit the machine.
+///
+/// # Example
+/// ```
+/// use isinglass::{Table, learn, topology};
+/// let table = Table::from_rows(["v0", "v1", "v2"], [[1, -1, 1], [1, 0, -1]])?;
+/// assert_eq!(learn::most_free(&topology::rbm(3, 2)?, &table)?, (3, 5));
+/// # Ok::<(), isinglass::Error>(())
+/// ```
+pub fn most_free(machine: &Machine, table: &Table) -> Result<(usize, usize)> {
+    let is_input = |unit: &usize| machine.roles()[*unit] == Role::Input;
+    let inputs = machine.with_role(Role::Input).count();
+    let rows = table.evidence_for(machine)?;
+    let groups = rows.groups().iter().map(|group| &group.free);
+    let clamped = groups.clone().map(Vec::len).max().unwrap_or(0);
+    let missing = groups.map(|free| free.iter().filter(|unit| is_input(unit)).count()).max().unwrap_or(0);
+    Ok((clamped, machine.units() - inputs + missing))
 }

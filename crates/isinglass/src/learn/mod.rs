@@ -12,7 +12,7 @@ mod start;
 use std::ops::ControlFlow;
 
 pub use factorized::Factorized;
-pub use likelihood::{Evaluation, InformationGain, Likelihood, Phases};
+pub use likelihood::{Evaluation, InformationGain, Likelihood, Phases, most_free};
 pub use optimize::{Objective, OptimizerSettings};
 pub use start::start;
 

@@ -4,6 +4,8 @@
 //! an exclusive or with the shifted sequence. The estimators are those of Vehtari et al. 2021, "Rank-normalization, folding, and localization",
 //! without ranks (two values have none).
 
+use super::record::clear_tail;
+
 /// What a set of sequences of ±1, one for each chain, says about their common mean.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Summary {
@@ -132,9 +134,7 @@ fn signed(bits: &[u64], length: usize) -> f64 {
 /// Copy `length` bits from bit `start` on; bits beyond are 0.
 fn slice(bits: &[u64], start: usize, length: usize) -> Vec<u64> {
     let mut out: Vec<u64> = (0..length.div_ceil(64)).map(|k| shifted_word(bits, start + 64 * k)).collect();
-    if let (Some(last), rest @ 1..) = (out.last_mut(), length % 64) {
-        *last &= (1 << rest) - 1;
-    }
+    clear_tail(&mut out, length);
     out
 }
 

@@ -6,7 +6,7 @@ use rayon::prelude::*;
 
 use super::diagnostics::{Summary, summarize};
 use super::kernel::{Couplings, Model};
-use super::record::{Plan, Record};
+use super::record::{Plan, Record, clear_tail};
 use crate::engine::expectations::{StandardErrors, each_pair};
 use crate::engine::joint::check_asked;
 use crate::engine::{
@@ -180,9 +180,7 @@ impl Run {
                 let both = self.record.sequence(p, chain).iter().zip(self.record.sequence(q, chain));
                 // Equal bits are a product of +1; bits beyond the samples stay 0.
                 out.extend(both.map(|(x, y)| !(x ^ y)));
-                if let (Some(last), rest @ 1..) = (out.last_mut(), self.record.samples % 64) {
-                    *last &= (1 << rest) - 1;
-                }
+                clear_tail(out, self.record.samples);
             }),
         }
     }
@@ -334,9 +332,7 @@ impl Engine for Gibbs {
                 let state = JointTable::state(ask.len(), number);
                 summarize(record.chains, record.samples, |chain, out| {
                     out.resize(record.samples.div_ceil(64), u64::MAX);
-                    if let (Some(last), rest @ 1..) = (out.last_mut(), record.samples % 64) {
-                        *last &= (1 << rest) - 1;
-                    }
+                    clear_tail(out, record.samples);
                     for (&place, &s) in places.iter().zip(&state) {
                         for (word, &up) in out.iter_mut().zip(record.sequence(place, chain)) {
                             *word &= if s == 1 { up } else { !up };

@@ -72,3 +72,10 @@ impl Record {
         self.sequence(unit, chain)[sample / 64] >> (sample % 64) & 1 == 1
     }
 }
+
+/// Set the bits beyond the samples of a packed sequence to 0.
+pub(super) fn clear_tail(bits: &mut [u64], samples: usize) {
+    if let (Some(last), rest @ 1..) = (bits.last_mut(), samples % 64) {
+        *last &= (1 << rest) - 1;
+    }
+}
