@@ -31,19 +31,11 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
     let machine = read_model(&args.model)?;
     let graph = machine.graph();
     let (_, components) = graph.components();
-    let treewidth = graph.treewidth_bounds(&[], WIDEST);
     let biased: Vec<usize> = (0..machine.units()).filter(|&unit| machine.biases()[unit] != 0.0).collect();
-    // Decimatable is treewidth at most 3 with unit 0, which cannot be narrower than without; between the bounds it is not decided.
-    let with_bias_unit = if treewidth.lower > 3 || biased.is_empty() {
-        treewidth
-    } else {
-        graph.treewidth_bounds(&biased, WIDEST)
-    };
-    let decimatable = match (with_bias_unit.upper <= 3, with_bias_unit.lower > 3) {
-        (true, _) => Some(true),
-        (_, true) => Some(false),
-        _ => None,
-    };
+    let has_biases = !biased.is_empty();
+    let order = graph.decimation_order(&biased);
+    let decimatable = order.is_some();
+    let treewidth = graph.treewidth_bounds(&[], WIDEST);
     let offers = auto::offers(machine.units(), args.budget);
     let count = |role| machine.with_role(role).count();
     if common.json {
@@ -67,6 +59,7 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
             "temperature": machine.temperature(),
             "components": components,
             "decimatable": decimatable,
+            "decimation_order": order.map(|order| order.into_iter().map(|unit| machine.name(unit)).collect::<Vec<_>>()),
             "treewidth": {"lower": treewidth.lower, "upper": treewidth.upper},
             "engines": engines,
         }));
@@ -81,10 +74,10 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
     } else {
         format!("between {} and {}", treewidth.lower, treewidth.upper)
     };
-    let yes_or_no = match decimatable {
-        Some(true) => "yes",
-        Some(false) => "no",
-        None => "not decided by the bounds found",
+    let yes_or_no = match (decimatable, has_biases) {
+        (true, _) => "yes",
+        (false, true) => "no (treewidth above 3 with the bias unit)",
+        (false, false) => "no (treewidth above 3)",
     };
     let engines: Vec<Vec<String>> = offers
         .iter()

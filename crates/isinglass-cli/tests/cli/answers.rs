@@ -139,8 +139,20 @@ fn info_tells_size_structure_and_engines() {
     assert_eq!(answer["decimatable"], true);
     assert_eq!(answer["treewidth"], serde_json::json!({"lower": 1, "upper": 1}));
     assert_eq!(answer["engines"][0]["name"], "enumerate");
+    assert_eq!(answer["decimation_order"].as_array().unwrap().len(), 3);
     room.ok("make full -n 6 -o k6.json");
-    assert_eq!(room.json("info k6.json")["decimatable"], false);
+    let dense = room.json("info k6.json");
+    assert_eq!(
+        (&dense["decimatable"], &dense["decimation_order"]),
+        (&false.into(), &serde_json::Value::Null)
+    );
+    // With biases everywhere, a lattice of three rows is too wide by the bias unit alone.
+    room.ok("make grid --rows 3 --columns 20 --bias 0.1 -o biased.json");
+    room.ok("make grid --rows 3 --columns 20 -o plain.json");
+    assert_eq!(room.json("info biased.json")["decimatable"], false);
+    let plain = room.json("info plain.json");
+    assert_eq!(plain["decimatable"], true);
+    assert_eq!(plain["treewidth"], serde_json::json!({"lower": 3, "upper": 3}));
 }
 
 #[test]

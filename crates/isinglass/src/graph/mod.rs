@@ -1,9 +1,11 @@
 //! Structure without numbers: which units are joined.
 //!
-//! A [`Graph`] is made once and shared; what follows from structure alone (components, bounds on the treewidth) is computed here.
+//! A [`Graph`] is made once and shared; what follows from structure alone (components, bounds on the treewidth,
+//! the order in which a decimatable machine is taken apart) is computed here.
 //! Nothing in this folder knows about weights.
 
 mod components;
+mod partial_three_tree;
 mod treewidth;
 
 pub use treewidth::TreewidthBounds;

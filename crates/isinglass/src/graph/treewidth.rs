@@ -22,6 +22,8 @@ impl Graph {
     /// into its neighbour of least degree (a minor's least degree never exceeds the treewidth;
     /// Bodlaender & Koster 2011, "Treewidth computations II", call it MMD+).
     ///
+    /// Where the two leave open whether it is 3 or more, [`Graph::decimation_order`] decides.
+    ///
     /// *Arguments*: `with_bias_unit` joins one more vertex to the listed units, as the unit 0 that biases lead to.
     ///
     /// *Complexity*: near-linear while the width found is small. Beyond `give_up` no order is looked for: the upper bound then is the
@@ -56,7 +58,14 @@ impl Graph {
         }
         let upper = greedy_elimination(rows.clone(), give_up);
         let lower = greedy_contraction(rows, upper);
-        TreewidthBounds { lower, upper }
+        if lower > 3 || upper <= 3 {
+            return TreewidthBounds { lower, upper };
+        }
+        // Between 3 and 4 there is a complete decision.
+        match self.decimation_order(with_bias_unit) {
+            Some(_) => TreewidthBounds { lower, upper: 3 },
+            None => TreewidthBounds { lower: 4, upper },
+        }
     }
 }
 

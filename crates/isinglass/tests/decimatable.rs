@@ -1,0 +1,187 @@
+//! The decision on treewidth 3: against an exact computation, and on graphs known to be decimatable or not.
+
+#![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
+
+mod common;
+
+use std::collections::BTreeSet;
+
+use isinglass::Graph;
+use isinglass::topology::{self, Neighbours};
+use proptest::prelude::*;
+
+/// Treewidth by trying every order, over sets of eliminated vertices: `Q(S, v)` is the number of vertices that v reaches through S.
+fn exact_treewidth(n: usize, joined: &dyn Fn(usize, usize) -> bool) -> usize {
+    let reach = |set: usize, v: usize| {
+        let mut seen = 1usize << v;
+        let mut open = vec![v];
+        let mut count = 0;
+        while let Some(x) = open.pop() {
+            for y in 0..n {
+                if y != x && seen >> y & 1 == 0 && joined(x, y) {
+                    seen |= 1 << y;
+                    if set >> y & 1 == 1 {
+                        open.push(y);
+                    } else {
+                        count += 1;
+                    }
+                }
+            }
+        }
+        count
+    };
+    let mut width = vec![usize::MAX; 1 << n];
+    width[0] = 0;
+    for set in 1..1usize << n {
+        for v in (0..n).filter(|v| set >> v & 1 == 1) {
+            let before = set & !(1 << v);
+            width[set] = width[set].min(width[before].max(reach(before, v)));
+        }
+    }
+    width[(1 << n) - 1]
+}
+
+/// Follow an order: every unit has at most three neighbours, unit 0 counted, when its turn comes.
+#[track_caller]
+fn follow(graph: &Graph, biased: &[usize], order: &[usize]) {
+    let zero = graph.units();
+    let mut rows: Vec<BTreeSet<usize>> =
+        (0..zero).map(|unit| graph.neighbours(unit).map(|(other, _)| other).collect()).collect();
+    rows.push(biased.iter().copied().collect());
+    for &unit in biased {
+        rows[unit].insert(zero);
+    }
+    let mut seen = BTreeSet::new();
+    for &unit in order {
+        assert!(seen.insert(unit), "unit {unit} comes twice");
+        let around: Vec<usize> = std::mem::take(&mut rows[unit]).into_iter().collect();
+        assert!(around.len() <= 3, "unit {unit} has neighbours {around:?}");
+        for &a in &around {
+            rows[a].remove(&unit);
+            rows[a].extend(around.iter().copied().filter(|&b| b != a));
+        }
+    }
+    assert_eq!(seen.len(), graph.units());
+}
+
+/// Numbers 0..n in an order that looks like chance.
+fn shuffled(n: usize, seed: u64) -> Vec<usize> {
+    let key =
+        |k: usize| (k as u64 + 1).wrapping_mul(seed | 1).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
+    let mut order: Vec<usize> = (0..n).collect();
+    order.sort_by_key(|&k| key(k));
+    order
+}
+
+/// A random k-tree with some edges left out, its vertices shuffled.
+fn partial_tree(n: usize, width: usize, drop_one_in: u64, seed: u64) -> Graph {
+    let mut state = seed | 1;
+    let mut random = move |below: usize| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as usize % below
+    };
+    let mut cliques: Vec<Vec<usize>> = vec![(0..width).collect()];
+    let mut edges: BTreeSet<(usize, usize)> =
+        (0..width).flat_map(|a| (a + 1..width).map(move |b| (a, b))).collect();
+    for v in width..n {
+        let base = cliques[random(cliques.len())].clone();
+        edges.extend(base.iter().map(|&a| (a, v)));
+        for skip in 0..width {
+            let mut clique = base.clone();
+            clique[skip] = v;
+            cliques.push(clique);
+        }
+    }
+    let place = shuffled(n, seed ^ 0xabcd);
+    let kept: Vec<(usize, usize)> = edges
+        .into_iter()
+        .filter(|_| random(drop_one_in as usize) != 0)
+        .map(|(a, b)| (place[a], place[b]))
+        .collect();
+    Graph::new(n, kept).unwrap()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 600, ..ProptestConfig::default() })]
+
+    #[test]
+    fn the_decision_is_that_of_the_exact_treewidth(graph in common::graphs(9), bits in any::<u16>()) {
+        let n = graph.units();
+        let biased: Vec<usize> = (0..n).filter(|unit| bits >> unit & 1 == 1).collect();
+        let joined = |a: usize, b: usize| match (a.min(b), a.max(b)) {
+            (a, b) if b == n => biased.contains(&a),
+            (a, b) => graph.edge_between(a, b).is_some(),
+        };
+        let truth = exact_treewidth(n + 1, &joined);
+        let found = graph.decimation_order(&biased);
+        prop_assert_eq!(found.is_some(), truth <= 3, "treewidth {}", truth);
+        if let Some(order) = found {
+            follow(&graph, &biased, &order);
+        }
+        let bounds = graph.treewidth_bounds(&biased, 100);
+        prop_assert!(bounds.lower <= truth && (truth <= bounds.upper || biased.is_empty()), "{:?} {}", bounds, truth);
+    }
+
+    #[test]
+    fn shuffled_partial_trees_are_recognised(n in 5..120usize, seed in any::<u64>(), drop in 2..12u64) {
+        let three = partial_tree(n, 3, drop, seed);
+        follow(&three, &[], &three.decimation_order(&[]).unwrap());
+        let two = partial_tree(n, 2, drop, seed);
+        let everywhere: Vec<usize> = (0..n).collect();
+        follow(&two, &everywhere, &two.decimation_order(&everywhere).unwrap());
+    }
+
+    /// A 4-tree with all its edges has treewidth 4.
+    #[test]
+    fn wider_trees_are_refused(n in 5..60usize, seed in any::<u64>()) {
+        let graph = partial_tree(n, 4, u64::from(u32::MAX), seed);
+        prop_assume!(graph.edges().len() == 4 * n - 10);
+        prop_assert_eq!(graph.decimation_order(&[]), None);
+    }
+}
+
+#[test]
+fn chains_of_cubes_are_taken_apart() {
+    // Cubes that share corners: where a greedy order by degree would do, and where only the cube rule applies.
+    for count in [1, 2, 10, 125] {
+        let mut edges = BTreeSet::new();
+        for cube in 0..count {
+            let corner = |k: usize| if k == 0 && cube > 0 { 7 * cube } else { 7 * cube + k };
+            for a in 0..8usize {
+                for b in [a ^ 1, a ^ 2, a ^ 4] {
+                    let (a, b) = (corner(a), corner(b));
+                    edges.insert((a.min(b), a.max(b)));
+                }
+            }
+        }
+        let n = 7 * count + 1;
+        let place = shuffled(n, 77);
+        let graph = Graph::new(n, edges.into_iter().map(|(a, b)| (place[a], place[b]))).unwrap();
+        follow(&graph, &[], &graph.decimation_order(&[]).unwrap());
+    }
+}
+
+#[test]
+fn known_graphs_are_decided_rightly() {
+    let decimatable = |graph: &Graph, with_biases: bool| {
+        let biased: Vec<usize> = (0..graph.units()).filter(|_| with_biases).collect();
+        graph.decimation_order(&biased).is_some()
+    };
+    assert!(!decimatable(&topology::full(5), false), "K5 has treewidth 4");
+    assert!(decimatable(&topology::full(4), false) && !decimatable(&topology::full(4), true));
+    assert!(decimatable(&topology::full(3), true));
+    let grid = |rows, columns| topology::grid(rows, columns, Neighbours::Four);
+    assert!(decimatable(&grid(3, 50), false) && !decimatable(&grid(3, 50), true));
+    assert!(!decimatable(&grid(4, 4), false) && !decimatable(&grid(4, 4), true));
+    assert!(decimatable(&grid(2, 500), true));
+    assert!(decimatable(&topology::tree(1000, 3), true) && decimatable(&topology::chain(1000), true));
+    assert!(decimatable(&Graph::new(0, []).unwrap(), false));
+    // The octahedron and the pentagonal prism, with K5 and the Wagner graph the smallest graphs of treewidth 4.
+    let octahedron =
+        Graph::new(6, (0..6).flat_map(|a| (a + 1..6).map(move |b| (a, b))).filter(|(a, b)| a + 3 != *b));
+    assert!(!decimatable(&octahedron.unwrap(), false));
+    let prism = (0..5).flat_map(|k| [(k, (k + 1) % 5), (5 + k, 5 + (k + 1) % 5), (k, 5 + k)]);
+    assert!(!decimatable(&Graph::new(10, prism).unwrap(), false));
+    let wagner = (0..8).map(|k| (k, (k + 1) % 8)).chain((0..4).map(|k| (k, k + 4)));
+    assert!(!decimatable(&Graph::new(8, wagner).unwrap(), false));
+}
