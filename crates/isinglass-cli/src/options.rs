@@ -111,32 +111,21 @@ impl ModelWithEvidence {
     }
 
     fn clamp<'a>(&self, item: &'a str) -> Result<(&'a str, Spin), Usage> {
-        let words = match self.values {
-            ValueWords::PlusMinus => ["-1", "+1"],
-            ValueWords::ZeroOne => ["0", "1"],
-        };
+        let values = Values::from(self.values);
+        let (down, up) = (values.word(-1), values.word(1));
         // A name may hold an equals sign itself; the value is behind the last.
         let Some((name, value)) = item.rsplit_once('=') else {
-            return Err(Usage(format!(
-                "--given: found '{item}', expected UNIT=VALUE such as a={}",
-                words[1]
-            )));
+            return Err(Usage(format!("--given: found '{item}', expected UNIT=VALUE such as a={up}")));
         };
-        let spin = match (value.trim(), self.values) {
-            ("-1", ValueWords::PlusMinus) | ("0", ValueWords::ZeroOne) => Spin::Down,
-            ("1" | "+1", ValueWords::PlusMinus) | ("1", ValueWords::ZeroOne) => Spin::Up,
-            (other, _) => {
-                let hint = if matches!(other, "0" | "-1") {
-                    "\nhint: --values 01 reads 0 and 1, --values pm1 (the default) reads -1 and +1"
-                } else {
-                    ""
-                };
-                return Err(Usage(format!(
-                    "--given: unit '{name}' has the value '{other}', expected {} or {}{hint}",
-                    words[0], words[1]
-                )));
-            }
-        };
+        let value = value.trim();
+        let spin = values.spin(value).ok_or_else(|| {
+            let hint = if matches!(value, "0" | "-1") {
+                "\nhint: --values 01 reads 0 and 1, --values pm1 (the default) reads -1 and +1"
+            } else {
+                ""
+            };
+            Usage(format!("--given: unit '{name}' has the value '{value}', expected {down} or {up}{hint}"))
+        })?;
         Ok((name, spin))
     }
 }

@@ -4,6 +4,7 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::time::Instant;
 
+use anyhow::Context;
 use clap::{Args as ClapArgs, ValueEnum};
 use isinglass::learn::{Factorized, Fit, Learner, Likelihood, OptimizerSettings, most_free};
 use isinglass::{Error, Machine, Table};
@@ -190,7 +191,8 @@ impl Args {
             return Ok((Factorized.name(), None, fit));
         }
         let OptimizerName::Lbfgs = self.optimizer;
-        let (clamped, free) = most_free(start, table)?;
+        let (clamped, free) =
+            most_free(start, table).with_context(|| self.table.table.display().to_string())?;
         let engine = self.engine.choose(clamped.max(free), Task::Exact, common);
         let learner = Likelihood::new(&*engine)
             .l2(self.l2)

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use anyhow::Context;
 use clap::Args as ClapArgs;
 use isinglass::learn::{Phases, most_free};
 use isinglass::score::score;
@@ -29,7 +30,8 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
     let machine = read_model(&args.model)?;
     let table = args.table.read()?;
-    let (clamped_units, free_units) = most_free(&machine, &table)?;
+    let (clamped_units, free_units) =
+        most_free(&machine, &table).with_context(|| args.table.table.display().to_string())?;
     // Few units are free where the table's cells are known: an exact engine may serve there even where it cannot serve the whole.
     let free = args.engine.choose(free_units, Task::Answer, common);
     let clamped = args.engine.choose(clamped_units, Task::Answer, &Common { quiet: true, ..*common });

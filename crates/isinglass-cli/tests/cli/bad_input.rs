@@ -113,7 +113,7 @@ fn tables_and_machines_that_do_not_fit_are_refused() {
     let room = Room::new();
     room.write("m.json", GOOD).write("other.csv", "a,c\n0,1\n").write("short.csv", "a\n1\n");
     room.write("n.csv", "a,b,n\n0,1,x\n").write("w.csv", "a,b,n\n0,1,-3\n");
-    refused(&room, "score m.json other.csv", 1, &["column 'c'"]);
+    refused(&room, "score m.json other.csv", 1, &["other.csv", "column 'c'"]);
     refused(&room, "score m.json short.csv", 1, &["unit 'b'"]);
     refused(&room, "score m.json n.csv --weights n", 1, &["row 1", "'n'"]);
     refused(&room, "score m.json w.csv --weights n", 1, &["row 1", "'n'", "-3"]);
