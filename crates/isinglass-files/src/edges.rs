@@ -50,27 +50,30 @@ fn parse(path: &Path, content: &[u8]) -> Parsed<EdgeList> {
         .from_reader(content);
     let mut list = EdgeList { path: path.to_owned(), lines: Vec::new(), pairs: Vec::new(), weights: None };
     let mut weights = Vec::new();
+    let mut width = None;
+    let (mut counted, mut passed) = (0, 0);
+    let newlines = |text: &[u8]| text.split(|&byte| byte == b'\n').count() as u64 - 1;
     let mut record = csv::ByteRecord::new();
     loop {
         let more = reader.read_byte_record(&mut record);
         if !more.map_err(|error| Fault::whole(error.to_string()))? {
             break;
         }
-        let line = record.position().map_or(0, csv::Position::line);
+        // The reader counts a record from the comments and blank lines before it; the line where it ends is the line that is meant.
+        let read = &content[counted..reader.position().byte() as usize];
+        let text = read.trim_ascii_end();
+        let line = passed + 1 + newlines(text);
+        passed += newlines(read);
+        counted += read.len();
         let place = format!("line {line}");
-        let expected =
-            if list.pairs.is_empty() { 2..=3 } else { 2 + weights.len().min(1)..=2 + weights.len().min(1) };
-        if !expected.contains(&record.len()) {
-            let problem = format!(
-                "found {} cells, expected {}",
-                record.len(),
-                if list.pairs.is_empty() {
-                    "two names, or two names and a weight".into()
-                } else {
-                    format!("{} as on the lines before", expected.end())
-                }
-            );
-            return Err(Fault::new(place, problem));
+        let width = *width.get_or_insert(record.len());
+        if width != record.len() || !(2..=3).contains(&width) {
+            let expected = if (2..=3).contains(&width) && !list.pairs.is_empty() {
+                format!("{width} as on the lines before")
+            } else {
+                "two names, or two names and a weight".into()
+            };
+            return Err(Fault::new(place, format!("found {} cells, expected {expected}", record.len())));
         }
         let name = |cell: &[u8]| match str::from_utf8(cell) {
             Ok("") => Err(Fault::new(place.clone(), "a name is empty")),
@@ -111,13 +114,8 @@ impl EdgeList {
                 names.push(name.clone());
             }
         }
-        let graph = self.graph_over(&names)?;
-        let positions: HashMap<&str, usize> = names.iter().map(String::as_str).zip(0..).collect();
-        let edges = self.pairs.iter().enumerate().map(|(k, (a, b))| {
-            let weight = self.weights.as_ref().map_or(0.0, |weights| weights[k]);
-            (positions[a.as_str()], positions[b.as_str()], weight)
-        });
-        debug_assert_eq!(graph.edges().len(), self.pairs.len());
+        let weight = |k: usize| self.weights.as_ref().map_or(0.0, |weights| weights[k]);
+        let edges = self.positions_in(&names)?.into_iter().enumerate().map(|(k, (a, b))| (a, b, weight(k)));
         let units = names.iter().map(|name| Unit::new(name, 0.0)).collect();
         Machine::new(units, edges).map_err(|error| Fault::from(error).reading(&self.path))
     }
@@ -127,11 +125,18 @@ impl EdgeList {
     /// # Errors
     /// A name that is not among them, a unit joined to itself or a pair that stands twice, with the line.
     pub fn graph_over(&self, names: &[String]) -> Result<Graph> {
+        let edges = self.positions_in(names)?;
+        Graph::new(names.len(), edges).map_err(|error| Fault::from(error).reading(&self.path))
+    }
+
+    /// The positions of each pair; no pair twice, no unit joined to itself.
+    fn positions_in(&self, names: &[String]) -> Result<Vec<(usize, usize)>> {
         let positions: HashMap<&str, usize> = names.iter().map(String::as_str).zip(0..).collect();
         let mut seen: HashMap<(usize, usize), u64> = HashMap::new();
         let fail = |line: u64, problem: String| -> Error {
             Fault::new(format!("line {line}"), problem).reading(&self.path)
         };
+        let mut edges = Vec::with_capacity(self.pairs.len());
         for ((a, b), &line) in self.pairs.iter().zip(&self.lines) {
             let find = |name: &String| {
                 positions.get(name.as_str()).copied().ok_or_else(|| {
@@ -150,7 +155,8 @@ impl EdgeList {
                     format!("the same pair as on line {first}; each pair may stand once"),
                 ));
             }
+            edges.push((a, b));
         }
-        Graph::new(names.len(), seen.into_keys()).map_err(|error| Fault::from(error).reading(&self.path))
+        Ok(edges)
     }
 }

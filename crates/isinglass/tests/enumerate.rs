@@ -316,6 +316,9 @@ fn units_that_are_pinned_take_no_digits_from_the_others() {
     let strong = Machine::from_graph(topology::chain(3)).with_parameters(vec![1e9; 2], vec![0.1; 3]).unwrap();
     let answer = ENGINE.expectations(&strong, &Evidence::none(3), Pairs::None).unwrap();
     assert_eq!(answer.guarantee, isinglass::Guarantee::Approximation);
+    let draws = ENGINE.draw(&strong, &Evidence::none(3), 4, 0).unwrap();
+    let mode = ENGINE.mode(&strong, &Evidence::none(3)).unwrap();
+    assert_eq!([draws.guarantee, mode.guarantee], [isinglass::Guarantee::Approximation; 2]);
 }
 
 #[test]

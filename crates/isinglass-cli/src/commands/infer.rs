@@ -51,7 +51,7 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
     let engine = args.engine.choose(evidence.free_count(), Task::Answer, common);
     let answer = engine.expectations(&machine, &evidence, args.pairs.into())?;
     report::warn_unless_converged(common, &answer.diagnostics);
-    if answer.log_z.is_none() && !engine.has_log_z() {
+    if !engine.has_log_z() {
         common.note(&format!("note: the engine {} has no log Z", engine.name()));
     }
     if common.json {

@@ -81,8 +81,9 @@ fn has_ending(path: &Path, ending: &str) -> bool {
 
 /// Draws are written as text: another ending would lie about what the file holds.
 fn check_ending(output: &Path) -> Result<(), Usage> {
-    let device = output.exists() && !output.is_file() && !output.is_dir();
-    if device || output.is_dir() || has_ending(output, "csv") || has_ending(output, "tsv") {
+    // A device takes anything; what is wrong with a folder is said when it is to be written.
+    let no_file = output.exists() && !output.is_file();
+    if no_file || has_ending(output, "csv") || has_ending(output, "tsv") {
         return Ok(());
     }
     Err(Usage(format!("{}: draws are written to a .csv or .tsv file", output.display())))

@@ -95,6 +95,33 @@ fn an_existing_output_survives_a_failure() {
 }
 
 #[test]
+fn lists_of_edges_are_refused_with_their_line() {
+    let room = Room::new();
+    room.write("t.csv", "ann,bob,cem\n0,1,1\n1,1,0\n");
+    let bad = [
+        ("ann,bob\nbob\n", "line 2", "found 1 cells, expected 2 as on the lines before"),
+        ("ann,bob,cem,dan\n", "line 1", "two names, or two names and a weight"),
+        ("ann,bob\n\n# note\nbob,ann\n", "line 4", "the same pair as on line 1"),
+        ("ann,ann\n", "line 1", "itself"),
+        ("from,to,weight\nann,bob,1\n", "line 1", "found the weight 'weight'"),
+        ("ann,bob,inf\n", "line 1", "finite"),
+        ("ann,\n", "line 1", "empty"),
+        ("# nothing\n", "e.csv", "no edges"),
+    ];
+    for (content, place, problem) in bad {
+        room.write("e.csv", content);
+        refused(&room, "make edges --edges e.csv -o out.json", 1, &["e.csv", place, problem]);
+    }
+    room.write("e.csv", "ann,bobb\n");
+    refused(
+        &room,
+        "fit t.csv --visible-links edges:e.csv -o out.json",
+        1,
+        &["line 1", "'bobb'", "did you mean 'bob'"],
+    );
+}
+
+#[test]
 fn no_output_replaces_an_input() {
     let room = Room::new();
     room.write("m.json", GOOD).write("t.csv", "a,b\n0,1\n1,1\n");

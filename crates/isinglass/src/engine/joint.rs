@@ -55,10 +55,11 @@ pub(super) fn by_partition_sums(
     let mut log_z = Vec::with_capacity(1 << ask.len());
     let mut guarantee = Guarantee::Exact;
     let mut diagnostics = Diagnostics::direct();
-    let numbers: Vec<usize> = (0..1 << ask.len()).collect();
-    for numbers in numbers.chunks(STATES_AT_ONCE) {
+    let states = 1 << ask.len();
+    for first in (0..states).step_by(STATES_AT_ONCE) {
+        let numbers = first..states.min(first + STATES_AT_ONCE);
         let mut cells = Vec::with_capacity(numbers.len() * machine.units());
-        for &number in numbers {
+        for number in numbers.clone() {
             let start = cells.len();
             cells.resize(start + machine.units(), 0);
             for (&unit, s) in places.iter().zip(JointTable::state(ask.len(), number)) {

@@ -30,9 +30,9 @@ pub(super) fn about_likelihood(machine: &Machine, table: &Table) -> Vec<String> 
         }
     }
     let mut notes: Vec<String> =
-        about_columns(&constant, "with one value only: their biases have no finite optimum")
+        about_columns(&constant, "with one value only, whose bias has no finite optimum")
             .into_iter()
-            .chain(about_columns(&empty, "without values: nothing can be learned about them"))
+            .chain(about_columns(&empty, "without values, about which nothing can be learned"))
             .collect();
     let largest =
         machine.weights().iter().fold(0.0, |most: f64, w| most.max(w.abs())) / machine.temperature();

@@ -8,7 +8,7 @@ use super::Enumerate;
 use super::blocks::{Block, Visitor, walk};
 use super::problem::SingleRow;
 use super::single::parts;
-use crate::engine::{Diagnostics, Draws, Guarantee, Sampler};
+use crate::engine::{Diagnostics, Draws, Sampler};
 use crate::numeric::lanes::{LANES, Lane, exp_nonpositive};
 use crate::numeric::streams::{Purpose, stream};
 use crate::{Evidence, Machine, Result};
@@ -114,8 +114,13 @@ impl Sampler for Enumerate {
         let n = machine.units();
         let mut cells = vec![0; count * n];
         for (draw, lane, along) in chosen.into_iter().flatten() {
-            cells[draw * n..(draw + 1) * n].copy_from_slice(&row.state(lane, along));
+            row.write_state(lane, along, &mut cells[draw * n..(draw + 1) * n]);
         }
-        Ok(Draws { units: n, cells, guarantee: Guarantee::Exact, diagnostics: Diagnostics::direct() })
+        Ok(Draws {
+            units: n,
+            cells,
+            guarantee: Self::guarantee(row.scale()),
+            diagnostics: Diagnostics::direct(),
+        })
     }
 }

@@ -12,6 +12,7 @@ mod problem;
 mod rows;
 mod single;
 
+use self::moments::Order;
 use self::single::RowMoments;
 use crate::engine::{
     Ask, Batch, BatchExpectations, Budget, Diagnostics, Engine, Expectations, Guarantee, PairMoments, Pairs,
@@ -94,7 +95,7 @@ impl Engine for Enumerate {
 
     fn expectations(&self, machine: &Machine, evidence: &Evidence, pairs: Pairs) -> Result<Expectations> {
         self.check_row(machine, evidence)?;
-        let moments = RowMoments::of(machine, evidence);
+        let moments = RowMoments::of(machine, evidence, Order::Second);
         Ok(Expectations {
             log_z: Some(moments.log_z),
             means: (0..machine.units()).map(|unit| moments.mean(unit)).collect(),

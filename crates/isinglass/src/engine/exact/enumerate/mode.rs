@@ -7,7 +7,6 @@ use super::Enumerate;
 use super::blocks::{Block, Visitor, walk};
 use super::problem::SingleRow;
 use super::single::parts;
-use crate::engine::Guarantee;
 use crate::numeric::lanes::LANES;
 use crate::search::{Mode, ModeFinder};
 use crate::{Evidence, Machine, Result};
@@ -49,7 +48,8 @@ impl ModeFinder for Enumerate {
             .collect::<Vec<_>>()
             .into_iter()
             .fold(nothing, |best, next| if next.value > best.value { next } else { best });
-        let state = row.state(best.lane, best.high << row.couplings.block_units() | best.state);
-        Ok(Mode { energy: -machine.negative_energy(&state), state, guarantee: Guarantee::Exact })
+        let mut state = vec![0; machine.units()];
+        row.write_state(best.lane, (best.high << row.couplings.block_units()) | best.state, &mut state);
+        Ok(Mode { energy: -machine.negative_energy(&state), state, guarantee: Self::guarantee(row.scale()) })
     }
 }

@@ -75,9 +75,9 @@ impl SingleRow {
         self.couplings.scale() + self.lanes.scale()
     }
 
-    /// The complete state of a lane and a state of the units along.
-    pub(super) fn state(&self, lane: usize, along: usize) -> Vec<i8> {
-        let mut state = self.evidence.cells().to_vec();
+    /// Write the complete state of a lane and a state of the units along.
+    pub(super) fn write_state(&self, lane: usize, along: usize, state: &mut [i8]) {
+        state.copy_from_slice(self.evidence.cells());
         let mut set = |units: &[usize], bits: usize| {
             for (bit, &unit) in units.iter().enumerate() {
                 state[unit] = if bits >> bit & 1 == 1 { 1 } else { -1 };
@@ -85,7 +85,6 @@ impl SingleRow {
         };
         set(&self.across, lane);
         set(&self.along, along);
-        state
     }
 }
 

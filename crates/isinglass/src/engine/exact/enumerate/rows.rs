@@ -87,7 +87,7 @@ impl Part<'_> {
             if free.len() >= SINGLE_ROW_UNITS && 2 * rows.len() <= LANES {
                 for (place, row) in places.zip(rows) {
                     let weight = batch.weights()[place];
-                    let moments = RowMoments::of(machine, &Evidence::from_row(row));
+                    let moments = RowMoments::of(machine, &Evidence::from_row(row), order);
                     self.record(row, weight, moments.log_z, |a| moments.mean(a), |a, b| moments.pair(a, b));
                 }
                 continue;

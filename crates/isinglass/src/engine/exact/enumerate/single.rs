@@ -51,9 +51,10 @@ pub(super) struct RowMoments {
 }
 
 impl RowMoments {
-    pub(super) fn of(machine: &Machine, evidence: &Evidence) -> Self {
+    /// Log Z, and with [`Order::Second`] the moments too.
+    pub(super) fn of(machine: &Machine, evidence: &Evidence, order: Order) -> Self {
         let row = SingleRow::new(machine, evidence);
-        let sums = sum_in_parts(&row.couplings, &row.lanes, Order::Second);
+        let sums = sum_in_parts(&row.couplings, &row.lanes, order);
         let logs: Vec<f64> = (0..1 << row.across.len()).map(|lane| sums.log_sum(lane)).collect();
         let (log_sum, lanes) = shares(&logs);
         let mut places: Vec<Place> =
