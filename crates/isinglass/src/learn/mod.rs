@@ -1,16 +1,20 @@
 //! Learning: from a table to a machine.
 //!
 //! A [`Learner`] takes a machine (its structure, and a start) and a table, and gives a [`Fit`]. Learners know engines only through
-//! the trait [`Engine`](crate::Engine), and optimisers only through the seam in `optimize`.
+//! the trait [`Engine`](crate::Engine), and optimisers only through the seam in `optimize`. [`chow_liu()`] finds a structure in the
+//! table itself.
 
+mod chow_liu;
 mod factorized;
 mod likelihood;
 mod notes;
 mod optimize;
+mod pair_counts;
 mod start;
 
 use std::ops::ControlFlow;
 
+pub use chow_liu::chow_liu;
 pub use factorized::Factorized;
 pub use likelihood::{Evaluation, InformationGain, Likelihood, Phases, most_free};
 pub use optimize::{Objective, OptimizerSettings};
