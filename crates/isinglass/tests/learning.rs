@@ -190,7 +190,8 @@ fn hidden_units_explain_what_couplings_cannot() {
                 .unwrap()
                 .with_numbers(&Numbers::Normal { mean: 0.0, deviation: 0.5 }, &Numbers::Constant(0.0), seed)
                 .unwrap();
-            let settings = OptimizerSettings { iterations: 500, tolerance: 1e-4 };
+            let settings =
+                OptimizerSettings { iterations: 500, tolerance: 1e-4, ..OptimizerSettings::default() };
             let learner = Likelihood::new(&ENGINE).optimizer(settings);
             learner.fit(&start, &table, &mut NoObserver).unwrap().log_likelihood.unwrap()
         })

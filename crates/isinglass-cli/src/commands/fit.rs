@@ -6,23 +6,25 @@ use std::time::Instant;
 
 use anyhow::Context;
 use clap::{Args as ClapArgs, ValueEnum};
-use isinglass::learn::{Factorized, Fit, Learner, Likelihood, OptimizerSettings, most_free};
+use isinglass::learn::{Factorized, Fit, Learner, Likelihood, NoObserver, Restarted, Restarts, most_free};
 use isinglass::{Error, Machine, Table};
 use isinglass_files::{Output, model_format, read_model, write_model};
 use serde_json::json;
 
-use self::start::Structure;
+use self::optimizer::OptimizerOptions;
+use self::structure::Structure;
 use crate::engines::Task;
-use crate::options::{Common, EngineOptions, TableArgs, Usage, keep_inputs};
+use crate::options::{Common, EngineOptions, TableArgs, Usage, at_least, keep_inputs};
 use crate::report;
 
+mod optimizer;
 mod progress;
-mod start;
+mod structure;
 
 /// Learn a machine from a table
 #[derive(ClapArgs)]
 #[command(
-    after_help = "Examples (the first command writes the table):\n  isinglass demo\n  isinglass fit isinglass-demo/votes.csv --l2 0.003 -o votes.json\n  isinglass fit isinglass-demo/votes.csv --visible-links none --hidden 3 --l2 0.01 -o rbm.json"
+    after_help = "Examples (the first command writes the table):\n  isinglass demo\n  isinglass fit isinglass-demo/votes.csv --l2 0.003 -o votes.json\n  isinglass fit isinglass-demo/votes.csv --visible-links none --hidden 3 --l2 0.01 -o rbm.json\n  isinglass fit isinglass-demo/votes.csv --visible-links tree --optimizer cg -o tree.json"
 )]
 pub(crate) struct Args {
     #[command(flatten)]
@@ -38,18 +40,14 @@ pub(crate) struct Args {
     /// How to learn
     #[arg(long, value_name = "LEARNER", default_value = "auto")]
     learner: LearnerName,
-    /// likelihood: how to follow the gradient
-    #[arg(long, value_name = "OPTIMIZER", default_value = "lbfgs")]
-    optimizer: OptimizerName,
     /// likelihood: penalise couplings with X/2 times the sum of their squares
     #[arg(long, value_name = "X", default_value = "0", value_parser = non_negative, allow_hyphen_values = true)]
     l2: f64,
-    /// likelihood: iterations at most
-    #[arg(long, value_name = "N", default_value_t = 1000)]
-    iterations: usize,
-    /// likelihood: converged when no component of the gradient is larger
-    #[arg(long, value_name = "X", default_value = "5e-7", value_parser = non_negative, allow_hyphen_values = true)]
-    tolerance: f64,
+    #[command(flatten)]
+    optimizer: OptimizerOptions,
+    /// likelihood with hidden units: fits from N random starts, of which the best is kept
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = at_least::<1>)]
+    restarts: usize,
     /// Write objective and gradient norm of every iteration to a CSV file
     #[arg(long, value_name = "FILE.csv")]
     history: Option<PathBuf>,
@@ -67,12 +65,6 @@ enum LearnerName {
     Factorized,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum OptimizerName {
-    /// Limited-memory BFGS
-    Lbfgs,
-}
-
 /// A finite number of at least 0.
 fn non_negative(text: &str) -> Result<f64, String> {
     let number = text.parse::<f64>().ok();
@@ -83,16 +75,14 @@ fn non_negative(text: &str) -> Result<f64, String> {
 
 pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
     let began = Instant::now();
+    args.check()?;
     model_format(&args.output)?;
     let table = args.table.read()?;
     let start = match &args.init {
         Some(path) => read_model(path)?,
-        None => args.structure.start(
-            &table,
-            args.learner == LearnerName::Factorized,
-            args.engine.budget,
-            common.seed,
-        )?,
+        None => {
+            args.structure.machine(&table, args.learner == LearnerName::Factorized, args.engine.budget)?
+        }
     };
     let mut inputs = vec![args.table.table.as_path()];
     keep_inputs(&args.output, &inputs)?;
@@ -107,7 +97,8 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
     let output = Output::create(&args.output)?;
     let history = args.history.as_deref().map(Output::create).transpose()?;
 
-    let (learner, engine, fit) = args.fit(&start, &table, common)?;
+    let Done { learner, engine, restarted } = args.fit(&start, &table, common)?;
+    let Restarted { fit, objectives, best } = &restarted;
     if let Some(mut history) = history {
         let mut text = String::from("iteration,objective,gradient_norm\n");
         for step in &fit.history {
@@ -136,28 +127,33 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
             "stopped": fit.stopped,
             "objective": objective,
             "log_likelihood": fit.log_likelihood,
+            "restarts": objectives.len(),
+            "best_restart": best,
+            "restart_objectives": objectives,
             "seconds": seconds,
         }));
     }
-    report::text(&plain(args, &table, &fit, (learner, engine), seconds))
+    let restarts = if objectives.len() > 1 {
+        let worst = objectives.iter().copied().fold(f64::INFINITY, f64::min);
+        let highest = objectives[*best];
+        format!("best of {} starts: objectives from {worst:.6} to {highest:.6}\n", objectives.len())
+    } else {
+        String::new()
+    };
+    let head = plain(&table, fit, learner, engine, seconds);
+    report::text(&format!("{head}{restarts}wrote {}\n", args.output.display()))
 }
 
-fn plain(
-    args: &Args,
-    table: &Table,
-    fit: &Fit,
-    (learner, engine): (&str, Option<&str>),
-    seconds: f64,
-) -> String {
+fn plain(table: &Table, fit: &Fit, learner: &str, engine: Option<&str>, seconds: f64) -> String {
     let machine = &fit.machine;
-    let gradient = fit.history.last().map_or(0.0, |step| step.gradient_norm);
+    let gradient = fit.best().map_or(0.0, |step| step.gradient_norm);
     let likelihood = fit
         .log_likelihood
         .map_or_else(String::new, |x| format!("log-likelihood per row: {x:.6} ({})\n", fit.guarantee));
     format!(
         "{} rows ({} distinct, {} cells missing), {} units, {} couplings\n\
          learner {learner}{}: {}, {} iterations, gradient {gradient:.1e}, {seconds:.2} s\n\
-         {likelihood}wrote {}\n",
+         {likelihood}",
         table.rows(),
         table.distinct_rows(),
         table.missing_cells(),
@@ -166,46 +162,69 @@ fn plain(
         engine.map_or_else(String::new, |engine| format!(" with engine {engine}")),
         if fit.converged { "converged" } else { "NOT converged" },
         fit.iterations(),
-        args.output.display()
     )
 }
 
+/// What a fit gave, and by what.
+struct Done {
+    learner: &'static str,
+    engine: Option<&'static str>,
+    restarted: Restarted,
+}
+
+/// A fit from one start.
+fn once(fit: Fit) -> Restarted {
+    let objectives = fit.best().map(|step| step.objective).into_iter().collect();
+    Restarted { fit, objectives, best: 0 }
+}
+
 impl Args {
-    /// Learner, engine and result.
-    fn fit(
-        &self,
-        start: &Machine,
-        table: &Table,
-        common: &Common,
-    ) -> anyhow::Result<(&'static str, Option<&'static str>, Fit)> {
-        if self.learner == LearnerName::Factorized {
-            if self.l2 != 0.0 {
-                let problem = "--l2 penalises couplings, and the factorized learner has none";
-                return Err(Usage(problem.into()).into());
-            }
-            if self.structure.hidden > 0 {
-                let problem = "the factorized learner has no use for --hidden units";
-                return Err(Usage(problem.into()).into());
-            }
-            let fit = Factorized.fit(start, table, &mut isinglass::learn::NoObserver)?;
-            return Ok((Factorized.name(), None, fit));
+    /// Refuse options that do not go together, before any file is read.
+    fn check(&self) -> Result<(), Usage> {
+        self.optimizer.settings()?;
+        if self.init.is_some() && self.restarts > 1 {
+            return Err(Usage("--init gives the one start there is, and --restarts asks for more".into()));
         }
-        let OptimizerName::Lbfgs = self.optimizer;
+        if self.learner != LearnerName::Factorized {
+            return Ok(());
+        }
+        let problem = if self.l2 != 0.0 {
+            "--l2 penalises couplings, and the factorized learner has none".to_owned()
+        } else if self.structure.hidden > 0 {
+            "the factorized learner has no use for --hidden units".to_owned()
+        } else if self.restarts > 1 {
+            "the factorized learner has one answer, and no use for --restarts".to_owned()
+        } else if let Some(option) = self.optimizer.given() {
+            format!("{option} belongs to --learner likelihood; the factorized learner follows no gradient")
+        } else {
+            return Ok(());
+        };
+        Err(Usage(problem))
+    }
+
+    fn fit(&self, start: &Machine, table: &Table, common: &Common) -> anyhow::Result<Done> {
+        if self.learner == LearnerName::Factorized {
+            let fit = Factorized.fit(start, table, &mut NoObserver)?;
+            return Ok(Done { learner: Factorized.name(), engine: None, restarted: once(fit) });
+        }
         let (clamped, free) =
             most_free(start, table).with_context(|| self.table.table.display().to_string())?;
         let engine = self.engine.choose(clamped.max(free), Task::Exact, common);
-        let learner = Likelihood::new(&*engine)
-            .l2(self.l2)
-            .optimizer(OptimizerSettings { iterations: self.iterations, tolerance: self.tolerance });
-        let mut progress = progress::Progress::start(self.iterations, common)?;
-        let fit = learner.fit(start, table, &mut progress);
+        let learner = Likelihood::new(&*engine).l2(self.l2).optimizer(self.optimizer.settings()?);
+        let mut progress = progress::Progress::start(self.optimizer.iterations, common)?;
+        let restarted = if self.init.is_some() {
+            learner.fit(start, table, &mut progress).map(once)
+        } else {
+            let restarts = Restarts { count: self.restarts, seed: common.seed };
+            restarts.fit(&learner, start, table, &mut progress)
+        };
         progress.finish();
-        let fit = fit.map_err(|error| match error {
+        let restarted = restarted.map_err(|error| match error {
             Error::OverBudget { .. } => anyhow::anyhow!(
                 "{error}\nhint: give more --budget, fewer units or fewer missing cells; --learner factorized fits any size"
             ),
             other => other.into(),
         })?;
-        Ok((learner.name(), Some(engine.name()), fit))
+        Ok(Done { learner: learner.name(), engine: Some(engine.name()), restarted })
     }
 }

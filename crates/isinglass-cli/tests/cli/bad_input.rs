@@ -190,9 +190,37 @@ fn wrong_command_lines_exit_with_two() {
         "fit t.csv -o o.json --l2 0.1 --learner factorized",
         "fit t.csv -o o.json --visible-links ring",
         "fit t.csv -o o.json --init m.json --hidden 2",
+        "fit t.csv -o o.json --optimizer newton",
+        "fit t.csv -o o.json --optimizer adaptive --rate 0",
+        "fit t.csv -o o.json --optimizer adaptive --rate -1",
+        "fit t.csv -o o.json --optimizer momentum --rate nan",
+        "fit t.csv -o o.json --optimizer momentum --momentum 1",
+        "fit t.csv -o o.json --optimizer momentum --momentum -0.5",
+        "fit t.csv -o o.json --tolerance nan",
+        "fit t.csv -o o.json --restarts 0",
+        "fit t.csv -o o.json --visible-links tree:2",
     ];
     for line in wrong {
         refused(&room, line, 2, &[]);
+    }
+}
+
+#[test]
+fn options_of_another_optimizer_or_learner_say_whose_they_are() {
+    let room = Room::new();
+    room.write("m.json", GOOD).write("t.csv", "a,b\n0,1\n");
+    let wrong: [(&str, &[&str]); 8] = [
+        ("--rate 0.1", &["--rate belongs to --optimizer momentum and adaptive, not to lbfgs"]),
+        ("--optimizer cg --rate 0.1", &["--rate belongs", "not to cg"]),
+        ("--momentum 0.5", &["--momentum belongs to --optimizer momentum, not to lbfgs"]),
+        ("--optimizer adaptive --momentum 0.5", &["--momentum belongs", "not to adaptive"]),
+        ("--init m.json --restarts 2", &["--init", "--restarts"]),
+        ("--learner factorized --restarts 2", &["factorized", "--restarts"]),
+        ("--learner factorized --optimizer cg", &["--optimizer belongs to --learner likelihood"]),
+        ("--learner factorized --optimizer adaptive --rate 1", &["belongs to --learner likelihood"]),
+    ];
+    for (options, words) in wrong {
+        refused(&room, &format!("fit t.csv -o o.json {options}"), 2, words);
     }
 }
 

@@ -57,6 +57,10 @@ fn structure_follows_the_options() {
     assert_eq!(shape("").0, 3);
     assert_eq!(shape("--visible-links none").0, 0);
     assert_eq!(shape("--visible-links chain").0, 2);
+    assert_eq!(shape("--visible-links tree").0, 2);
+    assert_eq!(shape("--visible-links tree --inputs rain").0, 3, "a tree of two, both joined with the input");
+    assert_eq!(shape("--visible-links tree --inputs rain,sprinkler").0, 2);
+    assert_eq!(shape("--visible-links tree --hidden 1").0, 5);
     assert_eq!(shape("--visible-links edges:edges.csv").0, 2);
     assert_eq!(shape("--visible-links grid:1x3").0, 2);
     assert_eq!(shape("--visible-links none --hidden 2 --hidden-links full").0, 7);
@@ -124,6 +128,94 @@ fn what_the_data_cannot_bound_is_said() {
     let note = String::from_utf8(output.stderr).unwrap();
     assert!(note.contains("1 column with one value only") && note.contains("(a)"), "{note}");
     assert!(note.contains("1 column without values") && note.contains("(c)"), "{note}");
+}
+
+#[test]
+fn every_optimizer_comes_to_the_same_end_and_writes_its_history() {
+    let room = Room::new();
+    room.write("t.csv", TABLE);
+    let expected = room.json("fit t.csv --weights n --l2 0.01 -o m.json")["log_likelihood"].as_f64().unwrap();
+    for options in [
+        "--optimizer cg",
+        "--optimizer momentum",
+        "--optimizer momentum --rate 0.3 --momentum 0.5",
+        "--optimizer adaptive",
+        "--optimizer adaptive --rate 10",
+    ] {
+        let line =
+            format!("fit t.csv --weights n --l2 0.01 --iterations 5000 -o m.json --history h.csv {options}");
+        let fit = room.json(&line);
+        assert_eq!(fit["converged"], true, "{options}: {}", fit["stopped"]);
+        assert!((fit["log_likelihood"].as_f64().unwrap() - expected).abs() < 1e-6, "{options}");
+        let history = room.read("h.csv");
+        let last = history.lines().last().unwrap();
+        assert_eq!(history.lines().count() as u64, fit["iterations"].as_u64().unwrap() + 2, "{options}");
+        assert!(last.rsplit(',').next().unwrap().parse::<f64>().unwrap() <= 5e-7, "{options}: {last}");
+    }
+}
+
+#[test]
+fn a_rate_that_is_too_large_is_said() {
+    let room = Room::new();
+    room.write("t.csv", TABLE);
+    let line =
+        "fit t.csv --weights n --l2 5 --optimizer momentum --rate 1 --iterations 9999 -o m.json --json";
+    let output = room.run(line);
+    assert!(output.status.success());
+    let fit: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(fit["converged"], false);
+    let warning = String::from_utf8(output.stderr).unwrap();
+    assert!(warning.contains("not converged: diverged") && warning.contains("a rate below 1"), "{warning}");
+    room.ok("info m.json");
+}
+
+#[test]
+fn restarts_keep_the_best_start() {
+    let room = Room::new();
+    room.write("t.csv", "a,b,c\n1,1,1\n1,0,0\n0,1,0\n0,0,1\n");
+    let line = "fit t.csv --hidden 1 --l2 0.003 --seed 1";
+    let one = room.json(&format!("{line} -o one.json"));
+    assert_eq!((&one["restarts"], &one["best_restart"]), (&1.into(), &0.into()));
+    let five = room.json(&format!("{line} --restarts 5 --threads 1 -o five.json"));
+    let objectives: Vec<f64> =
+        five["restart_objectives"].as_array().unwrap().iter().map(|x| x.as_f64().unwrap()).collect();
+    assert_eq!((&five["restarts"], objectives.len()), (&5.into(), 5));
+    assert_eq!(one["restart_objectives"][0], five["restart_objectives"][0]);
+    let best = five["best_restart"].as_u64().unwrap() as usize;
+    assert!(objectives.iter().all(|x| *x <= objectives[best]));
+    assert_eq!(five["objective"].as_array().unwrap().last().unwrap().as_f64(), Some(objectives[best]));
+    let again = room.json(&format!("{line} --restarts 5 --threads 2 -o again.json"));
+    assert_eq!(five["objective"], again["objective"]);
+    assert_eq!(room.read("five.json"), room.read("again.json"));
+    assert!(room.ok(&format!("{line} --restarts 5 -o x.json")).contains("best of 5 starts: objectives from"));
+    let output = room.run("fit t.csv --l2 0.1 --restarts 5 -o x.json");
+    let note = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success() && note.contains("1 start in place of 5"), "{note}");
+}
+
+/// Two columns that are copies but for a few rows belong together, wherever they stand.
+#[test]
+fn trees_join_what_belongs_together() {
+    let room = Room::new();
+    let mut table = String::from("a,b,c,d\n");
+    for k in 0..64u32 {
+        let (a, b) = (k & 1, k >> 1 & 1);
+        let (c, d) = (if k < 4 { 1 - a } else { a }, if k < 2 { 1 - b } else { b });
+        table += &format!("{a},{b},{c},{d}\n");
+    }
+    room.write("t.csv", table);
+    let fit = room.json("fit t.csv --visible-links tree --threads 1 -o m.json");
+    assert_eq!(fit["converged"], true);
+    let model: serde_json::Value = serde_json::from_str(&room.read("m.json")).unwrap();
+    let edges: Vec<(u64, u64)> = model["edges"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|edge| (edge[0].as_u64().unwrap(), edge[1].as_u64().unwrap()))
+        .collect();
+    assert!(edges.len() == 3 && edges.contains(&(0, 2)) && edges.contains(&(1, 3)), "{edges:?}");
+    room.json("fit t.csv --visible-links tree --threads 2 -o n.json");
+    assert_eq!(room.read("m.json"), room.read("n.json"));
 }
 
 /// A fit that takes its time, interrupted.

@@ -213,37 +213,46 @@ impl<'a> InformationGain<'a> {
     /// # Errors
     /// [`Error::CannotDo`] for an engine without log Z, before any work is done.
     pub fn evaluate(&self, machine: &Machine) -> Result<Evaluation> {
+        let machine = &self.prepared(machine)?;
+        let mut evaluation = Evaluation {
+            gain: self.complete.log_weight(machine),
+            clamped: self.complete.clone(),
+            free: Statistics::zero(machine.graph()),
+            guarantee: Guarantee::Exact,
+        };
+        if self.incomplete.rows() > 0 {
+            let rows = Phase::of_rows(self.phases.clamped, machine, &self.incomplete, true)?;
+            evaluation.gain += rows.value;
+            evaluation.clamped.merge(&required(self.phases.clamped, rows.statistics)?)?;
+            evaluation.guarantee = rows.guarantee;
+        }
+        let free = Phase::of_rows(self.phases.free, machine, &self.free, true)?;
+        evaluation.gain = (evaluation.gain - free.value) / self.total_weight;
+        evaluation.free = required(self.phases.free, free.statistics)?;
+        evaluation.guarantee = evaluation.guarantee.and(free.guarantee.negated());
+        Ok(evaluation)
+    }
+
+    /// The gain alone: engines that have log Z without moments are spared these.
+    fn gain(&self, machine: &Machine) -> Result<f64> {
+        let machine = &self.prepared(machine)?;
+        let mut gain = self.complete.log_weight(machine);
+        if self.incomplete.rows() > 0 {
+            gain += Phase::of_rows(self.phases.clamped, machine, &self.incomplete, false)?.value;
+        }
+        let free = Phase::of_rows(self.phases.free, machine, &self.free, false)?;
+        Ok((gain - free.value) / self.total_weight)
+    }
+
+    /// The machine without its offset, once it is known that both engines have log Z.
+    fn prepared(&self, machine: &Machine) -> Result<Machine> {
         let clamped = (self.incomplete.rows() > 0).then_some(self.phases.clamped);
         if let Some(engine) = clamped.into_iter().chain([self.phases.free]).find(|engine| !engine.has_log_z())
         {
             return Err(without_log_z(engine));
         }
         // The offset cancels; left out, it cannot take digits from the difference.
-        let machine = &machine.clone().with_offset(0.0)?;
-        let clamped = self.clamped(machine)?;
-        let free = Phase::of_rows(self.phases.free, machine, &self.free)?;
-        Ok(Evaluation {
-            gain: (clamped.value - free.value) / self.total_weight,
-            clamped: clamped.statistics,
-            free: free.statistics,
-            guarantee: clamped.guarantee.and(free.guarantee.negated()),
-        })
-    }
-
-    /// The rows of the table clamped.
-    fn clamped(&self, machine: &Machine) -> Result<Phase> {
-        let mut phase = Phase {
-            value: self.complete.log_weight(machine),
-            statistics: self.complete.clone(),
-            guarantee: Guarantee::Exact,
-        };
-        if self.incomplete.rows() > 0 {
-            let rows = Phase::of_rows(self.phases.clamped, machine, &self.incomplete)?;
-            phase.value += rows.value;
-            phase.statistics.merge(&rows.statistics)?;
-            phase.guarantee = rows.guarantee;
-        }
-        Ok(phase)
+        machine.clone().with_offset(0.0)
     }
 }
 
@@ -260,22 +269,21 @@ pub struct Evaluation {
     pub guarantee: Guarantee,
 }
 
-/// One phase: Σ w log Z over rows, and the sums of their moments.
+/// One phase: Σ w log Z over rows, and the sums of their moments if they were asked for.
 struct Phase {
     value: f64,
-    statistics: Statistics,
+    statistics: Option<Statistics>,
     guarantee: Guarantee,
 }
 
 impl Phase {
-    fn of_rows(engine: &dyn Engine, machine: &Machine, rows: &Batch) -> Result<Self> {
-        let ask = Ask { statistics: true, means: false };
-        let answer = engine.batch(machine, rows, ask)?;
+    fn of_rows(engine: &dyn Engine, machine: &Machine, rows: &Batch, statistics: bool) -> Result<Self> {
+        let answer = engine.batch(machine, rows, Ask { statistics, means: false })?;
         let log_z = required(engine, answer.log_z)?;
         let weighted = rows.given_order().iter().zip(rows.weights());
         Ok(Self {
             value: weighted.map(|(&row, weight)| weight * log_z[row]).sum(),
-            statistics: required(engine, answer.statistics)?,
+            statistics: answer.statistics,
             guarantee: answer.guarantee,
         })
     }
@@ -307,6 +315,11 @@ impl Objective for InformationGain<'_> {
             *slot = (clamped.means[unit] - free.means[unit]) * scale;
         }
         Ok(gain - self.penalty(&machine))
+    }
+
+    fn value(&self, parameters: &[f64]) -> Result<f64> {
+        let machine = self.machine_of(parameters)?;
+        Ok(self.gain(&machine)? - self.penalty(&machine))
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! A [`Learner`] takes a machine (its structure, and a start) and a table, and gives a [`Fit`]. Learners know engines only through
 //! the trait [`Engine`](crate::Engine), and optimisers only through the seam in `optimize`. [`chow_liu()`] finds a structure in the
-//! table itself.
+//! table itself, [`Restarts`] fits from several starts.
 
 mod chow_liu;
 mod factorized;
@@ -10,6 +10,7 @@ mod likelihood;
 mod notes;
 mod optimize;
 mod pair_counts;
+mod restarts;
 mod start;
 
 use std::ops::ControlFlow;
@@ -17,7 +18,8 @@ use std::ops::ControlFlow;
 pub use chow_liu::chow_liu;
 pub use factorized::Factorized;
 pub use likelihood::{Evaluation, InformationGain, Likelihood, Phases, most_free};
-pub use optimize::{Objective, OptimizerSettings};
+pub use optimize::{Method, Objective, OptimizerSettings};
+pub use restarts::{Restarted, Restarts};
 pub use start::start;
 
 use crate::engine::Guarantee;
@@ -58,6 +60,12 @@ impl Fit {
     pub fn iterations(&self) -> usize {
         self.history.last().map_or(0, |step| step.iteration)
     }
+
+    /// The iteration whose machine was kept: the last if the fit converged, otherwise the one with the largest objective.
+    pub fn best(&self) -> Option<&Step> {
+        let highest = || self.history.iter().max_by(|a, b| a.objective.total_cmp(&b.objective));
+        if self.converged { self.history.last() } else { highest() }
+    }
 }
 
 /// Watches a fit: progress, checkpoints, stopping.
@@ -79,6 +87,9 @@ impl Fit {
 pub trait Observer {
     /// Called after every iteration with the machine as it is; `Break` stops the fit there with what it has, an error ends it without.
     fn step(&mut self, step: &Step, machine: &Machine) -> Result<ControlFlow<()>>;
+
+    /// Called before each of several starts, counted from 0.
+    fn restart(&mut self, _restart: usize, _count: usize) {}
 }
 
 /// Watches nothing.

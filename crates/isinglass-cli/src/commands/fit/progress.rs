@@ -21,7 +21,9 @@ impl Progress {
         let shown = !common.quiet && std::io::stderr().is_terminal();
         let target = if shown { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
         let bar = ProgressBar::with_draw_target(Some(iterations as u64), target);
-        bar.set_style(ProgressStyle::with_template("{spinner} iteration {pos} of at most {len}  {msg}")?);
+        bar.set_style(ProgressStyle::with_template(
+            "{spinner} {prefix}iteration {pos} of at most {len}  {msg}",
+        )?);
         Ok(Self { bar })
     }
 
@@ -36,5 +38,11 @@ impl Observer for Progress {
         self.bar.set_message(format!("objective {:.6}  gradient {:.1e}", step.objective, step.gradient_norm));
         let stop = interrupt::requested();
         Ok(if stop { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+    }
+
+    fn restart(&mut self, restart: usize, count: usize) {
+        if count > 1 {
+            self.bar.set_prefix(format!("restart {} of {count}: ", restart + 1));
+        }
     }
 }

@@ -1,10 +1,8 @@
 //! Limited-memory BFGS with a Moré–Thuente line search, from the crate `basin`.
 
-use std::ops::ControlFlow;
-
 use basin::{CostFunction, Executor, FirstOrderState, Gradient, Lbfgs, StepOutcome, Termination};
 
-use super::{Objective, OptimizerSettings, Optimum, Watch, largest};
+use super::{Climb, Objective, Optimum, finite_or_lowest};
 use crate::{Error, Result};
 
 /// Curvature pairs kept.
@@ -38,15 +36,10 @@ impl Gradient for Negated<'_> {
 
     fn cost_and_gradient_into(&self, parameters: &Vec<f64>, gradient: &mut Vec<f64>) -> Result<f64> {
         gradient.resize(parameters.len(), 0.0);
-        // A trial step may overflow; an infinite cost sends the line search back.
-        if parameters.iter().any(|x| !x.is_finite()) {
+        let value = finite_or_lowest(parameters, || self.0.value_and_gradient(parameters, gradient))?;
+        // A trial step may go too far: an infinite cost is no candidate, whatever its slope.
+        if value == f64::NEG_INFINITY {
             gradient.fill(0.0);
-            return Ok(f64::INFINITY);
-        }
-        let value = self.0.value_and_gradient(parameters, gradient)?;
-        if !value.is_finite() {
-            gradient.fill(0.0);
-            return Ok(f64::INFINITY);
         }
         for x in gradient.iter_mut() {
             *x = -*x;
@@ -58,66 +51,30 @@ impl Gradient for Negated<'_> {
 pub(super) fn maximize(
     objective: &dyn Objective,
     start: Vec<f64>,
-    settings: &OptimizerSettings,
-    watch: &mut Watch<'_>,
+    mut climb: Climb<'_, '_>,
 ) -> Result<Optimum> {
-    // Convergence is judged here, by the gradient alone; the crate's own tests are switched off.
+    // Convergence is judged by the climb, by the gradient alone, and so is the number of iterations; the crate's own tests are switched off.
     let solver = Lbfgs::new()
         .with_absolute_projected_gradient_tolerance(None)
         .with_relative_cost_reduction_tolerance(None)
         .with_m_capacity(MEMORY)
         .unbounded();
-    let parameters = start.clone();
-    let mut stepper =
-        Executor::new(Negated(objective), solver, FirstOrderState::new(start)).into_stepper()?;
-    let mut best = Optimum { parameters, value: f64::NEG_INFINITY, converged: false, stopped: String::new() };
-    for iteration in 0.. {
+    let executor = Executor::new(Negated(objective), solver, FirstOrderState::new(start));
+    let mut stepper = executor.max_iter(u64::MAX).into_stepper()?;
+    let mut iteration = 0;
+    loop {
         let Some((parameters, cost, gradient)) = stepper.state().current() else {
-            return Err(broken(iteration));
+            return Err(climb.broken(iteration));
         };
-        let norm = largest(gradient);
-        if !(cost.is_finite() && norm.is_finite()) {
-            return Err(broken(iteration));
-        }
-        if -cost >= best.value {
-            best.parameters.clone_from(parameters);
-            best.value = -cost;
-        }
-        best.converged = norm <= settings.tolerance;
-        let watched = watch(iteration, parameters, -cost, norm)?;
-        if best.converged {
-            best.stopped = format!("the gradient fell below {:e}", settings.tolerance);
-            return Ok(best);
-        }
-        if watched == ControlFlow::Break(()) {
-            best.stopped = "stopped on request".into();
-            return Ok(best);
-        }
-        if iteration >= settings.iterations {
-            best.stopped = format!("reached the limit of {} iterations", settings.iterations);
-            return Ok(best);
+        if let Some(stopped) = climb.visit(iteration, parameters, -cost, gradient)? {
+            return Ok(climb.end(stopped));
         }
         if let StepOutcome::Stopped(report) = stepper.step()? {
-            best.stopped = explain(&report.termination);
-            return Ok(best);
+            return Ok(match report.termination {
+                Termination::Failed(_) | Termination::Stalled(_) => climb.stuck(),
+                other => climb.end(format!("the optimiser stopped: {other:?}")),
+            });
         }
-    }
-    Ok(best)
-}
-
-/// The objective has no finite value or gradient.
-fn broken(iteration: usize) -> Error {
-    let place =
-        if iteration == 0 { "at the start".to_owned() } else { format!("after iteration {iteration}") };
-    Error::Numerical { method: "L-BFGS", problem: format!("the objective is not finite {place}") }
-}
-
-/// Why the crate gave up, in words.
-fn explain(termination: &Termination) -> String {
-    match termination {
-        Termination::Failed(_) | Termination::Stalled(_) => {
-            "no further progress along the search direction at the precision of the objective".into()
-        }
-        other => format!("the optimiser stopped: {other:?}"),
+        iteration += 1;
     }
 }

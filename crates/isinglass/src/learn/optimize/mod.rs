@@ -1,22 +1,121 @@
-//! The seam to the optimiser crate: maximise a function with its gradient.
+//! The seam to the optimisers: maximise a function with its gradient.
 //!
-//! Nothing outside this folder knows which crate does the work.
+//! Nothing outside this folder knows which crate, or which file here, does the work. Each [`Method`] has a file of its own;
+//! what they share (the record of the best point, the reasons to stop) is in `climb`.
 
+mod adaptive;
+mod cg;
+mod climb;
 mod lbfgs;
+mod line_search;
+mod momentum;
+#[cfg(test)]
+mod tests;
 
 use std::ops::ControlFlow;
 
+use self::climb::Climb;
 use crate::{Error, Result};
 
 /// A function to be made large, value and gradient in one call on plain slices.
 pub trait Objective {
     /// The value at the parameters; the gradient is written into the slice.
     fn value_and_gradient(&self, parameters: &[f64], gradient: &mut [f64]) -> Result<f64>;
+
+    /// The value alone. To be given by objectives for which that is cheaper.
+    fn value(&self, parameters: &[f64]) -> Result<f64> {
+        self.value_and_gradient(parameters, &mut vec![0.0; parameters.len()])
+    }
 }
 
-/// When to stop.
+/// How to follow the gradient.
+///
+/// | method | evaluations an iteration | good for |
+/// |---|---|---|
+/// | [`Lbfgs`](Method::Lbfgs) | about 1 | nearly everything |
+/// | [`Cg`](Method::Cg) | about 2 | very many parameters: it keeps two vectors only |
+/// | [`Momentum`](Method::Momentum) | 1 | comparison with the literature; an objective with noise |
+/// | [`Adaptive`](Method::Adaptive) | 2 to 3, one of them without gradient | no rate to be chosen, and an objective that never falls |
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub enum Method {
+    /// Limited-memory BFGS (Liu and Nocedal 1989) with a Moré–Thuente line search.
+    #[default]
+    Lbfgs,
+    /// Nonlinear conjugate gradients: the Polak–Ribière formula, cut off at 0 (Gilbert and Nocedal 1992), with a strong-Wolfe
+    /// line search; it begins anew with the gradient wherever the direction hardly rises.
+    Cg,
+    /// Gradient ascent with a fixed rate and a heavy ball (Polyak 1964): `v ← μ v + η ∇L`, `x ← x + v`.
+    ///
+    /// The best point seen is kept. An iteration may lower the objective; with too large a rate it diverges, and the fit says so.
+    Momentum {
+        /// The rate η, above 0.
+        rate: f64,
+        /// The share μ of the last step that is kept, from 0 to below 1.
+        momentum: f64,
+    },
+    /// Steps along the normalised gradient whose length adapts itself (Rüger 1996, *Stable dynamic parameter adaptation*, NIPS 8).
+    ///
+    /// ```text
+    /// g  = ∇L(x) / |∇L(x)|
+    /// η' = ηζ  if L(x + ηζ g) ≥ L(x + g η/ζ),  otherwise η/ζ            ζ = 1.8
+    /// x' = x + η' g
+    /// ```
+    ///
+    /// If `L(x')` were below `L(x)`, η' is divided by ζ until it is not: the objective never falls. As values are compared and not slopes, η follows the
+    /// best length by at most a factor of ζ an iteration, in either direction, however it was chosen at first.
+    Adaptive {
+        /// The length η of the first step, above 0.
+        rate: f64,
+    },
+}
+
+impl Method {
+    /// The rate of [`Method::Momentum`] unless another is chosen.
+    pub const MOMENTUM_RATE: f64 = 0.1;
+    /// The momentum of [`Method::Momentum`] unless another is chosen.
+    pub const MOMENTUM: f64 = 0.9;
+    /// The first length of [`Method::Adaptive`] unless another is chosen.
+    pub const ADAPTIVE_RATE: f64 = 0.1;
+
+    /// The method in words.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Lbfgs => "L-BFGS",
+            Self::Cg => "conjugate gradients",
+            Self::Momentum { .. } => "gradient ascent with momentum",
+            Self::Adaptive { .. } => "adaptive gradient ascent",
+        }
+    }
+
+    fn check(self) -> Result<()> {
+        let (rate, momentum) = match self {
+            Self::Lbfgs | Self::Cg => return Ok(()),
+            Self::Momentum { rate, momentum } => (rate, momentum),
+            Self::Adaptive { rate } => (rate, 0.0),
+        };
+        if !(rate.is_finite() && rate > 0.0) {
+            return Err(Error::invalid("rate", format!("found {rate}, expected a finite number above 0")));
+        }
+        if !(0.0..1.0).contains(&momentum) {
+            let problem = format!("found {momentum}, expected a number of at least 0 and below 1");
+            return Err(Error::invalid("momentum", problem));
+        }
+        Ok(())
+    }
+}
+
+/// How to optimise, and when to stop.
+///
+/// # Example
+/// ```
+/// use isinglass::learn::{Method, OptimizerSettings};
+/// let patient = OptimizerSettings { method: Method::Adaptive { rate: 0.1 }, iterations: 100_000, ..OptimizerSettings::default() };
+/// assert_eq!((patient.tolerance, Method::default()), (5e-7, Method::Lbfgs));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct OptimizerSettings {
+    /// How to follow the gradient.
+    pub method: Method,
     /// Iterations at most.
     pub iterations: usize,
     /// Converged when no component of the gradient is larger than this.
@@ -25,14 +124,27 @@ pub struct OptimizerSettings {
 
 impl Default for OptimizerSettings {
     fn default() -> Self {
-        Self { iterations: 1000, tolerance: 5e-7 }
+        Self { method: Method::default(), iterations: 1000, tolerance: 5e-7 }
+    }
+}
+
+impl OptimizerSettings {
+    /// Whether every number is one that an optimiser can work with.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] that names the setting.
+    pub fn check(&self) -> Result<()> {
+        if !(self.tolerance.is_finite() && self.tolerance >= 0.0) {
+            let problem = format!("found {}, expected a finite number of at least 0", self.tolerance);
+            return Err(Error::invalid("tolerance", problem));
+        }
+        self.method.check()
     }
 }
 
 /// The best point found.
 pub(super) struct Optimum {
     pub(super) parameters: Vec<f64>,
-    pub(super) value: f64,
     pub(super) converged: bool,
     pub(super) stopped: String,
 }
@@ -40,22 +152,74 @@ pub(super) struct Optimum {
 /// Told of every iteration: its number, parameters, value and largest gradient component.
 pub(super) type Watch<'w> = dyn FnMut(usize, &[f64], f64, f64) -> Result<ControlFlow<()>> + 'w;
 
-/// Maximise by L-BFGS.
+/// Maximise from a start by the method of the settings.
 pub(super) fn maximize(
     objective: &dyn Objective,
     start: Vec<f64>,
     settings: &OptimizerSettings,
     watch: &mut Watch<'_>,
 ) -> Result<Optimum> {
-    if !(settings.tolerance.is_finite() && settings.tolerance >= 0.0) {
-        let problem = format!("found {}, expected a finite number of at least 0", settings.tolerance);
-        return Err(Error::invalid("tolerance", problem));
+    settings.check()?;
+    let climb = Climb::new(settings, watch);
+    match settings.method {
+        Method::Lbfgs => lbfgs::maximize(objective, start, climb),
+        Method::Cg => cg::maximize(objective, start, climb),
+        Method::Momentum { rate, momentum } => momentum::maximize(objective, start, (rate, momentum), climb),
+        Method::Adaptive { rate } => adaptive::maximize(objective, start, rate, climb),
     }
-    lbfgs::maximize(objective, start, settings, watch)
 }
 
-/// The largest component; not finite if any component is not.
-fn largest(gradient: &[f64]) -> f64 {
-    let most = |most: f64, x: &f64| if most.is_nan() || x.is_nan() { f64::NAN } else { most.max(x.abs()) };
-    gradient.iter().fold(0.0, most)
+/// A place with its value and gradient.
+struct Point {
+    parameters: Vec<f64>,
+    value: f64,
+    gradient: Vec<f64>,
+}
+
+impl Point {
+    /// The start, where an objective without a value is an error.
+    fn start(objective: &dyn Objective, parameters: Vec<f64>) -> Result<Self> {
+        let mut gradient = vec![0.0; parameters.len()];
+        let value = objective.value_and_gradient(&parameters, &mut gradient)?;
+        Ok(Self { parameters, value, gradient })
+    }
+
+    /// A place to try: its value is −∞ where the parameters overflow or the objective has no finite value.
+    fn trial(objective: &dyn Objective, parameters: Vec<f64>) -> Result<Self> {
+        let mut gradient = vec![0.0; parameters.len()];
+        let value =
+            finite_or_lowest(&parameters, || objective.value_and_gradient(&parameters, &mut gradient))?;
+        Ok(Self { parameters, value, gradient })
+    }
+
+    /// The parameters a step away.
+    fn moved(&self, step: f64, direction: &[f64]) -> Vec<f64> {
+        self.parameters.iter().zip(direction).map(|(x, d)| step.mul_add(*d, *x)).collect()
+    }
+}
+
+/// The value at a place to try: −∞ where the parameters overflow or the objective has no finite value.
+fn trial_value(objective: &dyn Objective, parameters: &[f64]) -> Result<f64> {
+    finite_or_lowest(parameters, || objective.value(parameters))
+}
+
+fn finite_or_lowest(parameters: &[f64], value: impl FnOnce() -> Result<f64>) -> Result<f64> {
+    if parameters.iter().any(|x| !x.is_finite()) {
+        return Ok(f64::NEG_INFINITY);
+    }
+    match value() {
+        Ok(value) if value.is_finite() => Ok(value),
+        // An engine that cannot compute with numbers as large as these says that the step was too long.
+        Ok(_) | Err(Error::Numerical { .. }) => Ok(f64::NEG_INFINITY),
+        Err(other) => Err(other),
+    }
+}
+
+/// By how much two values may differ through rounding alone.
+fn rounding(value: f64) -> f64 {
+    64.0 * f64::EPSILON * value.abs().max(1.0)
+}
+
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(x, y)| x * y).sum()
 }

@@ -14,7 +14,8 @@ use crate::options::{find, split_list};
 /// Which units there are and how they are joined.
 #[derive(Args)]
 pub(super) struct Structure {
-    /// Links among the table's columns: none, chain, full, grid:RxC, grid8:RxC, edges:FILE (a CSV of two names a line)
+    /// Links among the table's columns: none, chain, tree (Chow–Liu: the one of largest mutual information; inputs are joined with all the
+    /// others), full, grid:RxC, grid8:RxC, edges:FILE (a CSV of two names a line)
     #[arg(long, value_name = "LINKS", default_value = "full")]
     visible_links: VisibleLinks,
     /// Hidden units, joined with every column
@@ -31,6 +32,8 @@ pub(super) struct Structure {
 #[derive(Clone)]
 enum VisibleLinks {
     Built(Links),
+    /// Learned from the table.
+    Tree,
     File(PathBuf),
 }
 
@@ -38,11 +41,14 @@ impl FromStr for VisibleLinks {
     type Err = isinglass::Error;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
+        if text == "tree" {
+            return Ok(Self::Tree);
+        }
         match text.strip_prefix("edges:") {
             Some("") => Err(isinglass::Error::invalid("links", "edges: needs the name of a file behind it")),
             Some(path) => Ok(Self::File(path.into())),
             None => text.parse().map(Self::Built).map_err(|_: isinglass::Error| {
-                let expected = "none, chain, full, grid:RxC, grid8:RxC or edges:FILE";
+                let expected = "none, chain, tree, full, grid:RxC, grid8:RxC or edges:FILE";
                 isinglass::Error::invalid("links", format!("found '{text}', expected {expected}"))
             }),
         }
@@ -50,37 +56,37 @@ impl FromStr for VisibleLinks {
 }
 
 impl Structure {
-    /// Columns in the table's order, then hidden units, with numbers to start from; without couplings if so asked.
-    pub(super) fn start(
+    /// Columns in the table's order, then hidden units, all numbers 0; without couplings if so asked.
+    pub(super) fn machine(
         &self,
         table: &Table,
         without_edges: bool,
         budget: Budget,
-        seed: u64,
     ) -> anyhow::Result<Machine> {
         let columns = table.columns();
         let first = columns.len();
-        let edges = if without_edges { Vec::new() } else { self.edges(columns, budget)? };
         let named = Machine::from_graph(Graph::new(first, [])?).with_names(columns.iter().cloned())?;
         let mut roles = vec![Role::Visible; first];
         for name in self.inputs.as_deref().map(split_list).unwrap_or_default() {
             roles[find(&named, &name).context("--inputs")?] = Role::Input;
         }
+        let edges = if without_edges { Vec::new() } else { self.edges(table, &roles, budget)? };
         roles.resize(first + self.hidden, Role::Hidden);
         // Links between inputs would say nothing about the visible units.
         let kept = edges.into_iter().filter(|&(a, b)| !(roles[a] == Role::Input && roles[b] == Role::Input));
         let names = columns.iter().cloned().chain(hidden_names(columns, self.hidden));
-        let structure = Machine::from_graph(Graph::new(first + self.hidden, kept)?)
-            .with_names(names)?
-            .with_roles(roles)?;
-        Ok(learn::start(&structure, table, seed, 0)?)
+        let graph = Graph::new(first + self.hidden, kept)?;
+        Ok(Machine::from_graph(graph).with_names(names)?.with_roles(roles)?)
     }
 
     /// Links among the columns, among the hidden units, and across.
-    fn edges(&self, columns: &[String], budget: Budget) -> anyhow::Result<Vec<(usize, usize)>> {
+    fn edges(&self, table: &Table, roles: &[Role], budget: Budget) -> anyhow::Result<Vec<(usize, usize)>> {
+        let columns = table.columns();
         let (visible, hidden) = (columns.len() as u128, self.hidden as u128);
+        let inputs = roles.iter().filter(|&&role| role == Role::Input).count() as u128;
         let inside = match &self.visible_links {
             VisibleLinks::Built(links) => links.most_edges(visible),
+            VisibleLinks::Tree => (visible - inputs) * (inputs + 1),
             VisibleLinks::File(_) => 0,
         };
         let most =
@@ -90,6 +96,7 @@ impl Structure {
         })?;
         let layer = match &self.visible_links {
             VisibleLinks::Built(links) => links.graph(columns.len())?,
+            VisibleLinks::Tree => tree(table, roles)?,
             VisibleLinks::File(path) => read_edges(path)?.graph_over(columns)?,
         };
         let first = columns.len();
@@ -99,6 +106,15 @@ impl Structure {
         edges.extend(below.edges().iter().map(|&(a, b)| (first + a, first + b)));
         Ok(edges)
     }
+}
+
+/// The Chow–Liu tree of the columns to be explained, each of them joined with every input: given the inputs, a tree is left.
+fn tree(table: &Table, roles: &[Role]) -> isinglass::Result<Graph> {
+    let with = |role: Role| (0..roles.len()).filter(move |&column| roles[column] == role);
+    let explained: Vec<usize> = with(Role::Visible).collect();
+    let tree = learn::chow_liu(table, &explained)?;
+    let across = with(Role::Input).flat_map(|input| explained.iter().map(move |&column| (input, column)));
+    Graph::new(roles.len(), tree.edges().iter().copied().chain(across))
 }
 
 /// `h1`, `h2`, …, with as many underscores before as it takes not to meet a column.

@@ -1,0 +1,228 @@
+//! Every optimiser on functions whose maximum is known.
+
+use std::cell::Cell;
+use std::ops::ControlFlow;
+
+use super::*;
+
+const METHODS: [Method; 4] = [
+    Method::Lbfgs,
+    Method::Cg,
+    Method::Momentum { rate: 1e-3, momentum: 0.9 },
+    Method::Adaptive { rate: 0.1 },
+];
+
+/// `7 − ½ Σ_k λ_k y_k²` with `y` the parameters, rotated and shifted; counts its evaluations.
+struct Quadratic {
+    curvatures: Vec<f64>,
+    top: Vec<f64>,
+    evaluations: Cell<usize>,
+    values: Cell<usize>,
+}
+
+impl Quadratic {
+    /// Curvatures from 1 to 1000 in equal ratios.
+    fn ill_conditioned(size: usize) -> Self {
+        let curvature = |k: usize| 1000f64.powf(k as f64 / (size - 1) as f64);
+        let top = (0..size).map(|k| ((k * k + 1) as f64).sin()).collect();
+        Self {
+            curvatures: (0..size).map(curvature).collect(),
+            top,
+            evaluations: Cell::new(0),
+            values: Cell::new(0),
+        }
+    }
+
+    /// A reflection that mixes all axes, its own inverse.
+    fn mixed(x: &[f64]) -> Vec<f64> {
+        let share = 2.0 * x.iter().sum::<f64>() / x.len() as f64;
+        x.iter().map(|x| x - share).collect()
+    }
+
+    fn at(&self, parameters: &[f64]) -> (f64, Vec<f64>) {
+        let apart: Vec<f64> = parameters.iter().zip(&self.top).map(|(x, top)| x - top).collect();
+        let y = Self::mixed(&apart);
+        let pulled: Vec<f64> = y.iter().zip(&self.curvatures).map(|(y, c)| -c * y).collect();
+        (7.0 + 0.5 * dot(&y, &pulled), Self::mixed(&pulled))
+    }
+}
+
+impl Objective for Quadratic {
+    fn value_and_gradient(&self, parameters: &[f64], gradient: &mut [f64]) -> Result<f64> {
+        self.evaluations.set(self.evaluations.get() + 1);
+        let (value, slope) = self.at(parameters);
+        gradient.copy_from_slice(&slope);
+        Ok(value)
+    }
+
+    fn value(&self, parameters: &[f64]) -> Result<f64> {
+        self.values.set(self.values.get() + 1);
+        Ok(self.at(parameters).0)
+    }
+}
+
+/// The optimum and the values on the way to it.
+fn climb(objective: &dyn Objective, start: Vec<f64>, settings: &OptimizerSettings) -> (Optimum, Vec<f64>) {
+    let mut values = Vec::new();
+    let found = maximize(objective, start, settings, &mut |iteration, _, value, _| {
+        assert_eq!(iteration, values.len(), "every iteration is told once, in order");
+        values.push(value);
+        Ok(ControlFlow::Continue(()))
+    });
+    (found.unwrap(), values)
+}
+
+#[test]
+fn all_methods_find_the_top_of_an_ill_conditioned_hill() {
+    for method in METHODS {
+        let hill = Quadratic::ill_conditioned(12);
+        let settings = OptimizerSettings { method, iterations: 200_000, tolerance: 5e-7 };
+        let (found, values) = climb(&hill, vec![0.5; 12], &settings);
+        assert!(found.converged, "{}: {}", method.name(), found.stopped);
+        for (x, top) in found.parameters.iter().zip(&hill.top) {
+            assert!((x - top).abs() < 1e-5, "{}: {x}, not {top}", method.name());
+        }
+        assert!(hill.at(&found.parameters).0 >= values[0]);
+        let falls = values.windows(2).any(|pair| pair[1] < pair[0] - rounding(pair[0]));
+        assert!(!falls || matches!(method, Method::Momentum { .. }), "{}: {values:?}", method.name());
+    }
+}
+
+#[test]
+fn evaluations_are_not_wasted() {
+    for (method, most) in METHODS.into_iter().zip([1.5, 2.5, 1.0, 1.25]) {
+        let hill = Quadratic::ill_conditioned(12);
+        let settings = OptimizerSettings { method, iterations: 200_000, tolerance: 5e-7 };
+        let (_, values) = climb(&hill, vec![0.5; 12], &settings);
+        let iterations = (values.len() - 1) as f64;
+        let found = (hill.evaluations.get() - 1) as f64;
+        assert!(found <= most * iterations, "{}: {found} in {iterations}", method.name());
+        let adaptive = matches!(method, Method::Adaptive { .. });
+        let spared = hill.values.get() as f64 / iterations;
+        assert!(if adaptive { spared <= 1.25 } else { spared == 0.0 }, "{}: {spared}", method.name());
+    }
+}
+
+#[test]
+fn limits_are_told_as_such() {
+    for method in METHODS {
+        let hill = Quadratic::ill_conditioned(5);
+        let begun = hill.at(&[0.5; 5]).0;
+        for iterations in [0, 3] {
+            let settings = OptimizerSettings { method, iterations, tolerance: 0.0 };
+            let (found, values) = climb(&hill, vec![0.5; 5], &settings);
+            assert_eq!((found.converged, values.len()), (false, iterations + 1), "{}", method.name());
+            assert_eq!(found.stopped, format!("reached the limit of {iterations} iterations"));
+            assert!(hill.at(&found.parameters).0 >= begun);
+        }
+        // More iterations than the crates behind the seam do of themselves are done if asked for.
+        let settings = OptimizerSettings { method, iterations: 30_000, tolerance: 0.0 };
+        let (found, _) = climb(&hill, vec![0.5; 5], &settings);
+        let expected = ["reached the limit of 30000", "no further progress", "the gradient fell below 0e0"];
+        assert!(expected.iter().any(|words| found.stopped.starts_with(words)), "{}", found.stopped);
+        assert_eq!(found.converged, found.stopped.starts_with("the gradient"), "{}", method.name());
+        assert!((hill.at(&found.parameters).0 - 7.0).abs() < 1e-12, "{}", method.name());
+    }
+}
+
+#[test]
+fn a_start_at_the_top_stays_there() {
+    for method in METHODS {
+        let hill = Quadratic::ill_conditioned(5);
+        for tolerance in [0.0, 1e-6] {
+            let settings = OptimizerSettings { method, iterations: 100, tolerance };
+            let (found, values) = climb(&hill, hill.top.clone(), &settings);
+            assert_eq!((found.converged, values.len()), (true, 1));
+            assert_eq!(found.parameters, hill.top);
+        }
+        let (found, _) = climb(
+            &Quadratic::ill_conditioned(2),
+            Vec::new(),
+            &OptimizerSettings { method, ..Default::default() },
+        );
+        assert!(found.converged, "no parameters: nothing to be done");
+    }
+}
+
+#[test]
+fn an_observer_stops_every_method() {
+    for method in METHODS {
+        let settings = OptimizerSettings { method, ..OptimizerSettings::default() };
+        let stop = |iteration| if iteration < 2 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) };
+        let hill = Quadratic::ill_conditioned(5);
+        let found =
+            maximize(&hill, vec![0.5; 5], &settings, &mut |iteration, _, _, _| Ok(stop(iteration))).unwrap();
+        assert_eq!((found.converged, found.stopped.as_str()), (false, "stopped on request"));
+    }
+}
+
+#[test]
+fn too_large_a_rate_is_told_and_what_was_found_is_kept() {
+    let hill = Quadratic::ill_conditioned(5);
+    let method = Method::Momentum { rate: 1.0, momentum: 0.5 };
+    let settings = OptimizerSettings { method, iterations: 10_000, tolerance: 1e-9 };
+    let (found, values) = climb(&hill, vec![0.5; 5], &settings);
+    assert!(!found.converged && found.stopped.starts_with("diverged: "), "{}", found.stopped);
+    assert!(found.stopped.ends_with("a rate below 1 is needed"), "{}", found.stopped);
+    let highest = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    assert_eq!(hill.at(&found.parameters).0, highest);
+}
+
+/// No value from some distance on, in one of three ways.
+struct Cliff(fn() -> Result<f64>);
+
+impl Objective for Cliff {
+    fn value_and_gradient(&self, parameters: &[f64], gradient: &mut [f64]) -> Result<f64> {
+        gradient[0] = -2.0 * (parameters[0] - 1.0);
+        if parameters[0].abs() > 1.5 { (self.0)() } else { Ok(-(parameters[0] - 1.0).powi(2)) }
+    }
+}
+
+#[test]
+fn trial_steps_may_go_too_far_but_a_start_may_not() {
+    let too_far: [fn() -> Result<f64>; 3] = [
+        || Ok(f64::NAN),
+        || Ok(f64::NEG_INFINITY),
+        || Err(Error::Numerical { method: "cliff", problem: "too far".into() }),
+    ];
+    for beyond in too_far {
+        // The crate's search does not come back from beyond; it ends with what it has, and says so.
+        let (found, _) = climb(&Cliff(beyond), vec![-1.4], &OptimizerSettings::default());
+        assert!(found.converged || found.stopped.starts_with("no further progress"), "{}", found.stopped);
+        assert!((-1.4..1.5).contains(&found.parameters[0]));
+        for method in [Method::Cg, Method::Adaptive { rate: 100.0 }] {
+            let settings = OptimizerSettings { method, ..OptimizerSettings::default() };
+            let (found, _) = climb(&Cliff(beyond), vec![-1.4], &settings);
+            assert!(found.converged && (found.parameters[0] - 1.0).abs() < 1e-6, "{}", method.name());
+        }
+        for method in METHODS {
+            let settings = OptimizerSettings { method, ..OptimizerSettings::default() };
+            let found = maximize(&Cliff(beyond), vec![2.0], &settings, &mut |_, _, _, _| {
+                Ok(ControlFlow::Continue(()))
+            });
+            assert!(matches!(found, Err(Error::Numerical { .. })), "{}", method.name());
+        }
+    }
+}
+
+#[test]
+fn settings_that_make_no_sense_are_named() {
+    let momentum = |rate, momentum| Method::Momentum { rate, momentum };
+    let message = |method, tolerance| {
+        let settings = OptimizerSettings { method, tolerance, ..OptimizerSettings::default() };
+        settings.check().unwrap_err().to_string()
+    };
+    for rate in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+        for method in [momentum(rate, 0.5), Method::Adaptive { rate }] {
+            assert_eq!(message(method, 0.0), format!("rate: found {rate}, expected a finite number above 0"));
+        }
+    }
+    for bad in [-0.1, 1.0, f64::NAN] {
+        let expected = format!("momentum: found {bad}, expected a number of at least 0 and below 1");
+        assert_eq!(message(momentum(0.1, bad), 0.0), expected);
+    }
+    for bad in [-1.0, f64::NAN, f64::INFINITY] {
+        assert!(message(Method::Lbfgs, bad).starts_with("tolerance: found"));
+    }
+    assert!(OptimizerSettings { method: momentum(1e-9, 0.0), ..Default::default() }.check().is_ok());
+}
