@@ -5,9 +5,12 @@
 //! Nothing in this folder knows about weights.
 
 mod components;
+mod elimination;
 mod partial_three_tree;
+mod shrinking;
 mod treewidth;
 
+pub use elimination::EliminationOrder;
 pub use treewidth::TreewidthBounds;
 
 use crate::{Error, Result};

@@ -3,6 +3,8 @@
 #![allow(dead_code, reason = "each test binary uses its own part")]
 #![allow(missing_docs, clippy::unwrap_used, reason = "test helpers")]
 
+pub(crate) mod structure;
+
 use isinglass::topology::{self, Links, Neighbours};
 use isinglass::{Evidence, Graph, Machine, Spin};
 use proptest::prelude::*;

@@ -1,0 +1,130 @@
+//! Elimination without numbers: which neighbours each unit has when its turn comes.
+
+use super::super::Graph;
+
+/// The neighbours of each unit at its elimination, in compressed rows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Symbolic {
+    offsets: Vec<usize>,
+    neighbours: Vec<u32>,
+}
+
+#[cfg_attr(
+    not(test),
+    expect(dead_code, reason = "for exact elimination, which follows the order with tables")
+)]
+impl Symbolic {
+    /// The number of steps.
+    pub(crate) fn steps(&self) -> usize {
+        self.offsets.len() - 1
+    }
+
+    /// The neighbours at a step, in the order of their own elimination: the first one receives what the step leaves behind.
+    pub(crate) fn neighbours(&self, step: usize) -> &[u32] {
+        &self.neighbours[self.offsets[step]..self.offsets[step + 1]]
+    }
+}
+
+impl Graph {
+    /// Follow an elimination order of all units.
+    ///
+    /// *Returns*: the neighbours at each step, or `None` as soon as a unit has more than `max_width`.
+    /// *Complexity*: linear in edges and in the length of the answer, but for sorting each row.
+    #[cfg_attr(
+        not(test),
+        expect(dead_code, reason = "for exact elimination, which follows the order with tables")
+    )]
+    pub(crate) fn symbolic(&self, order: &[usize], max_width: usize) -> Option<Symbolic> {
+        self.symbolic_while(order, |neighbours| neighbours <= max_width)
+    }
+
+    /// Follow an elimination order for as long as the numbers of neighbours please.
+    ///
+    /// What a unit is joined to when its turn comes are its later neighbours and those of its children, the units whose next neighbour
+    /// it was (Liu 1990, "The role of elimination trees in sparse factorization"): each row is read once.
+    pub(super) fn symbolic_while(
+        &self,
+        order: &[usize],
+        mut pleases: impl FnMut(usize) -> bool,
+    ) -> Option<Symbolic> {
+        const NONE: u32 = u32::MAX;
+        debug_assert_eq!(order.len(), self.units());
+        let mut place = vec![0u32; self.units()];
+        for (step, &unit) in order.iter().enumerate() {
+            place[unit] = step as u32;
+        }
+        let mut found = Symbolic { offsets: vec![0], neighbours: Vec::new() };
+        // While rows are made, units are named by their step.
+        let mut last_child = vec![NONE; self.units()];
+        let mut sibling = vec![NONE; self.units()];
+        let mut entered_at = vec![NONE; self.units()];
+        for (step, &unit) in order.iter().enumerate() {
+            let start = found.neighbours.len();
+            let now = step as u32;
+            for (other, _) in self.neighbours(unit) {
+                let other = place[other];
+                if other > now {
+                    entered_at[other as usize] = now;
+                    found.neighbours.push(other);
+                }
+            }
+            let mut child = last_child[step];
+            while child != NONE {
+                // The first entry of a child is this unit itself.
+                for k in found.offsets[child as usize] + 1..found.offsets[child as usize + 1] {
+                    let other = found.neighbours[k];
+                    if entered_at[other as usize] != now {
+                        entered_at[other as usize] = now;
+                        found.neighbours.push(other);
+                    }
+                }
+                child = sibling[child as usize];
+            }
+            let row = &mut found.neighbours[start..];
+            if !pleases(row.len()) {
+                return None;
+            }
+            row.sort_unstable();
+            if let Some(&next) = row.first() {
+                sibling[step] = last_child[next as usize];
+                last_child[next as usize] = now;
+            }
+            found.offsets.push(found.neighbours.len());
+        }
+        for entry in &mut found.neighbours {
+            *entry = order[*entry as usize] as u32;
+        }
+        Some(found)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use crate::topology::{self, Neighbours};
+
+    #[test]
+    fn rows_are_those_of_plain_elimination() {
+        let graph = topology::grid(5, 6, Neighbours::Eight);
+        let order: Vec<usize> = (0..30).map(|k| k * 7 % 30).collect();
+        let found = graph.symbolic(&order, 30).unwrap();
+        let mut rows: Vec<BTreeSet<usize>> =
+            (0..30).map(|unit| graph.neighbours(unit).map(|(other, _)| other).collect()).collect();
+        assert_eq!(found.steps(), 30);
+        let mut width = 0;
+        for (step, &unit) in order.iter().enumerate() {
+            let around = std::mem::take(&mut rows[unit]);
+            for &a in &around {
+                rows[a].extend(around.iter().copied());
+                rows[a].retain(|&b| b != a && b != unit);
+            }
+            let row: Vec<usize> = found.neighbours(step).iter().map(|&other| other as usize).collect();
+            let turn = |unit: &usize| order.iter().position(|other| other == unit);
+            assert!(row.is_sorted_by_key(turn));
+            assert_eq!(row.iter().copied().collect::<BTreeSet<_>>(), around);
+            width = width.max(around.len());
+        }
+        assert!(graph.symbolic(&order, width).is_some() && graph.symbolic(&order, width - 1).is_none());
+    }
+}
