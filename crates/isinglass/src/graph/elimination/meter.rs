@@ -72,8 +72,10 @@ impl Meter {
 pub(super) struct Chance(u64);
 
 impl Chance {
-    pub(super) fn new() -> Self {
-        Self(0)
+    /// The generator for the candidate with a number.
+    pub(super) fn new(number: u64) -> Self {
+        let mut chance = Self(number);
+        Self(chance.next())
     }
 
     pub(super) fn next(&mut self) -> u64 {

@@ -39,8 +39,7 @@ impl Graph {
     /// nothing but the graph: the same order is found every time.
     ///
     /// *Arguments*: `max_width`, the largest number of neighbours that a unit may have when its turn comes.
-    /// *Returns*: the best order found, or `None` if none was found within `max_width` (up to 3, and where `max_width` is below the
-    /// [degeneracy](Graph::degeneracy), there is none).
+    /// *Returns*: the best order found, or `None` if none was found within `max_width`; for `max_width` up to 3 there is none then.
     /// *Complexity*: near-linear where the treewidth is at most 3 (a million units a second); else up to about the time of an
     /// elimination, and at most a few seconds. Memory is proportional to units, edges and the edges that elimination adds.
     ///

@@ -15,8 +15,8 @@ pub(super) struct Found {
 /// Work for each unit and edge that is granted to the first candidates: enough where the width stays small.
 const WORK_PER_ELEMENT: f64 = 160.0;
 
-/// Work that restarts may take the total to even where tables are small: some tenths of a millisecond.
-const GRANTED_TO_RESTARTS: f64 = 1e5;
+/// The most work that is granted with restarts, however small the tables: well below a millisecond.
+const GRANTED_TO_RESTARTS: f64 = 2e5;
 
 /// Work for each table entry of the best order so far. Both take about as long, a few nanoseconds.
 const WORK_PER_ENTRY: f64 = 0.4;
@@ -34,9 +34,9 @@ pub(super) fn search(graph: &Graph, max_width: usize) -> Option<Found> {
         return None;
     }
     let granted = WORK_PER_ELEMENT * (graph.units() + graph.edges().len()) as f64;
-    let mut search = Search { graph, max_width, granted, best: None, work: 0, chance: Chance::new() };
+    let mut search = Search { graph, max_width, granted, best: None, work: 0, made: 0 };
     search.first_candidates();
-    search.granted = granted.min(GRANTED_TO_RESTARTS);
+    search.granted = (4.0 * granted).min(GRANTED_TO_RESTARTS);
     search.restarts();
     search.best
 }
@@ -48,7 +48,8 @@ struct Search<'a> {
     granted: f64,
     best: Option<Found>,
     work: u64,
-    chance: Chance,
+    /// Candidates so far. Each has its own chance, whatever became of the others.
+    made: u64,
 }
 
 impl Search<'_> {
@@ -65,7 +66,8 @@ impl Search<'_> {
     fn consider(&mut self, make: impl FnOnce(&Graph, &mut Chance, &mut Meter) -> Option<Vec<usize>>) -> bool {
         let rank = self.best.as_ref().map_or(f64::INFINITY, |found| found.cost.rank());
         let mut meter = Meter::new(self.max_width, rank, self.allowance().saturating_sub(self.work));
-        let order = make(self.graph, &mut self.chance, &mut meter);
+        self.made += 1;
+        let order = make(self.graph, &mut Chance::new(self.made), &mut meter);
         self.work += meter.work;
         let is_better = order.is_some();
         if let Some(order) = order {
@@ -102,11 +104,12 @@ impl Search<'_> {
     fn restarts(&mut self) {
         let n = self.graph.units();
         let mut failures = 0;
+        let mut places = Chance::new(0);
         for turn in 0.. {
             if self.work >= self.allowance() || failures >= PATIENCE {
                 return;
             }
-            let place = self.chance.below(n);
+            let place = places.below(n);
             let score = if turn % 8 < 4 { Score::Fill } else { Score::FillAndDegree };
             // A good beginning, and another end.
             let first = match &self.best {
