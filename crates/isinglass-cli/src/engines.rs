@@ -1,7 +1,8 @@
 //! From `--engine` and its options to an engine.
 
-use isinglass::engine::{GibbsSettings, auto};
-use isinglass::{Engine, Enumerate, Gibbs};
+use isinglass::engine::GibbsSettings;
+use isinglass::engine::auto::{self, Choice};
+use isinglass::{Decimate, Eliminate, Engine, Enumerate, Evidence, Gibbs, Machine};
 
 use crate::options::{Common, EngineName, EngineOptions};
 
@@ -15,35 +16,45 @@ pub(crate) enum Task {
 }
 
 impl EngineOptions {
-    /// The engine for some number of free units; what `auto` took and why goes to standard error.
-    pub(crate) fn choose(&self, free_units: usize, task: Task, common: &Common) -> Box<dyn Engine> {
-        let choice = match self.engine {
-            EngineName::Auto => auto::choose(free_units, self.budget),
-            EngineName::Enumerate => return self.build(Enumerate::NAME, common.seed),
-            EngineName::Gibbs => return self.build(Gibbs::NAME, common.seed),
-        };
-        if task == Task::Exact && choice.engine == Gibbs::NAME {
-            // The engine itself refuses, with the figure.
-            return self.build(Enumerate::NAME, common.seed);
-        }
-        common.note(&format!("engine: {}", choice.reason));
-        self.build(choice.engine, common.seed)
+    /// The engine for a machine under evidence; what `auto` took and why goes to standard error.
+    pub(crate) fn choose(
+        &self,
+        machine: &Machine,
+        evidence: &Evidence,
+        task: Task,
+        common: &Common,
+    ) -> anyhow::Result<Box<dyn Engine>> {
+        let budget = self.budget;
+        Ok(match self.engine {
+            EngineName::Enumerate => Box::new(Enumerate { budget }),
+            EngineName::Decimate => Box::new(Decimate::new(budget)),
+            EngineName::Eliminate => Box::new(Eliminate::new(budget)),
+            EngineName::Gibbs => self.gibbs(common.seed),
+            EngineName::Auto => match auto::choose(machine, evidence, budget)? {
+                Choice::Exact { engine, reason } => {
+                    common.note(&format!("engine: {reason}"));
+                    engine
+                }
+                // The engine itself refuses, with the figure.
+                Choice::Sampling { .. } if task == Task::Exact => Box::new(Eliminate::new(budget)),
+                Choice::Sampling { reason } => {
+                    common.note(&format!("engine: {reason}"));
+                    self.gibbs(common.seed)
+                }
+            },
+        })
     }
 
-    fn build(&self, name: &str, seed: u64) -> Box<dyn Engine> {
-        if name == Gibbs::NAME {
-            Box::new(Gibbs {
-                settings: GibbsSettings {
-                    chains: self.chains,
-                    burn_in: self.burn_in,
-                    samples: self.samples,
-                    thin: self.thin,
-                    seed,
-                    budget: self.budget,
-                },
-            })
-        } else {
-            Box::new(Enumerate { budget: self.budget })
-        }
+    fn gibbs(&self, seed: u64) -> Box<dyn Engine> {
+        Box::new(Gibbs {
+            settings: GibbsSettings {
+                chains: self.chains,
+                burn_in: self.burn_in,
+                samples: self.samples,
+                thin: self.thin,
+                seed,
+                budget: self.budget,
+            },
+        })
     }
 }

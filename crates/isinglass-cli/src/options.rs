@@ -137,6 +137,10 @@ pub(crate) enum EngineName {
     Auto,
     /// Every state of the free units: exact
     Enumerate,
+    /// Unit by unit, by decimation: exact and linear in the units, for treewidth up to 3 (unit 0 counted)
+    Decimate,
+    /// Unit by unit, with tables where decimation ends: exact for any treewidth within the budget
+    Eliminate,
     /// Gibbs sampling: estimates with standard errors
     Gibbs,
 }

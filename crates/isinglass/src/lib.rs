@@ -55,8 +55,8 @@ pub mod search;
 pub mod table;
 
 pub use engine::{
-    Ask, Batch, BatchExpectations, Budget, Diagnostics, Engine, Enumerate, Expectations, Gibbs, Guarantee,
-    JointTable, PairMoments, Pairs, Sampler, Statistics,
+    Ask, Batch, BatchExpectations, Budget, Cumulants, Decimate, Diagnostics, Eliminate, Engine, Enumerate,
+    Expectations, Gibbs, Guarantee, JointTable, PairMoments, Pairs, Sampler, Statistics,
 };
 pub use error::{Error, Result};
 pub use graph::Graph;

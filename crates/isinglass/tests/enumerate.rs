@@ -4,7 +4,10 @@
 
 mod common;
 
-use common::{brute_force, clamped_machines, close};
+use common::{
+    brute_force, check_against_brute_force, check_batch_against_rows, check_derivatives, check_draws,
+    check_joint, check_mode, clamped_machines, close, rows_of_evidence,
+};
 use isinglass::search::ModeFinder;
 use isinglass::topology::Numbers;
 use isinglass::{
@@ -14,73 +17,23 @@ use proptest::prelude::*;
 
 const ENGINE: Enumerate = Enumerate { budget: isinglass::Budget(1 << 30) };
 
-fn check_against_brute_force(machine: &Machine, evidence: &Evidence, tolerance: f64) {
-    let truth = brute_force(machine, evidence);
-    let answer = ENGINE.expectations(machine, evidence, Pairs::All).unwrap();
-    close(answer.log_z.unwrap(), truth.log_z, tolerance, "log Z");
-    for unit in 0..machine.units() {
-        close(answer.means[unit], truth.means[unit], tolerance, "mean");
-        for other in unit + 1..machine.units() {
-            let found = answer.correlations.get(machine.graph(), unit, other).unwrap();
-            close(found, truth.pairs[unit][other], tolerance, "pair moment");
-        }
-    }
-    let edges = ENGINE.expectations(machine, evidence, Pairs::Edges).unwrap();
-    for ((a, b), value) in edges.correlations.iter(machine.graph()) {
-        assert_eq!(Some(value), answer.correlations.get(machine.graph(), a, b));
-    }
-}
-
 proptest! {
     #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
 
     #[test]
     fn agrees_with_brute_force((machine, evidence) in clamped_machines(12, 3.0)) {
-        check_against_brute_force(&machine, &evidence, 1e-11);
+        check_against_brute_force(&ENGINE, &machine, &evidence, 1e-11);
     }
 
     #[test]
     fn strong_couplings_neither_overflow_nor_lose_digits((machine, evidence) in clamped_machines(9, 20.0)) {
-        check_against_brute_force(&machine, &evidence, 1e-10);
+        check_against_brute_force(&ENGINE, &machine, &evidence, 1e-10);
     }
 
     #[test]
     fn a_batch_agrees_with_its_rows((machine, _) in clamped_machines(9, 2.0), rows in 1..20usize, seed in any::<u64>()) {
-        let n = machine.units();
-        // Few patterns of free units, so that rows share them and lanes fill.
-        let cells: Vec<i8> = (0..rows * n)
-            .map(|k| {
-                let bits = seed.rotate_left((k % 61) as u32) ^ (k as u64).wrapping_mul(0x9e37_79b9);
-                let free = (seed >> (k % n)) & 1 == 1 && (k / n) % 3 != 0;
-                if free { 0 } else if bits & 4 == 0 { 1 } else { -1 }
-            })
-            .collect();
-        let weights: Vec<f64> = (0..rows).map(|row| 0.5 + row as f64).collect();
-        let batch = Batch::new(n, &cells, &weights).unwrap();
-        let ask = Ask { statistics: true, means: true };
-        let answer = ENGINE.batch(&machine, &batch, ask).unwrap();
-        let statistics = answer.statistics.unwrap();
-        let mut means = vec![0.0; n];
-        let mut edges = vec![0.0; machine.graph().edges().len()];
-        for row in 0..rows {
-            let evidence = Evidence::from_cells(cells[row * n..(row + 1) * n].to_vec()).unwrap();
-            let single = ENGINE.expectations(&machine, &evidence, Pairs::Edges).unwrap();
-            close(answer.log_z.as_ref().unwrap()[row], single.log_z.unwrap(), 1e-12, "log Z of a row");
-            for unit in 0..n {
-                close(answer.means.as_ref().unwrap()[row * n + unit], single.means[unit], 1e-12, "mean in a row");
-                means[unit] += weights[row] * single.means[unit];
-            }
-            for (sum, value) in edges.iter_mut().zip(&single.correlations.values) {
-                *sum += weights[row] * value;
-            }
-        }
-        for (found, expected) in statistics.means.iter().zip(&means) {
-            close(*found, *expected, 1e-11, "summed mean");
-        }
-        for (found, expected) in statistics.edges.iter().zip(&edges) {
-            close(*found, *expected, 1e-11, "summed pair moment");
-        }
-        close(statistics.weight, weights.iter().sum(), 1e-12, "weight");
+        let cells = rows_of_evidence(machine.units(), rows, seed);
+        check_batch_against_rows(&ENGINE, &machine, &cells, 1e-12);
     }
 
     #[test]
@@ -98,54 +51,20 @@ proptest! {
     #[test]
     fn queries_are_ratios_of_sums((machine, evidence) in clamped_machines(9, 2.0), take in 1..4usize) {
         let ask: Vec<usize> = evidence.free().take(take).collect::<Vec<_>>().into_iter().rev().collect();
-        let truth = brute_force(&machine, &evidence);
-        let table = ENGINE.joint(&machine, &evidence, &ask).unwrap();
-        close(table.probabilities.iter().sum(), 1.0, 1e-12, "sum of probabilities");
-        for (number, &p) in table.probabilities.iter().enumerate() {
-            let state = isinglass::JointTable::state(ask.len(), number);
-            let expected: f64 = truth.states.iter()
-                .filter(|(_, s)| ask.iter().zip(&state).all(|(&unit, &x)| s[unit] == x))
-                .map(|(log, _)| (log - truth.log_z).exp())
-                .sum();
-            close(p, expected, 1e-11, "probability of a joint state");
-        }
+        check_joint(&ENGINE.joint(&machine, &evidence, &ask).unwrap(), &machine, &evidence, 1e-11);
     }
 
     #[test]
     fn no_state_beats_the_mode((machine, evidence) in clamped_machines(10, 2.0)) {
-        let truth = brute_force(&machine, &evidence);
-        let mode = ENGINE.mode(&machine, &evidence).unwrap();
-        let best = truth.states.iter().map(|state| state.0).fold(f64::NEG_INFINITY, f64::max);
-        close(machine.log_weight(&mode.state), best, 1e-12, "log-weight of the mode");
-        close(mode.energy, -machine.negative_energy(&mode.state), 1e-12, "its energy");
-        for unit in 0..machine.units() {
-            prop_assert!(evidence.get(unit).is_none_or(|spin| spin.value() == mode.state[unit]));
-        }
+        check_mode(&ENGINE, &machine, &evidence);
     }
 
     /// ∂ log Z / ∂ θ_i = ⟨s_i⟩ / T, ∂ log Z / ∂ w_ij = ⟨s_i s_j⟩ / T.
     #[test]
     fn moments_are_the_derivatives_of_log_z((machine, evidence) in clamped_machines(8, 1.5)) {
-        let answer = ENGINE.expectations(&machine, &evidence, Pairs::Edges).unwrap();
-        let step = 1e-4 * machine.temperature();
-        let edges = machine.weights().len();
-        let parameters: Vec<f64> = machine.weights().iter().chain(machine.biases()).copied().collect();
-        let slope = |k: usize| {
-            let at = |x: f64| {
-                let mut moved = parameters.clone();
-                moved[k] += x;
-                let moved = machine.clone().with_parameters(moved[..edges].to_vec(), moved[edges..].to_vec()).unwrap();
-                ENGINE.expectations(&moved, &evidence, Pairs::None).unwrap().log_z.unwrap()
-            };
-            (at(step) - at(-step)) / (2.0 * step) * machine.temperature()
-        };
-        let moments = answer.correlations.values.iter().chain(&answer.means);
-        for (k, moment) in moments.enumerate() {
-            close(slope(k), *moment, 1e-7, "slope of log Z");
-        }
+        check_derivatives(&ENGINE, &machine, &evidence);
     }
 
-    /// Relabelling units and flipping a unit's sign change the answer in the way they must.
     #[test]
     fn symmetric_under_relabelling_and_flipping((machine, evidence) in clamped_machines(9, 2.0), flipped in any::<u16>()) {
         let n = machine.units();
@@ -378,20 +297,7 @@ fn exact_draws_have_the_distribution_of_the_machine() {
     let machine = topology::sherrington_kirkpatrick(13, 1.5, 3).unwrap();
     let mut evidence = Evidence::none(13);
     evidence.clamp(4, isinglass::Spin::Down);
-    let count = 40_000;
-    let draws = ENGINE.draw(&machine, &evidence, count, 17).unwrap();
-    let truth = brute_force(&machine, &evidence);
-    for a in 0..13 {
-        for b in 0..13 {
-            let sum: i32 = draws.cells.chunks(13).map(|state| i32::from(state[a] * state[b])).sum();
-            let found = f64::from(sum) / count as f64;
-            let deviation = ((1.0 - truth.pairs[a][b].powi(2)) / count as f64).sqrt();
-            let error = (found - truth.pairs[a][b]).abs();
-            assert!(error <= 5.0 * deviation + 1e-12, "{a} {b}: {found}");
-        }
-    }
-    assert_eq!(draws, ENGINE.draw(&machine, &evidence, count, 17).unwrap());
-    assert_ne!(draws, ENGINE.draw(&machine, &evidence, count, 18).unwrap());
+    check_draws(&ENGINE, &machine, &evidence);
 }
 
 #[test]

@@ -207,9 +207,11 @@ impl Args {
             let fit = Factorized.fit(start, table, &mut NoObserver)?;
             return Ok(Done { learner: Factorized.name(), engine: None, restarted: once(fit) });
         }
-        let (clamped, free) =
-            most_free(start, table).with_context(|| self.table.table.display().to_string())?;
-        let engine = self.engine.choose(clamped.max(free), Task::Exact, common);
+        let (_, free) = most_free(start, table).with_context(|| self.table.table.display().to_string())?;
+        // Whatever a bias is at the start, it is trained: the engine must be able to do with all of them. And what it can do with the input units
+        // clamped alone, it can do with more units clamped.
+        let trained = start.clone().with_parameters(start.weights().to_vec(), vec![1.0; start.units()])?;
+        let engine = self.engine.choose(&trained, &free, Task::Exact, common)?;
         let learner = Likelihood::new(&*engine).l2(self.l2).optimizer(self.optimizer.settings()?);
         let mut progress = progress::Progress::start(self.optimizer.iterations, common)?;
         let restarted = if self.init.is_some() {

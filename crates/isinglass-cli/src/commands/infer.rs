@@ -1,11 +1,12 @@
 //! `isinglass infer`: log Z, means, correlations, free or clamped.
 
+use anyhow::Context;
 use clap::{Args as ClapArgs, ValueEnum};
-use isinglass::{Expectations, Machine, Pairs};
+use isinglass::{Cumulants, Expectations, Machine, Pairs};
 use serde_json::{Map, Value, json};
 
 use crate::engines::Task;
-use crate::options::{Common, EngineOptions, ModelWithEvidence};
+use crate::options::{Common, EngineOptions, ModelWithEvidence, Usage, find, split_list};
 use crate::report;
 
 /// Compute log Z, means and correlations of a machine, free or with units clamped
@@ -19,6 +20,9 @@ pub(crate) struct Args {
     /// Which correlations to give
     #[arg(long, value_name = "WHICH", default_value = "edges")]
     pairs: PairChoice,
+    /// Also give the cumulants of all subsets of up to four units; a unit may stand more than once
+    #[arg(long, value_name = "UNIT,…")]
+    cumulants: Option<String>,
     #[command(flatten)]
     engine: EngineOptions,
 }
@@ -48,17 +52,51 @@ const SHOWN: usize = 30;
 
 pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
     let (machine, evidence) = args.model.read()?;
-    let engine = args.engine.choose(evidence.free_count(), Task::Answer, common);
+    let cumulants_of = args.cumulants.as_deref().map(|list| cumulant_units(&machine, list)).transpose()?;
+    let engine = args.engine.choose(&machine, &evidence, Task::Answer, common)?;
     let answer = engine.expectations(&machine, &evidence, args.pairs.into())?;
     report::warn_unless_converged(common, &answer.diagnostics);
     if !engine.has_log_z() {
         common.note(&format!("note: the engine {} has no log Z", engine.name()));
     }
+    let cumulants = cumulants_of.map(|units| engine.cumulants(&machine, &evidence, &units)).transpose()?;
     if common.json {
-        report::json(&document(&machine, engine.name(), &answer))
-    } else {
-        report::text(&plain(&machine, engine.name(), &answer))
+        let mut document = document(&machine, engine.name(), &answer);
+        if let Some(cumulants) = &cumulants {
+            document["cumulants"] = named(&machine, cumulants).map(|(names, x)| json!([names, x])).collect();
+            document["cumulants_guarantee"] = json!(cumulants.guarantee.word());
+        }
+        return report::json(&document);
     }
+    let mut out = plain(&machine, engine.name(), &answer);
+    if let Some(cumulants) = &cumulants {
+        let row = |(names, x): (Vec<&str>, f64)| vec![names.join(" "), format!("{x:.6}")];
+        let rows: Vec<Vec<String>> = named(&machine, cumulants).map(row).collect();
+        out += &format!(
+            "\ncumulants: {}\n{}",
+            cumulants.guarantee,
+            report::columns(&["units", "cumulant"], &rows)
+        );
+    }
+    report::text(&out)
+}
+
+/// The units of `--cumulants`.
+fn cumulant_units(machine: &Machine, list: &str) -> anyhow::Result<Vec<usize>> {
+    let names = split_list(list);
+    if names.len() > Cumulants::MAX_ORDER {
+        let problem =
+            format!("--cumulants: found {} units, expected at most {}", names.len(), Cumulants::MAX_ORDER);
+        return Err(Usage(problem).into());
+    }
+    names.iter().map(|name| Ok(find(machine, name).context("--cumulants")?)).collect()
+}
+
+/// Each cumulant with the names of its units.
+fn named<'a>(machine: &'a Machine, cumulants: &'a Cumulants) -> impl Iterator<Item = (Vec<&'a str>, f64)> {
+    cumulants.iter().map(|(places, x)| {
+        (places.into_iter().map(|place| machine.name(cumulants.units[place])).collect(), x)
+    })
 }
 
 fn document(machine: &Machine, engine: &str, answer: &Expectations) -> Value {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args as ClapArgs;
 use isinglass::engine::auto;
-use isinglass::{Budget, Role};
+use isinglass::{Budget, Evidence, Role};
 use isinglass_files::read_model;
 use serde_json::{Map, Value, json};
 
@@ -36,7 +36,7 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
     let order = graph.decimation_order(&biased);
     let decimatable = order.is_some();
     let treewidth = graph.treewidth_bounds(&[], WIDEST);
-    let offers = auto::offers(machine.units(), args.budget);
+    let offers = auto::offers(&machine, &Evidence::none(machine.units()), args.budget)?;
     let count = |role| machine.with_role(role).count();
     if common.json {
         let roles = Role::ALL.map(|role| (role.word().to_owned(), json!(count(role))));
@@ -47,7 +47,7 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
                     "name": offer.engine,
                     "available": offer.available,
                     "exact": offer.exact,
-                    "bytes": offer.bytes as f64,
+                    "bytes": offer.bytes.map(|bytes| bytes as f64),
                     "cost": offer.cost,
                 })
             })

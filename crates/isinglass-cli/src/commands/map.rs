@@ -22,11 +22,11 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
     let (machine, evidence) = args.model.read()?;
-    let engine = args.engine.choose(evidence.free_count(), Task::Exact, common);
+    let engine = args.engine.choose(&machine, &evidence, Task::Exact, common)?;
     let finder = engine.mode_finder().ok_or_else(|| Error::CannotDo {
         who: engine.name(),
         what: "find a most probable state".into(),
-        why: "it only draws states; --engine enumerate can".into(),
+        why: "it only draws states; --engine decimate, eliminate and enumerate can".into(),
     })?;
     let mode = finder.mode(&machine, &evidence).map_err(|error| match error {
         Error::OverBudget { .. } => {

@@ -38,7 +38,7 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
             return Err(Usage(format!("--ask: unit '{name}' is both asked for and given")).into());
         }
     }
-    let engine = args.engine.choose(evidence.free_count(), Task::Answer, common);
+    let engine = args.engine.choose(&machine, &evidence, Task::Answer, common)?;
     let table = engine.joint(&machine, &evidence, &asked)?;
     report::warn_unless_converged(common, &table.diagnostics);
     let names: Vec<&str> = asked.iter().map(|&unit| machine.name(unit)).collect();

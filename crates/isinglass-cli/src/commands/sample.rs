@@ -11,7 +11,7 @@ use crate::engines::Task;
 use crate::options::{Common, EngineOptions, ModelWithEvidence, Usage, keep_inputs};
 use crate::report;
 
-/// Draw states from a machine: exact independent draws where enumeration is within the budget
+/// Draw states from a machine: exact independent draws where an exact engine is within the budget
 #[derive(ClapArgs)]
 #[command(
     after_help = "Example:\n  isinglass make chain --units 5 --coupling 0.5 -o chain.json\n  isinglass sample chain.json -n 1000 --seed 7 -o draws.csv"
@@ -36,11 +36,11 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
     }
     let (machine, evidence) = args.model.read()?;
     let output = args.output.as_deref().map(Output::create).transpose()?;
-    let engine = args.engine.choose(evidence.free_count(), Task::Answer, common);
+    let engine = args.engine.choose(&machine, &evidence, Task::Answer, common)?;
     let sampler = engine.sampler().ok_or_else(|| Error::CannotDo {
         who: engine.name(),
         what: "draw states".into(),
-        why: "--engine enumerate and --engine gibbs can".into(),
+        why: "--engine decimate, eliminate, enumerate and gibbs can".into(),
     })?;
     let draws = sampler.draw(&machine, &evidence, args.number, common.seed)?;
     report::warn_unless_converged(common, &draws.diagnostics);

@@ -30,11 +30,12 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
     let machine = read_model(&args.model)?;
     let table = args.table.read()?;
-    let (clamped_units, free_units) =
+    let (clamped_evidence, free_evidence) =
         most_free(&machine, &table).with_context(|| args.table.table.display().to_string())?;
     // Few units are free where the table's cells are known: an exact engine may serve there even where it cannot serve the whole.
-    let free = args.engine.choose(free_units, Task::Answer, common);
-    let clamped = args.engine.choose(clamped_units, Task::Answer, &Common { quiet: true, ..*common });
+    let free = args.engine.choose(&machine, &free_evidence, Task::Answer, common)?;
+    let clamped =
+        args.engine.choose(&machine, &clamped_evidence, Task::Answer, &Common { quiet: true, ..*common })?;
     let phases = Phases { clamped: &*clamped, free: &*free };
     let found = score(&machine, &table, phases)?;
     if found.log_likelihood.is_none() && found.pseudo_log_likelihood.is_none() {
@@ -44,7 +45,7 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
         common.note(&format!("note: {note}"));
     }
     // What the numbers came from: complete rows need no engine for their pseudo-likelihood.
-    let engine = match (found.log_likelihood, clamped_units) {
+    let engine = match (found.log_likelihood, clamped_evidence.free_count()) {
         (Some(_), _) => Some(phases.free.name()),
         (None, 0) => None,
         (None, _) => Some(phases.clamped.name()),

@@ -1,6 +1,7 @@
 //! The choice `auto`: an exact engine whenever its cost is within the budget.
 
-use super::{Budget, Enumerate, Gibbs};
+use super::{Budget, Decimate, Eliminate, Engine, Enumerate, Gibbs};
+use crate::{Evidence, Machine, Result};
 
 /// What an engine would do for a machine.
 #[derive(Debug, Clone, PartialEq)]
@@ -11,76 +12,164 @@ pub struct Offer {
     pub available: bool,
     /// Whether its answers are exact.
     pub exact: bool,
-    /// The bytes that count against the budget.
-    pub bytes: u128,
-    /// The cost, in words.
+    /// The bytes that count against the budget; `None` if it cannot run whatever the budget.
+    pub bytes: Option<u128>,
+    /// The cost in words, or why it cannot run.
     pub cost: String,
 }
 
-/// What each engine would cost for some number of free units, best first.
+/// What each engine would cost for the free units of a machine.
 ///
 /// # Example
 /// ```
-/// use isinglass::{Budget, engine::auto};
-/// let offers = auto::offers(20, Budget::default());
-/// assert!(offers[0].available && offers[0].exact);
-/// assert_eq!(offers[0].engine, "enumerate");
-/// assert!(!auto::offers(40, Budget::default())[0].available);
+/// use isinglass::{Budget, Evidence, Machine, engine::auto, topology};
+/// let chain = Machine::from_graph(topology::chain(1000));
+/// let offers = auto::offers(&chain, &Evidence::none(1000), Budget::default())?;
+/// let able: Vec<&str> = offers.iter().filter(|offer| offer.available).map(|offer| offer.engine).collect();
+/// assert_eq!(able, ["decimate", "eliminate", "gibbs"]);
+/// # Ok::<(), isinglass::Error>(())
 /// ```
-pub fn offers(free_units: usize, budget: Budget) -> Vec<Offer> {
-    let enumerate = Enumerate { budget };
+pub fn offers(machine: &Machine, evidence: &Evidence, budget: Budget) -> Result<Vec<Offer>> {
+    machine.check_evidence(evidence)?;
+    let free: Vec<usize> = evidence.free().collect();
+    let count = free.len();
     let mut gibbs = Gibbs::default();
     gibbs.settings.budget = budget;
-    let gibbs_bytes = gibbs.bytes(free_units);
-    vec![
-        Offer {
-            engine: Enumerate::NAME,
-            available: enumerate.check(free_units).is_ok(),
-            exact: true,
-            bytes: Enumerate::cost(free_units),
-            cost: format!(
-                "2^{free_units} states, {} at 8 bytes each",
-                Budget::bytes(Enumerate::cost(free_units))
-            ),
-        },
+    let sampling = format!(
+        "{} chains of {} states, {}",
+        gibbs.settings.chains,
+        gibbs.settings.samples,
+        Budget::bytes(gibbs.bytes(count))
+    );
+    Ok(vec![
+        Decimate::new(budget).estimate(machine, &free).offer(Decimate::NAME),
+        Eliminate::new(budget).estimate(machine, &free).offer(Eliminate::NAME),
+        enumeration(count, budget),
         Offer {
             engine: Gibbs::NAME,
-            available: gibbs.check(free_units).is_ok(),
+            available: gibbs.check(count).is_ok(),
             exact: false,
-            bytes: gibbs_bytes,
-            cost: format!(
-                "{} chains of {} states, {}",
-                gibbs.settings.chains,
-                gibbs.settings.samples,
-                Budget::bytes(gibbs_bytes)
-            ),
+            bytes: Some(gibbs.bytes(count)),
+            cost: sampling,
         },
-    ]
+    ])
 }
 
-/// The engine that `auto` takes, and why.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Choice {
-    /// The name of the engine.
-    pub engine: &'static str,
-    /// The reason, for the user.
-    pub reason: String,
+fn enumeration(free_units: usize, budget: Budget) -> Offer {
+    let bytes = Enumerate::cost(free_units);
+    Offer {
+        engine: Enumerate::NAME,
+        available: Enumerate { budget }.check(free_units).is_ok(),
+        exact: true,
+        bytes: Some(bytes),
+        cost: format!("2^{free_units} states, {} at 8 bytes each", Budget::bytes(bytes)),
+    }
 }
 
-/// Choose an engine for some number of free units.
-pub fn choose(free_units: usize, budget: Budget) -> Choice {
-    let offers = offers(free_units, budget);
-    let exact = &offers[0];
-    if exact.available {
-        Choice { engine: exact.engine, reason: format!("{} (exact: {})", exact.engine, exact.cost) }
-    } else {
-        Choice {
-            engine: Gibbs::NAME,
-            reason: format!(
-                "{} (estimates: {free_units} free units are too many to enumerate within {budget}, which would take {})",
-                Gibbs::NAME,
-                Budget::bytes(exact.bytes)
-            ),
+/// What a network would cost, or why there is none.
+pub(super) type Estimate = Result<NetworkCost>;
+
+/// The cost of an adjoint network.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct NetworkCost {
+    pub(super) width: usize,
+    pub(super) bytes: u128,
+    /// Sums of two terms in one pass.
+    pub(super) work: f64,
+}
+
+trait AsOffer {
+    fn offer(self, engine: &'static str) -> Offer;
+}
+
+impl AsOffer for Estimate {
+    fn offer(self, engine: &'static str) -> Offer {
+        match self {
+            Ok(NetworkCost { width, bytes, .. }) => Offer {
+                engine,
+                available: true,
+                exact: true,
+                bytes: Some(bytes),
+                cost: format!("width {width}, {}", Budget::bytes(bytes)),
+            },
+            Err(error) => Offer {
+                engine,
+                available: false,
+                exact: true,
+                bytes: match error {
+                    crate::Error::OverBudget { needed, .. } => Some(needed),
+                    _ => None,
+                },
+                cost: error.to_string(),
+            },
         }
+    }
+}
+
+/// What `auto` takes, and why.
+pub enum Choice {
+    /// An exact engine; what it prepared to estimate its cost, it has kept.
+    Exact {
+        /// The engine.
+        engine: Box<dyn Engine>,
+        /// The reason, for the user.
+        reason: String,
+    },
+    /// No exact engine is within the budget: sampling is left.
+    Sampling {
+        /// The reason, for the user.
+        reason: String,
+    },
+}
+
+/// A sum of two terms in a network takes as long as about this many states of an enumeration.
+const STATES_PER_SUM: f64 = 8.0;
+
+/// Choose an engine for the free units of a machine: decimation where it applies, otherwise the cheaper of elimination and enumeration.
+///
+/// # Example
+/// ```
+/// use isinglass::{Budget, Engine, Evidence, Machine, engine::auto::{self, Choice}, topology};
+/// let clique = Machine::from_graph(topology::full(12));
+/// let Choice::Exact { engine, .. } = auto::choose(&clique, &Evidence::none(12), Budget::default())? else { panic!() };
+/// assert_eq!(engine.name(), "enumerate");
+///
+/// let clique = Machine::from_graph(topology::full(60));
+/// assert!(matches!(auto::choose(&clique, &Evidence::none(60), Budget::default())?, Choice::Sampling { .. }));
+/// # Ok::<(), isinglass::Error>(())
+/// ```
+pub fn choose(machine: &Machine, evidence: &Evidence, budget: Budget) -> Result<Choice> {
+    machine.check_evidence(evidence)?;
+    let free: Vec<usize> = evidence.free().collect();
+    let decimate = Decimate::new(budget);
+    if let Ok(cost) = decimate.estimate(machine, &free) {
+        let reason = format!("decimate (exact: {} free units at width {})", free.len(), cost.width);
+        return Ok(Choice::Exact { engine: Box::new(decimate), reason });
+    }
+    let enumeration = enumeration(free.len(), budget);
+    let few = (free.len() as f64).exp2();
+    let eliminate = Eliminate::new(budget);
+    let estimate = match enumeration.available && few <= 4096.0 {
+        // Not worth the search for an order.
+        true => None,
+        false => Some(eliminate.estimate(machine, &free)),
+    };
+    match estimate {
+        Some(Ok(cost)) if !enumeration.available || cost.work * STATES_PER_SUM < few => {
+            let reason = format!(
+                "eliminate (exact: {} free units at width {}, {})",
+                free.len(),
+                cost.width,
+                Budget::bytes(cost.bytes)
+            );
+            Ok(Choice::Exact { engine: Box::new(eliminate), reason })
+        }
+        _ if enumeration.available => {
+            let reason = format!("enumerate (exact: {})", enumeration.cost);
+            Ok(Choice::Exact { engine: Box::new(Enumerate { budget }), reason })
+        }
+        Some(Err(error)) => Ok(Choice::Sampling { reason: format!("gibbs (estimates: {error})") }),
+        // Without an estimate, enumeration was available.
+        _ => Ok(Choice::Sampling { reason: "gibbs (estimates)".into() }),
     }
 }

@@ -7,6 +7,7 @@
 pub mod auto;
 mod batch;
 mod budget;
+mod cumulants;
 mod exact;
 mod expectations;
 mod joint;
@@ -14,7 +15,8 @@ mod sampling;
 
 pub use batch::{Batch, Group};
 pub use budget::Budget;
-pub use exact::Enumerate;
+pub use cumulants::Cumulants;
+pub use exact::{Decimate, Eliminate, Enumerate};
 pub use expectations::{
     Ask, BatchExpectations, Diagnostics, Expectations, Guarantee, JointTable, Mixing, PairMoments, Pairs,
     StandardErrors, Statistics,
@@ -75,6 +77,21 @@ pub trait Engine: Send + Sync {
         joint::by_partition_sums(self.name(), machine, evidence, ask, |machine, batch| {
             self.batch(machine, batch, Ask::default())
         })
+    }
+
+    /// The cumulants of every subset of a list of up to four units, given the evidence; a unit may stand more than once.
+    ///
+    /// Unless an engine has a better way, from the joint probabilities of the units.
+    fn cumulants(&self, machine: &Machine, evidence: &Evidence, units: &[usize]) -> Result<Cumulants> {
+        machine.check_evidence(evidence)?;
+        cumulants::check_units(machine, units)?;
+        let mut ask: Vec<usize> = units.to_vec();
+        ask.sort_unstable();
+        ask.dedup();
+        ask.retain(|&unit| evidence.get(unit).is_none());
+        let joint = self.joint(machine, evidence, &ask)?;
+        let fixed = |unit: usize| evidence.get(unit).map(|spin| f64::from(spin.value()));
+        Ok(cumulants::from_joint(units, &joint, fixed))
     }
 }
 

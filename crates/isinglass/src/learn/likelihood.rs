@@ -13,8 +13,8 @@ use std::collections::HashMap;
 use super::notes::about_likelihood;
 use super::optimize::{self, Objective, OptimizerSettings};
 use super::{Fit, Learner, Observer, Step};
-use crate::engine::{Ask, Batch, Engine, Guarantee, Statistics};
-use crate::{Error, Machine, Result, Role, Table};
+use crate::engine::{Ask, Batch, Engine, Group, Guarantee, Statistics};
+use crate::{Error, Evidence, Machine, Result, Role, Spin, Table};
 
 /// Which engine computes which phase of the gradient.
 #[derive(Clone, Copy)]
@@ -323,8 +323,8 @@ impl Objective for InformationGain<'_> {
     }
 }
 
-/// The most units that are free at once: with a row of the table clamped, and with its input units clamped alone.
-/// What an engine for either phase must be able to do.
+/// The evidence that leaves most units free: with a row of the table clamped, and with its input units clamped alone.
+/// What an engine for either phase must be able to do. The values clamped are of no account.
 ///
 /// # Errors
 /// A table that does not fit the machine.
@@ -333,15 +333,29 @@ impl Objective for InformationGain<'_> {
 /// ```
 /// use isinglass::{Table, learn, topology};
 /// let table = Table::from_rows(["v0", "v1", "v2"], [[1, -1, 1], [1, 0, -1]])?;
-/// assert_eq!(learn::most_free(&topology::rbm(3, 2)?, &table)?, (3, 5));
+/// let (clamped, free) = learn::most_free(&topology::rbm(3, 2)?, &table)?;
+/// assert_eq!((clamped.cells(), free.free_count()), ([1, 0, 1, 0, 0].as_slice(), 5));
 /// # Ok::<(), isinglass::Error>(())
 /// ```
-pub fn most_free(machine: &Machine, table: &Table) -> Result<(usize, usize)> {
-    let is_input = |unit: &usize| machine.roles()[*unit] == Role::Input;
-    let inputs = machine.with_role(Role::Input).count();
+pub fn most_free(machine: &Machine, table: &Table) -> Result<(Evidence, Evidence)> {
+    let is_input = |unit: usize| machine.roles()[unit] == Role::Input;
     let rows = table.evidence_for(machine)?;
-    let groups = rows.groups().iter().map(|group| &group.free);
-    let clamped = groups.clone().map(Vec::len).max().unwrap_or(0);
-    let missing = groups.map(|free| free.iter().filter(|unit| is_input(unit)).count()).max().unwrap_or(0);
-    Ok((clamped, machine.units() - inputs + missing))
+    let freest = |matters: &dyn Fn(usize) -> bool| {
+        let count = |group: &&Group| group.free.iter().filter(|&&unit| matters(unit)).count();
+        // The first of equals, so that the choice does not hang on the order of groups.
+        rows.groups().iter().rev().max_by_key(count).map_or(&[][..], |group| &group.free)
+    };
+    let clamp = |is_free: &dyn Fn(usize) -> bool| {
+        let mut evidence = Evidence::none(machine.units());
+        for unit in (0..machine.units()).filter(|&unit| !is_free(unit)) {
+            evidence.clamp(unit, Spin::Up);
+        }
+        evidence
+    };
+    let clamped = freest(&|_| true);
+    let missing_inputs = freest(&is_input);
+    Ok((
+        clamp(&|unit| clamped.contains(&unit)),
+        clamp(&|unit| !is_input(unit) || missing_inputs.contains(&unit)),
+    ))
 }

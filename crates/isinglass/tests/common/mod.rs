@@ -5,8 +5,9 @@
 
 pub(crate) mod structure;
 
+use isinglass::search::ModeFinder;
 use isinglass::topology::{self, Links, Neighbours};
-use isinglass::{Evidence, Graph, Machine, Spin};
+use isinglass::{Ask, Batch, Engine, Evidence, Graph, JointTable, Machine, Pairs, Sampler, Spin};
 use proptest::prelude::*;
 
 /// log Z, means and all pair moments by the plainest loop over states: nothing shared with the engines.
@@ -111,4 +112,156 @@ pub(crate) fn given(units: usize, unit: usize, spin: Spin) -> Evidence {
     let mut evidence = Evidence::none(units);
     evidence.clamp(unit, spin);
     evidence
+}
+
+/// log Z, all means and all pair moments of an engine against brute force.
+pub(crate) fn check_against_brute_force(
+    engine: &dyn Engine,
+    machine: &Machine,
+    evidence: &Evidence,
+    tolerance: f64,
+) {
+    let truth = brute_force(machine, evidence);
+    let answer = engine.expectations(machine, evidence, Pairs::All).unwrap();
+    close(answer.log_z.unwrap(), truth.log_z, tolerance, "log Z");
+    for unit in 0..machine.units() {
+        close(answer.means[unit], truth.means[unit], tolerance, "mean");
+        for other in unit + 1..machine.units() {
+            let found = answer.correlations.get(machine.graph(), unit, other).unwrap();
+            close(found, truth.pairs[unit][other], tolerance, "pair moment");
+        }
+    }
+    let edges = engine.expectations(machine, evidence, Pairs::Edges).unwrap();
+    for ((a, b), value) in edges.correlations.iter(machine.graph()) {
+        close(value, truth.pairs[a][b], tolerance, "edge moment");
+    }
+}
+
+/// Rows of evidence with few patterns of free units, so that rows share them and lanes fill.
+pub(crate) fn rows_of_evidence(units: usize, rows: usize, seed: u64) -> Vec<i8> {
+    (0..rows * units)
+        .map(|k| {
+            let bits = seed.rotate_left((k % 61) as u32) ^ (k as u64).wrapping_mul(0x9e37_79b9);
+            let free = (seed >> (k % units)) & 1 == 1 && (k / units) % 3 != 0;
+            if free {
+                0
+            } else if bits & 4 == 0 {
+                1
+            } else {
+                -1
+            }
+        })
+        .collect()
+}
+
+/// The answer for a batch against those for its rows one by one.
+pub(crate) fn check_batch_against_rows(engine: &dyn Engine, machine: &Machine, cells: &[i8], tolerance: f64) {
+    let n = machine.units();
+    let rows = cells.len() / n;
+    let weights: Vec<f64> = (0..rows).map(|row| 0.5 + row as f64).collect();
+    let batch = Batch::new(n, cells, &weights).unwrap();
+    let answer = engine.batch(machine, &batch, Ask { statistics: true, means: true }).unwrap();
+    let statistics = answer.statistics.unwrap();
+    let mut means = vec![0.0; n];
+    let mut edges = vec![0.0; machine.graph().edges().len()];
+    for row in 0..rows {
+        let evidence = Evidence::from_cells(cells[row * n..(row + 1) * n].to_vec()).unwrap();
+        let single = engine.expectations(machine, &evidence, Pairs::Edges).unwrap();
+        close(answer.log_z.as_ref().unwrap()[row], single.log_z.unwrap(), tolerance, "log Z of a row");
+        for unit in 0..n {
+            let found = answer.means.as_ref().unwrap()[row * n + unit];
+            close(found, single.means[unit], tolerance, "mean in a row");
+            means[unit] += weights[row] * single.means[unit];
+        }
+        for (sum, value) in edges.iter_mut().zip(&single.correlations.values) {
+            *sum += weights[row] * value;
+        }
+    }
+    close(statistics.weight, weights.iter().sum(), tolerance, "weight");
+    for (found, expected) in statistics.means.iter().zip(&means) {
+        close(*found, *expected, 10.0 * tolerance, "summed mean");
+    }
+    for (found, expected) in statistics.edges.iter().zip(&edges) {
+        close(*found, *expected, 10.0 * tolerance, "summed edge moment");
+    }
+    let alone = engine.batch(machine, &batch, Ask::default()).unwrap();
+    for (found, expected) in alone.log_z.unwrap().iter().zip(answer.log_z.unwrap()) {
+        close(*found, expected, tolerance, "log Z without moments");
+    }
+}
+
+/// The machine with some of its biases taken away.
+pub(crate) fn without_biases(machine: &Machine, keep: u64) -> Machine {
+    let bias = |(unit, &bias): (usize, &f64)| if keep >> (unit % 64) & 1 == 1 { bias } else { 0.0 };
+    let biases = machine.biases().iter().enumerate().map(bias).collect();
+    machine.clone().with_parameters(machine.weights().to_vec(), biases).unwrap()
+}
+
+/// The probabilities of joint states against sums over all states.
+pub(crate) fn check_joint(table: &JointTable, machine: &Machine, evidence: &Evidence, tolerance: f64) {
+    let truth = brute_force(machine, evidence);
+    close(table.probabilities.iter().sum(), 1.0, tolerance, "sum of probabilities");
+    for (number, &p) in table.probabilities.iter().enumerate() {
+        let state = JointTable::state(table.units.len(), number);
+        let agrees = |s: &[i8]| table.units.iter().zip(&state).all(|(&unit, &x)| s[unit] == x);
+        let states = truth.states.iter().filter(|(_, s)| agrees(s));
+        let expected: f64 = states.map(|(log, _)| (log - truth.log_z).exp()).sum();
+        close(p, expected, tolerance, "probability of a joint state");
+    }
+}
+
+/// No state has more weight than the mode.
+pub(crate) fn check_mode(finder: &dyn ModeFinder, machine: &Machine, evidence: &Evidence) {
+    let truth = brute_force(machine, evidence);
+    let mode = finder.mode(machine, evidence).unwrap();
+    let best = truth.states.iter().map(|state| state.0).fold(f64::NEG_INFINITY, f64::max);
+    close(machine.log_weight(&mode.state), best, 1e-12, "log-weight of the mode");
+    close(mode.energy, -machine.negative_energy(&mode.state), 1e-12, "its energy");
+    for unit in 0..machine.units() {
+        assert!(
+            evidence.get(unit).is_none_or(|spin| spin.value() == mode.state[unit]),
+            "clamped unit {unit}"
+        );
+    }
+}
+
+/// ∂ log Z / ∂ θ_i = ⟨s_i⟩ / T, ∂ log Z / ∂ w_ij = ⟨s_i s_j⟩ / T, by finite differences.
+pub(crate) fn check_derivatives(engine: &dyn Engine, machine: &Machine, evidence: &Evidence) {
+    let answer = engine.expectations(machine, evidence, Pairs::Edges).unwrap();
+    let step = 1e-4 * machine.temperature();
+    let edges = machine.weights().len();
+    let parameters: Vec<f64> = machine.weights().iter().chain(machine.biases()).copied().collect();
+    let slope = |k: usize| {
+        let at = |x: f64| {
+            let mut moved = parameters.clone();
+            moved[k] += x;
+            let moved =
+                machine.clone().with_parameters(moved[..edges].to_vec(), moved[edges..].to_vec()).unwrap();
+            engine.expectations(&moved, evidence, Pairs::None).unwrap().log_z.unwrap()
+        };
+        (at(step) - at(-step)) / (2.0 * step) * machine.temperature()
+    };
+    let moments = answer.correlations.values.iter().chain(&answer.means);
+    for (k, moment) in moments.enumerate() {
+        close(slope(k), *moment, 1e-7, "slope of log Z");
+    }
+}
+
+/// The moments of many draws are those of the machine, within five standard deviations.
+pub(crate) fn check_draws(engine: &dyn Sampler, machine: &Machine, evidence: &Evidence) {
+    let n = machine.units();
+    let count = 40_000;
+    let draws = engine.draw(machine, evidence, count, 17).unwrap();
+    let truth = brute_force(machine, evidence);
+    for a in 0..n {
+        for b in 0..n {
+            let sum: i32 = draws.cells.chunks(n).map(|state| i32::from(state[a] * state[b])).sum();
+            let found = f64::from(sum) / count as f64;
+            let deviation = ((1.0 - truth.pairs[a][b].powi(2)) / count as f64).sqrt();
+            let error = (found - truth.pairs[a][b]).abs();
+            assert!(error <= 5.0 * deviation + 1e-12, "{a} {b}: {found}");
+        }
+    }
+    assert_eq!(draws, engine.draw(machine, evidence, count, 17).unwrap());
+    assert_ne!(draws, engine.draw(machine, evidence, count, 18).unwrap());
 }

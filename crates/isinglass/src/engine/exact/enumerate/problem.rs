@@ -1,9 +1,7 @@
 //! From a machine and rows of evidence to the couplings and fields that the walk works on.
-//!
-//! Constants (the clamped units' own terms, the machine's offset) stay out of the walk and are added to log Z at the end,
-//! so that moments do not depend on how large they are.
 
 use super::blocks::{Couplings, LaneFields, sign};
+use crate::engine::exact::fields::Fields;
 use crate::engine::exact::pinned::clamp_pinned;
 use crate::numeric::lanes::{LANES, Lane};
 use crate::{Evidence, Machine};
@@ -18,8 +16,8 @@ pub(super) fn group_couplings(machine: &Machine, free: &[usize]) -> Couplings {
 
 /// Up to eight rows of evidence with the same free units, one to a lane; and what is to be added to the log-sum of each.
 pub(super) fn rows_in_lanes(machine: &Machine, free: &[usize], rows: &[&[i8]]) -> (LaneFields, [f64; LANES]) {
-    let (fields, shifts) = fields_and_shifts(machine, free, rows);
-    (LaneFields::new(fields, rows.len(), |_| 0.0), shifts)
+    let fields = Fields::new(machine, free, rows);
+    (LaneFields::new(fields.free.into_iter().map(Lane).collect(), rows.len(), |_| 0.0), fields.shifts)
 }
 
 /// A single evidence, its first free units spread over the lanes; pinned units count as clamped.
@@ -39,7 +37,7 @@ impl SingleRow {
     pub(super) fn new(machine: &Machine, evidence: &Evidence) -> Self {
         let evidence = clamp_pinned(machine, evidence, &[]);
         let free: Vec<usize> = evidence.free().collect();
-        let (alone, shifts) = fields_and_shifts(machine, &free, &[evidence.cells()]);
+        let Fields { free: alone, shifts, .. } = Fields::<1>::new(machine, &free, &[evidence.cells()]);
         let all = shared_couplings(machine, &free);
         let n = free.len();
         let wide = n.min(LANE_UNITS);
@@ -50,13 +48,13 @@ impl SingleRow {
         let fields = (wide..n)
             .map(|a| {
                 let pull = |lane| (0..wide).map(|u| coupling(a, u) * sign(lane, u)).sum::<f64>();
-                Lane(std::array::from_fn(|lane| alone[a].0[0] + pull(lane)))
+                Lane(std::array::from_fn(|lane| alone[a][0] + pull(lane)))
             })
             .collect();
         let own = |lane: usize| {
             let terms = (0..wide).map(|u| {
                 let pairs: f64 = (0..u).map(|v| coupling(u, v) * sign(lane, v)).sum();
-                sign(lane, u) * (alone[u].0[0] + pairs)
+                sign(lane, u) * (alone[u][0] + pairs)
             });
             terms.sum::<f64>()
         };
@@ -100,37 +98,4 @@ fn shared_couplings(machine: &Machine, units: &[usize]) -> Vec<f64> {
         }
     }
     matrix
-}
-
-/// Fields on the free units and constants of up to eight rows that share their free units; all divided by T.
-fn fields_and_shifts(machine: &Machine, free: &[usize], rows: &[&[i8]]) -> (Vec<Lane>, [f64; LANES]) {
-    debug_assert!(rows.len() <= LANES);
-    let graph = machine.graph();
-    let temperature = machine.temperature();
-    // Values unit by unit with rows in adjacent lanes; free units count as 0 and so drop out of every product.
-    let values: Vec<[f64; LANES]> = (0..machine.units())
-        .map(|unit| std::array::from_fn(|lane| rows.get(lane).map_or(0.0, |row| f64::from(row[unit]))))
-        .collect();
-    let mut constant = [0.0; LANES];
-    for (unit, value) in values.iter().enumerate() {
-        for lane in 0..LANES {
-            constant[lane] += machine.biases()[unit] * value[lane];
-        }
-    }
-    for (&(a, b), &w) in graph.edges().iter().zip(machine.weights()) {
-        for lane in 0..LANES {
-            constant[lane] += w * values[a][lane] * values[b][lane];
-        }
-    }
-    let field = |&unit: &usize| {
-        let mut field = [machine.biases()[unit]; LANES];
-        for (other, edge) in graph.neighbours(unit) {
-            let w = machine.weights()[edge];
-            for lane in 0..LANES {
-                field[lane] += w * values[other][lane];
-            }
-        }
-        Lane(field.map(|x| x / temperature))
-    };
-    (free.iter().map(field).collect(), constant.map(|x| x / temperature + machine.offset()))
 }

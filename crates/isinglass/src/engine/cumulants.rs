@@ -1,0 +1,113 @@
+//! Cumulants of a few units: how means, pairs, triples and quadruples hang together beyond what fewer of them explain.
+
+use super::{Diagnostics, Guarantee, JointTable};
+use crate::{Error, Machine, Result};
+
+/// The cumulants of every subset of a list of units.
+///
+/// The first cumulant is the mean, the second the covariance; the third and fourth vanish where pairs explain all there is.
+///
+/// # Example
+/// ```
+/// use isinglass::{Eliminate, Engine, Evidence, Machine, Unit};
+/// let pair = Machine::new(vec![Unit::new("a", 0.3), Unit::new("b", 0.0)], [(0, 1, 0.5)])?;
+/// let cumulants = Eliminate::default().cumulants(&pair, &Evidence::none(2), &[0, 1])?;
+/// let (m_a, m_b, both) = (cumulants.get(&[0]).unwrap(), cumulants.get(&[1]).unwrap(), cumulants.get(&[0, 1]).unwrap());
+/// assert!((m_a - 0.3f64.tanh()).abs() < 1e-12);
+/// assert!((both - (0.5f64.tanh() - m_a * m_b)).abs() < 1e-12);
+/// # Ok::<(), isinglass::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Cumulants {
+    /// The units asked for; one may stand more than once.
+    pub units: Vec<usize>,
+    /// The cumulant of each subset of the list but the empty one: number `set − 1` for the places that are bits of `set`.
+    pub values: Vec<f64>,
+    /// What kind of answer this is.
+    pub guarantee: Guarantee,
+    /// How the computation went.
+    pub diagnostics: Diagnostics,
+}
+
+impl Cumulants {
+    /// The highest order.
+    pub const MAX_ORDER: usize = 4;
+
+    /// The cumulant of some places of the list, each once.
+    pub fn get(&self, places: &[usize]) -> Option<f64> {
+        let set = places.iter().fold(0usize, |set, &place| set | 1 << place.min(63));
+        if set.count_ones() as usize != places.len() {
+            None
+        } else {
+            self.values.get(set.checked_sub(1)?).copied()
+        }
+    }
+
+    /// Each subset of places with its cumulant, smaller subsets first.
+    pub fn iter(&self) -> impl Iterator<Item = (Vec<usize>, f64)> + '_ {
+        let mut sets: Vec<usize> = (1..=self.values.len()).collect();
+        sets.sort_by_key(|set| (set.count_ones(), places_of(*set)));
+        sets.into_iter().map(|set| (places_of(set), self.values[set - 1]))
+    }
+}
+
+/// The places that are bits of a set, rising.
+fn places_of(set: usize) -> Vec<usize> {
+    (0..usize::BITS as usize).filter(|place| set >> place & 1 == 1).collect()
+}
+
+/// Check a list of units.
+pub(super) fn check_units(machine: &Machine, units: &[usize]) -> Result<()> {
+    if units.is_empty() || units.len() > Cumulants::MAX_ORDER {
+        let problem = format!("found {} units, expected 1 to {}", units.len(), Cumulants::MAX_ORDER);
+        return Err(Error::invalid("cumulants", problem));
+    }
+    match units.iter().find(|&&unit| unit >= machine.units()) {
+        Some(unit) => {
+            let problem = format!("position {unit} is beyond the {} units", machine.units());
+            Err(Error::invalid("cumulants", problem))
+        }
+        None => Ok(()),
+    }
+}
+
+/// From joint probabilities of the distinct free units to the cumulants of a list: moments first, then what smaller blocks explain is taken away.
+pub(super) fn from_joint(
+    units: &[usize],
+    joint: &JointTable,
+    fixed: impl Fn(usize) -> Option<f64>,
+) -> Cumulants {
+    let count = 1usize << units.len();
+    let spin = |state: usize, unit: usize| match joint.units.iter().position(|&known| known == unit) {
+        Some(place) if state >> (joint.units.len() - 1 - place) & 1 == 1 => 1.0,
+        Some(_) => -1.0,
+        // A unit that is not in the table is clamped.
+        None => fixed(unit).unwrap_or(0.0),
+    };
+    let moment = |set: usize| -> f64 {
+        let product =
+            |state: usize| places_of(set).iter().map(|&place| spin(state, units[place])).product::<f64>();
+        joint.probabilities.iter().enumerate().map(|(state, p)| p * product(state)).sum()
+    };
+    let moments: Vec<f64> = (0..count).map(moment).collect();
+    // m(S) = Σ over blocks B of S that hold its first element: c(B) m(S ∖ B). Solved for c(S).
+    let mut cumulants = vec![0.0; count];
+    for set in 1..count {
+        let first = set & set.wrapping_neg();
+        let rest = set ^ first;
+        let mut sum = moments[set];
+        let mut part = rest;
+        while part != 0 {
+            // `part` is what the block of the first element leaves out.
+            sum -= cumulants[set ^ part] * moments[part];
+            part = (part - 1) & rest;
+        }
+        cumulants[set] = sum;
+    }
+    Cumulants {
+        units: units.to_vec(),
+        values: cumulants.split_off(1),
+        guarantee: joint.guarantee,
+        diagnostics: joint.diagnostics,
+    }
+}

@@ -1,0 +1,59 @@
+//! What clamped units do to the free ones: fields and constants, for several rows of evidence at once.
+//!
+//! Constants (the clamped units' own terms, the machine's offset) stay apart and are added to log Z at the end, so that moments do not depend on how
+//! large they are.
+
+use crate::Machine;
+
+/// Fields and constants of up to `N` rows that share their free units, all divided by T.
+pub(super) struct Fields<const N: usize> {
+    /// The field on each free unit, a number for each row.
+    pub(super) free: Vec<[f64; N]>,
+    /// What is to be added to the log-sum over free units.
+    pub(super) shifts: [f64; N],
+    /// The value of every unit in each row; 0 where it is free.
+    pub(super) values: Vec<[f64; N]>,
+}
+
+impl<const N: usize> Fields<N> {
+    /// *Complexity*: linear in units and edges, for all rows together.
+    pub(super) fn new(machine: &Machine, free: &[usize], rows: &[&[i8]]) -> Self {
+        debug_assert!(rows.len() <= N);
+        let graph = machine.graph();
+        let temperature = machine.temperature();
+        // Values unit by unit with rows in adjacent lanes; free units count as 0 and so drop out of every product.
+        let values: Vec<[f64; N]> = (0..machine.units())
+            .map(|unit| std::array::from_fn(|lane| rows.get(lane).map_or(0.0, |row| f64::from(row[unit]))))
+            .collect();
+        let mut constant = [0.0; N];
+        for (value, bias) in values.iter().zip(machine.biases()) {
+            for lane in 0..N {
+                constant[lane] += bias * value[lane];
+            }
+        }
+        if free.len() < machine.units() {
+            for (&(a, b), &w) in graph.edges().iter().zip(machine.weights()) {
+                for lane in 0..N {
+                    constant[lane] += w * values[a][lane] * values[b][lane];
+                }
+            }
+        }
+        let field = |&unit: &usize| {
+            let mut field = [machine.biases()[unit]; N];
+            if free.len() < machine.units() {
+                for (other, edge) in graph.neighbours(unit) {
+                    let w = machine.weights()[edge];
+                    for lane in 0..N {
+                        field[lane] += w * values[other][lane];
+                    }
+                }
+            }
+            field.map(|x| x / temperature)
+        };
+        Self {
+            free: free.iter().map(field).collect(),
+            shifts: constant.map(|x| x / temperature + machine.offset()),
+            values,
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! Cumulants as derivatives of log Z by the biases (Rüger 1997, theorem 3.1).
+//!
+//! `C(s_a, s_b, …) = T^r ∂^r log Z / ∂θ_a ∂θ_b …`: derivatives by the effective biases θ/T, with no power of T left.
+
+use super::generic::partition_sum;
+use super::jet::{Jet, MAX_ORDER};
+use super::plan::Form;
+use super::{Solver, guarantee};
+use crate::engine::Diagnostics;
+use crate::engine::cumulants::{Cumulants, check_units};
+use crate::engine::exact::fields::Fields;
+use crate::engine::exact::pinned::clamp_pinned;
+use crate::{Evidence, Machine, Result};
+
+impl Solver<'_> {
+    /// The cumulants of all subsets of a list of units, from one pass.
+    pub(super) fn cumulants(
+        self,
+        machine: &Machine,
+        evidence: &Evidence,
+        units: &[usize],
+    ) -> Result<Cumulants> {
+        self.check(machine, evidence)?;
+        check_units(machine, units)?;
+        const { assert!(MAX_ORDER == Cumulants::MAX_ORDER) };
+        let evidence = clamp_pinned(machine, evidence, &[]);
+        let free: Vec<usize> = evidence.free().collect();
+        let network = self.network(machine, &free, Form::Tables)?;
+        let plan = &network.plan;
+        self.check_numbers(plan, size_of::<Jet>())?;
+        let fields = Fields::<1>::new(machine, &free, &[evidence.cells()]);
+        let bias = |local: usize| {
+            let here = |&(_, &unit): &(usize, &usize)| unit == free[local];
+            let set = units.iter().enumerate().filter(here).fold(0, |set, (order, _)| set | 1 << order);
+            let up = Jet::new(fields.free[local][0], set);
+            [up.negated(), up]
+        };
+        let temperature = machine.temperature();
+        let weight = |slot: usize| machine.weights()[plan.edges[slot] as usize] / temperature;
+        let (log_z, _) = partition_sum(plan, weight, bias);
+        let mut values: Vec<f64> = (1..1usize << units.len()).map(|set| log_z.0[set]).collect();
+        // A clamped unit is a constant: its own mean, and no part of any other cumulant. The derivatives say so but for the first.
+        for (order, &unit) in units.iter().enumerate() {
+            if let Some(spin) = evidence.get(unit) {
+                values[(1 << order) - 1] = f64::from(spin.value());
+            }
+        }
+        Ok(Cumulants {
+            units: units.to_vec(),
+            values,
+            guarantee: guarantee(machine, free),
+            diagnostics: Diagnostics::direct(),
+        })
+    }
+}

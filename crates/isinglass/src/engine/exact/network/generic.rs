@@ -1,0 +1,75 @@
+//! Elimination with numbers of any kind: derivatives up to the fourth order, complex weights.
+//!
+//! A plan of tables only is run forward, number by number. What the entries of the tables are (logarithms of sums, with whatever else goes along) is for the
+//! number to say.
+
+use super::plan::{NONE, Output, Plan, Step};
+
+/// The logarithm of a weight, of some kind.
+pub(super) trait Number: Clone {
+    /// The logarithm of 1.
+    fn one() -> Self;
+    /// Multiply by a weight.
+    fn times(&mut self, other: &Self);
+    /// Multiply by `e^x`.
+    fn shift(&mut self, x: f64);
+    /// The logarithm of the weight's size.
+    fn log_size(&self) -> f64;
+    /// The sum of two weights.
+    fn sum(a: Self, b: Self) -> Self;
+}
+
+/// The partition sum of a plan of tables, apart from the factor `e^x` that comes with it.
+///
+/// *Arguments*: the effective weight of a slot; the weights that a local unit's bias gives to its values −1 and +1.
+pub(super) fn partition_sum<N: Number>(
+    plan: &Plan,
+    weight: impl Fn(usize) -> f64,
+    bias: impl Fn(usize) -> [N; 2],
+) -> (N, f64) {
+    let mut tables: Vec<Vec<N>> = vec![Vec::new(); plan.table_bits.len()];
+    let mut whole = N::one();
+    let mut factor = 0.0;
+    for step in &plan.steps {
+        // A plan of tables has no other steps.
+        let Step::Bucket(bucket) = step else { continue };
+        let bucket = &plan.buckets[*bucket as usize];
+        let (_, slots) = plan.scope(bucket);
+        let bits = slots.len();
+        let own = bias(bucket.unit as usize);
+        let mut out: Vec<N> = (0..1u64 << bits)
+            .map(|state| {
+                let joined = slots.iter().enumerate().filter(|&(_, &slot)| slot != NONE);
+                let pull = |(place, &slot): (usize, &u32)| {
+                    let w = weight(slot as usize);
+                    if state >> (bits - 1 - place) & 1 == 1 { w } else { -w }
+                };
+                let field: f64 = joined.map(pull).sum();
+                let [mut down, mut up] = own.clone();
+                down.shift(-field);
+                up.shift(field);
+                for child in plan.children(bucket) {
+                    let table = &tables[child.table as usize];
+                    let place = child.index(state);
+                    down.times(&table[place]);
+                    up.times(&table[place + child.up()]);
+                }
+                N::sum(down, up)
+            })
+            .collect();
+        for child in plan.children(bucket) {
+            tables[child.table as usize] = Vec::new();
+        }
+        // Large factors stay apart: they would take digits from the differences between entries.
+        let size = out.iter().map(N::log_size).fold(f64::NEG_INFINITY, f64::max);
+        if size.is_finite() {
+            factor += size;
+            out.iter_mut().for_each(|entry| entry.shift(-size));
+        }
+        match bucket.output {
+            Output::Table(table) => tables[table as usize] = out,
+            Output::Weights { .. } => whole.times(&out[0]),
+        }
+    }
+    (whole, factor)
+}

@@ -1,0 +1,235 @@
+//! Engines `decimate` and `eliminate`: sums over units one by one, through the adjoint network.
+//!
+//! One subsystem. `plan` compiles a graph and a set of free units into a flat tape; `star` holds the decimation rules, `bucket` goes on with tables
+//! where pair weights do not suffice, and `tape` runs a plan forward (log Z) and backward (all moments), for one row or eight at a time. `memory` cuts
+//! long passes into segments that fit the budget. `prepare` finds orders, checks budgets and keeps plans for the next call; `rows` and `single` answer for
+//! batches and for one evidence; `walk` goes backwards to draw states or to find the most probable one.
+
+mod bucket;
+mod cumulants;
+mod fourier;
+mod generic;
+mod jet;
+mod memory;
+mod plan;
+mod polar;
+mod prepare;
+mod rows;
+mod single;
+mod star;
+mod tape;
+mod walk;
+
+use num_complex::Complex64;
+
+use self::prepare::{Networks, Reach};
+use crate::engine::auto::Estimate;
+use crate::engine::{
+    Ask, Batch, BatchExpectations, Budget, Cumulants, Draws, Engine, Expectations, Guarantee, JointTable,
+    Pairs, Sampler,
+};
+use crate::search::{Mode, ModeFinder};
+use crate::{Error, Evidence, Machine, Result};
+
+/// Energies beyond this would overflow in sums and differences.
+const SCALE: f64 = 1e290;
+
+/// Up to this size of the numbers at one unit, divided by T, nine digits after the point are right; beyond, the answer is not called exact.
+const NINE_DIGITS: f64 = 1e6;
+
+/// Exact answers for machines of any size that are decimatable: linear in the number of units.
+///
+/// A machine is decimatable if the free units together with unit 0, to which biases lead, have treewidth at most 3 (Rüger 1997, definition 4.3).
+///
+/// *Complexity*: linear in the units, all edge moments together. *Memory*: linear.
+/// *Accuracy*: 1e-9 and better, for weights of any size up to 1e6 T at a unit; beyond, the answer says `approximation`.
+/// *When it fails*: on a machine that is not decimatable it refuses; [`Eliminate`] goes on with tables.
+///
+/// # Example
+/// ```
+/// use isinglass::{Decimate, Engine, Evidence, Machine, Pairs, topology};
+/// let chain = Machine::from_graph(topology::chain(1000)).with_parameters(vec![0.5; 999], vec![0.0; 1000])?;
+/// let answer = Decimate::default().expectations(&chain, &Evidence::none(1000), Pairs::Edges)?;
+/// let exact = 1000.0 * 2f64.ln() + 999.0 * 0.5f64.cosh().ln();
+/// assert!((answer.log_z.unwrap() - exact).abs() < 1e-9);
+/// assert!((answer.correlations.values[500] - 0.5f64.tanh()).abs() < 1e-12);
+///
+/// let clique = Machine::from_graph(topology::full(5));
+/// assert!(Decimate::default().expectations(&clique, &Evidence::none(5), Pairs::Edges).is_err());
+/// # Ok::<(), isinglass::Error>(())
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct Decimate {
+    networks: Networks,
+}
+
+/// Exact answers for any machine whose treewidth the budget allows: decimation where it applies, tables beyond.
+///
+/// *Complexity*: `O(n 2^w)` for width w of the elimination order found, all edge moments together; the order is searched once for each structure.
+/// *Memory*: tables of `2^w` numbers; where those of all steps do not fit the budget, some are computed twice.
+/// *Accuracy*: as [`Decimate`]. *When it fails*: where no order of a width within the budget is found; it refuses and says what it would need.
+///
+/// # Example
+/// ```
+/// use isinglass::{Eliminate, Engine, Enumerate, Evidence, Pairs, topology};
+/// let glass = topology::sherrington_kirkpatrick(12, 1.0, 0)?;
+/// let nothing = Evidence::none(12);
+/// let one = Eliminate::default().expectations(&glass, &nothing, Pairs::Edges)?;
+/// let other = Enumerate::default().expectations(&glass, &nothing, Pairs::Edges)?;
+/// assert!((one.log_z.unwrap() - other.log_z.unwrap()).abs() < 1e-11);
+/// # Ok::<(), isinglass::Error>(())
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct Eliminate {
+    networks: Networks,
+}
+
+impl Decimate {
+    /// The name by which users choose the engine.
+    pub const NAME: &'static str = "decimate";
+
+    fn solver(&self) -> Solver<'_> {
+        Solver { networks: &self.networks, name: Self::NAME, reach: Reach::Decimation }
+    }
+}
+
+impl Eliminate {
+    /// The name by which users choose the engine.
+    pub const NAME: &'static str = "eliminate";
+
+    fn solver(&self) -> Solver<'_> {
+        Solver { networks: &self.networks, name: Self::NAME, reach: Reach::Tables }
+    }
+}
+
+/// What the two engines share: they differ in how far they go.
+#[derive(Clone, Copy)]
+struct Solver<'a> {
+    networks: &'a Networks,
+    name: &'static str,
+    reach: Reach,
+}
+
+impl Solver<'_> {
+    fn check(self, machine: &Machine, evidence: &Evidence) -> Result<()> {
+        machine.check_evidence(evidence)?;
+        machine.check_scale(self.name, SCALE)
+    }
+}
+
+/// Exact if the numbers at every unit are small enough for nine digits.
+fn guarantee(machine: &Machine, free: impl IntoIterator<Item = usize>) -> Guarantee {
+    let at_unit = |unit: usize| {
+        let around = machine.graph().neighbours(unit).map(|(_, edge)| machine.weights()[edge].abs());
+        (machine.biases()[unit].abs() + around.sum::<f64>()) / machine.temperature()
+    };
+    if free.into_iter().all(|unit| at_unit(unit) <= NINE_DIGITS) {
+        Guarantee::Exact
+    } else {
+        Guarantee::Approximation
+    }
+}
+
+macro_rules! engine_by_network {
+    ($engine:ty) => {
+        impl Engine for $engine {
+            fn name(&self) -> &'static str {
+                Self::NAME
+            }
+
+            fn sampler(&self) -> Option<&dyn Sampler> {
+                Some(self)
+            }
+
+            fn mode_finder(&self) -> Option<&dyn ModeFinder> {
+                Some(self)
+            }
+
+            fn expectations(
+                &self,
+                machine: &Machine,
+                evidence: &Evidence,
+                pairs: Pairs,
+            ) -> Result<Expectations> {
+                self.solver().expectations(machine, evidence, pairs)
+            }
+
+            fn batch(&self, machine: &Machine, batch: &Batch, ask: Ask) -> Result<BatchExpectations> {
+                Error::check_length("units of the batch", batch.units(), machine.units())?;
+                machine.check_scale(Self::NAME, SCALE)?;
+                self.solver().batch(machine, batch, ask)
+            }
+
+            fn cumulants(
+                &self,
+                machine: &Machine,
+                evidence: &Evidence,
+                units: &[usize],
+            ) -> Result<Cumulants> {
+                self.solver().cumulants(machine, evidence, units)
+            }
+        }
+
+        impl $engine {
+            /// An engine with a memory budget.
+            pub fn new(budget: Budget) -> Self {
+                Self { networks: Networks::new(budget) }
+            }
+
+            /// What the network for some free units costs; it is kept for the first answer.
+            pub(in crate::engine) fn estimate(&self, machine: &Machine, free: &[usize]) -> Estimate {
+                self.solver().estimate(machine, free)
+            }
+
+            /// The characteristic function `⟨exp(i Σ x_c s_c)⟩` of some units given the evidence, for each of several choices of x
+            /// (Rüger 1997, corollary 3.2).
+            ///
+            /// *Complexity*: a pass with complex numbers for each choice, on all cores.
+            ///
+            /// # Example
+            /// ```
+            /// use isinglass::{Eliminate, Evidence, Machine, Unit};
+            /// let coin = Machine::new(vec![Unit::new("a", 0.0)], [])?;
+            /// let [value] = Eliminate::default().characteristic(&coin, &Evidence::none(1), &[vec![(0, 0.7)]])?[..] else { panic!() };
+            /// assert!((value.re - 0.7f64.cos()).abs() < 1e-15 && value.im.abs() < 1e-15);
+            /// # Ok::<(), isinglass::Error>(())
+            /// ```
+            pub fn characteristic(
+                &self,
+                machine: &Machine,
+                evidence: &Evidence,
+                frequencies: &[Vec<(usize, f64)>],
+            ) -> Result<Vec<Complex64>> {
+                self.solver().characteristic(machine, evidence, frequencies)
+            }
+
+            /// The probabilities of every joint state of a few units by Fourier inference (Rüger 1997, theorem 3.4): a
+            /// transform of the characteristic function. The same as [`Engine::joint`], by another way.
+            ///
+            /// *Complexity*: a pass with complex numbers for each subset of the asked units; up to 12 of these.
+            pub fn joint_by_fourier(
+                &self,
+                machine: &Machine,
+                evidence: &Evidence,
+                ask: &[usize],
+            ) -> Result<JointTable> {
+                self.solver().joint_by_fourier(machine, evidence, ask)
+            }
+        }
+
+        impl Sampler for $engine {
+            fn draw(&self, machine: &Machine, evidence: &Evidence, count: usize, seed: u64) -> Result<Draws> {
+                self.solver().draw(machine, evidence, count, seed)
+            }
+        }
+
+        impl ModeFinder for $engine {
+            fn mode(&self, machine: &Machine, evidence: &Evidence) -> Result<Mode> {
+                self.solver().mode(machine, evidence)
+            }
+        }
+    };
+}
+
+engine_by_network!(Decimate);
+engine_by_network!(Eliminate);

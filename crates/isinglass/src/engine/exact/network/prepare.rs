@@ -1,0 +1,281 @@
+//! Orders, budgets, and plans kept for the next call.
+//!
+//! A plan depends on the graph, the set of free units and which of them have biases; not on weights or values. So learning compiles once for each
+//! pattern of missing cells, and evaluates at every step.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::Solver;
+use super::memory::Segments;
+use super::plan::{Blueprint, Form, Plan};
+use super::star::{One, Rows};
+use crate::engine::Budget;
+use crate::engine::auto::{Estimate, NetworkCost};
+use crate::graph::EliminationOrder;
+use crate::{Error, Graph, Machine, Result};
+
+/// How far an engine goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Reach {
+    /// Machines that are decimatable.
+    Decimation,
+    /// As far as tables fit the budget.
+    Tables,
+}
+
+/// A plan and the order it was made from.
+#[derive(Debug)]
+pub(super) struct Network {
+    pub(super) plan: Plan,
+    /// Places in the list of free units.
+    pub(super) order: Vec<usize>,
+}
+
+/// What a plan depends on besides the graph.
+#[derive(PartialEq, Eq, Hash)]
+struct Key {
+    free: Vec<usize>,
+    biased: Vec<bool>,
+    form: Form,
+    reach: Reach,
+}
+
+/// Networks by graph and free units, shared between clones of an engine.
+#[derive(Clone, Default)]
+pub(super) struct Networks {
+    pub(super) budget: Budget,
+    known: Arc<Mutex<Known>>,
+}
+
+/// The networks of the graph that was asked for last.
+#[derive(Default)]
+struct Known {
+    graph: Option<Arc<Graph>>,
+    networks: HashMap<Key, Arc<Network>>,
+    bytes: u128,
+}
+
+impl fmt::Debug for Networks {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Networks").field("budget", &self.budget).finish_non_exhaustive()
+    }
+}
+
+impl Networks {
+    pub(super) fn new(budget: Budget) -> Self {
+        Self { budget, known: Arc::default() }
+    }
+
+    fn find(&self, graph: &Arc<Graph>, key: &Key) -> Option<Arc<Network>> {
+        // A panic elsewhere leaves nothing half done here: entries are put in whole.
+        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let same = known.graph.as_ref().is_some_and(|graph_known| Arc::ptr_eq(graph_known, graph));
+        if same { known.networks.get(key).cloned() } else { None }
+    }
+
+    fn keep(&self, graph: &Arc<Graph>, key: Key, network: &Arc<Network>) {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let same = known.graph.as_ref().is_some_and(|graph_known| Arc::ptr_eq(graph_known, graph));
+        let bytes = network.plan.bytes(1) + 40 * key.free.len() as u128;
+        if !same || known.bytes + bytes > u128::from(self.budget.0) {
+            *known = Known { graph: Some(graph.clone()), ..Known::default() };
+        }
+        known.bytes += bytes;
+        known.networks.insert(key, network.clone());
+    }
+}
+
+impl Solver<'_> {
+    /// The network for a set of free units (rising), from the store or compiled now.
+    pub(super) fn network(self, machine: &Machine, free: &[usize], form: Form) -> Result<Arc<Network>> {
+        self.network_of(machine, Structure::new(machine, free)?, free, form)
+    }
+
+    /// The network for a set of free units all of whose biases count, be they 0 or not: for learning, where each is trained.
+    pub(super) fn network_with_all_biases(self, machine: &Machine, free: &[usize]) -> Result<Arc<Network>> {
+        let structure = Structure { own_bias: (0..free.len()).collect(), ..Structure::new(machine, free)? };
+        self.network_of(machine, structure, free, Form::Weights)
+    }
+
+    fn network_of(
+        self,
+        machine: &Machine,
+        structure: Structure,
+        free: &[usize],
+        form: Form,
+    ) -> Result<Arc<Network>> {
+        let key = Key { free: free.to_vec(), biased: structure.biased(), form, reach: self.reach };
+        let graph = machine.graph();
+        if let Some(network) = self.networks.find(graph, &key) {
+            return Ok(network);
+        }
+        let order = self.order(&structure)?;
+        let blueprint = Blueprint { graph, free, biased: &key.biased, order: &order, form };
+        let network = Arc::new(Network { plan: Plan::compile(blueprint), order });
+        self.networks.keep(graph, key, &network);
+        Ok(network)
+    }
+
+    /// An order in which to eliminate, or the reason why there is none.
+    fn order(self, structure: &Structure) -> Result<Vec<usize>> {
+        let biased: Vec<usize> = places(&structure.biased());
+        if let Some(order) = structure.graph.decimation_order(&biased) {
+            return Ok(order);
+        }
+        if self.reach == Reach::Decimation && structure.graph.decimation_order(&structure.own_bias).is_none()
+        {
+            return Err(self.not_decimatable(structure));
+        }
+        let most = self.widest();
+        match structure.graph.elimination_order(most) {
+            Some(EliminationOrder { order, .. }) => Ok(order),
+            None => Err(self.too_wide(&structure.graph, most)),
+        }
+    }
+
+    /// Tables of more units than this cannot fit the budget: 8 bytes for each state.
+    fn widest(self) -> usize {
+        (self.networks.budget.0 / 8).max(1).ilog2().min(60) as usize
+    }
+
+    fn not_decimatable(self, structure: &Structure) -> Error {
+        let bounds = structure.graph.treewidth_bounds(&structure.own_bias, 64);
+        let with = if structure.own_bias.is_empty() { "" } else { " and unit 0, to which biases lead," };
+        Error::CannotDo {
+            who: self.name,
+            what: format!("take {} free units apart", structure.graph.units()),
+            why: format!(
+                "the graph of the free units{with} has treewidth {} or more, and decimation ends at 3; the engine eliminate goes on with tables",
+                bounds.lower.max(4)
+            ),
+        }
+    }
+
+    fn too_wide(self, graph: &Graph, most: usize) -> Error {
+        let lower = graph.treewidth_bounds(&[], most).lower.max(most + 1);
+        Error::OverBudget {
+            who: self.name,
+            what: format!(
+                "{} free units, for which no elimination order with at most {most} neighbours was found (tables of 2^{lower} numbers)",
+                graph.units()
+            ),
+            needed: if lower < 120 { 8 << lower } else { u128::MAX },
+            budget: self.networks.budget,
+        }
+    }
+
+    /// What the network for some free units costs: bytes and sums of a pass with moments.
+    pub(super) fn estimate(self, machine: &Machine, free: &[usize]) -> Estimate {
+        machine.check_scale(self.name, super::SCALE)?;
+        let network = self.network(machine, free, Form::Weights)?;
+        let plan = &network.plan;
+        let peak = self.segments::<One>(plan)?.peak_bytes(plan, 1);
+        Ok(NetworkCost { width: plan.width, bytes: peak + plan.bytes(1), work: plan.work() })
+    }
+
+    /// The segments of a pass with moments, within the budget.
+    pub(super) fn segments<R: Rows>(self, plan: &Plan) -> Result<Segments> {
+        self.segments_within::<R>(plan, u128::from(self.networks.budget.0))
+    }
+
+    /// The segments of a pass with moments that shares the budget with those of other threads; or that must have it alone.
+    pub(super) fn shared_segments<R: Rows>(self, plan: &Plan) -> Result<(Segments, Turn)> {
+        let share = u128::from(self.networks.budget.0) / rayon::current_num_threads() as u128;
+        match self.segments_within::<R>(plan, share) {
+            Ok(segments) => Ok((segments, Turn::Together)),
+            Err(_) => self.segments::<R>(plan).map(|segments| (segments, Turn::Alone)),
+        }
+    }
+
+    fn segments_within<R: Rows>(self, plan: &Plan, bytes: u128) -> Result<Segments> {
+        let tape = plan.bytes(R::ROWS);
+        Segments::within(plan, R::ROWS, bytes.saturating_sub(tape)).map_err(|tables| Error::OverBudget {
+            who: self.name,
+            what: size_of_problem(plan),
+            needed: tables + tape,
+            budget: self.networks.budget,
+        })
+    }
+
+    /// Whether passes without moments can share the budget.
+    pub(super) fn shared_forward<R: Rows>(self, plan: &Plan) -> Result<Turn> {
+        let needed = Segments::forward_peak(plan, R::ROWS) + plan.bytes(R::ROWS);
+        if needed * rayon::current_num_threads() as u128 <= u128::from(self.networks.budget.0) {
+            return Ok(Turn::Together);
+        }
+        self.networks.budget.check(self.name, needed, || size_of_problem(plan))?;
+        Ok(Turn::Alone)
+    }
+}
+
+/// Whether passes may run at the same time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Turn {
+    /// There is room for one on every thread.
+    Together,
+    /// There is room for one.
+    Alone,
+}
+
+/// Passes that must run alone wait here.
+#[derive(Default)]
+pub(super) struct Gate(Mutex<()>);
+
+impl Gate {
+    /// Hold what comes back while the pass runs.
+    pub(super) fn pass(&self, turn: Turn) -> Option<MutexGuard<'_, ()>> {
+        (turn == Turn::Alone).then(|| self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+fn size_of_problem(plan: &Plan) -> String {
+    format!("{} free units, at width {}", plan.free.len(), plan.width)
+}
+
+/// The graph of the free units, and where its biases are.
+pub(super) struct Structure {
+    pub(super) graph: Arc<Graph>,
+    /// Free units with a bias of their own, or with a clamped neighbour, as places.
+    pub(super) own_bias: Vec<usize>,
+    /// The connected part of each free unit.
+    part: Vec<usize>,
+}
+
+impl Structure {
+    pub(super) fn new(machine: &Machine, free: &[usize]) -> Result<Self> {
+        let whole = machine.graph();
+        let mut local = vec![usize::MAX; whole.units()];
+        for (place, &unit) in free.iter().enumerate() {
+            local[unit] = place;
+        }
+        let is_free = |unit: usize| local[unit] != usize::MAX;
+        let graph = if free.len() == whole.units() {
+            whole.clone()
+        } else {
+            let edges = whole.edges().iter().filter(|&&(a, b)| is_free(a) && is_free(b));
+            let edges = edges.map(|&(a, b)| (local[a], local[b])).collect();
+            Arc::new(Graph::from_sorted(free.len(), edges)?)
+        };
+        let has_bias = |&(_, &unit): &(usize, &usize)| {
+            machine.biases()[unit] != 0.0 || whole.neighbours(unit).any(|(other, _)| !is_free(other))
+        };
+        let own_bias = free.iter().enumerate().filter(has_bias).map(|(place, _)| place).collect();
+        Ok(Self { part: graph.components().0, graph, own_bias })
+    }
+
+    /// For each free unit, whether its mean may differ from 0: some unit of its connected part has a bias.
+    pub(super) fn biased(&self) -> Vec<bool> {
+        let mut parts = vec![false; self.part.len()];
+        for &unit in &self.own_bias {
+            parts[self.part[unit]] = true;
+        }
+        self.part.iter().map(|&part| parts[part]).collect()
+    }
+}
+
+/// The places of what holds.
+fn places(holds: &[bool]) -> Vec<usize> {
+    (0..holds.len()).filter(|&place| holds[place]).collect()
+}

@@ -1,0 +1,205 @@
+//! A batch of rows: those with the same free units share a network, eight of them at a time.
+
+use std::sync::Arc;
+
+use rayon::prelude::*;
+
+use super::memory::Segments;
+use super::plan::{Form, NONE, Plan};
+use super::prepare::{Gate, Network, Turn};
+use super::single::{all_means, load};
+use super::star::{Eight, One, Rows, Sum};
+use super::tape::{Keep, Tape};
+use super::{Solver, guarantee};
+use crate::engine::exact::fields::Fields;
+use crate::engine::exact::parts::{Part, solve_in_parts};
+use crate::engine::{Ask, Batch, BatchExpectations, Group, Statistics};
+use crate::numeric::lanes::LANES;
+use crate::{Machine, Result};
+
+/// Tables of more units than this are wide enough to fill the lanes by themselves; eight rows of them would leave the cache.
+const TABLE_BITS_IN_LANES: u8 = 8;
+
+/// A group's network, and how it is to be run.
+struct Prepared {
+    network: Arc<Network>,
+    /// Eight rows at a time, or one.
+    in_lanes: bool,
+    /// For the pass backwards, if moments are wanted.
+    segments: Option<Segments>,
+    turn: Turn,
+}
+
+impl Solver<'_> {
+    /// Expectations under each row of evidence.
+    pub(super) fn batch(self, machine: &Machine, batch: &Batch, ask: Ask) -> Result<BatchExpectations> {
+        let prepared: Vec<Prepared> = batch
+            .groups()
+            .par_iter()
+            .map(|group| self.prepare(machine, group, ask))
+            .collect::<Result<_>>()?;
+        let cost = |number: usize, _: &Group| {
+            let Prepared { network, in_lanes, .. } = &prepared[number];
+            network.plan.work() * if *in_lanes { 1.0 } else { 8.0 }
+        };
+        // Parts run at the same time, each with a tape of its own, unless the budget has no room for several.
+        let gate = Gate::default();
+        let mut answer = solve_in_parts(machine, batch, ask, cost, |pieces, part| {
+            let mut sums = Sums::new(machine, ask);
+            for piece in pieces {
+                let prepared = &prepared[piece.group];
+                let rows = piece.rows.clone();
+                let block = Block { machine, batch, prepared, ask };
+                let _turn = gate.pass(prepared.turn);
+                if prepared.in_lanes {
+                    block.solve::<LANES>(rows, part, &mut sums);
+                } else {
+                    block.solve::<1>(rows, part, &mut sums);
+                }
+            }
+            if let Some(statistics) = &mut part.statistics {
+                sums.add_to(statistics);
+            }
+            Ok(())
+        })?;
+        // Differences between rows matter here, so the clamped units' terms count as well.
+        answer.guarantee = guarantee(machine, 0..machine.units());
+        Ok(answer)
+    }
+
+    fn prepare(self, machine: &Machine, group: &Group, ask: Ask) -> Result<Prepared> {
+        let with_moments = ask.means || ask.statistics;
+        let network = if ask.statistics {
+            self.network_with_all_biases(machine, &group.free)
+        } else {
+            self.network(machine, &group.free, Form::Weights)
+        }?;
+        let plan = &network.plan;
+        let widest = plan.table_bits.iter().copied().max().unwrap_or(0);
+        let in_lanes = group.rows.len() > 1 && widest <= TABLE_BITS_IN_LANES;
+        let (segments, turn) = match (with_moments, in_lanes) {
+            (true, true) => some(self.shared_segments::<Eight>(plan)?),
+            (true, false) => some(self.shared_segments::<One>(plan)?),
+            (false, true) => (None, self.shared_forward::<Eight>(plan)?),
+            (false, false) => (None, self.shared_forward::<One>(plan)?),
+        };
+        Ok(Prepared { network, in_lanes, segments, turn })
+    }
+}
+
+fn some((segments, turn): (Segments, Turn)) -> (Option<Segments>, Turn) {
+    (Some(segments), turn)
+}
+
+/// What the rows of a group are solved with.
+struct Block<'a> {
+    machine: &'a Machine,
+    batch: &'a Batch,
+    prepared: &'a Prepared,
+    ask: Ask,
+}
+
+impl Block<'_> {
+    fn solve<const N: usize>(&self, rows: std::ops::Range<usize>, part: &mut Part, sums: &mut Sums)
+    where
+        [f64; N]: Rows,
+    {
+        let Self { machine, batch, .. } = *self;
+        let plan = &self.prepared.network.plan;
+        let edge_slots = sums.is_needed.then(|| edge_slots(plan, machine.graph().edges().len()));
+        let mut tape = Tape::<[f64; N]>::new(plan);
+        for first in rows.clone().step_by(N) {
+            let places = first..rows.end.min(first + N);
+            let cells: Vec<&[i8]> = places.clone().map(|place| batch.row(place)).collect();
+            let fields = Fields::<N>::new(machine, &plan.free, &cells);
+            load(&mut tape, machine, &fields);
+            let keep = self.prepared.segments.as_ref().map_or(Keep::Nothing, Keep::For);
+            let log_z = tape.forward::<Sum>(keep);
+            let rows = places.len();
+            part.log_z.extend(log_z.iter().zip(fields.shifts).take(rows).map(|(log, shift)| log + shift));
+            let Some(segments) = &self.prepared.segments else { continue };
+            tape.backward(segments);
+            let means = all_means(plan, &tape, &fields.values);
+            if self.ask.means {
+                for row in 0..rows {
+                    part.means.extend(means.iter().map(|mean| mean[row]));
+                }
+            }
+            if let Some(edge_slots) = &edge_slots {
+                let mut weights = [0.0; N];
+                weights[..rows].copy_from_slice(&batch.weights()[places]);
+                sums.add(machine, &weights, &means, edge_slots, &tape.moments);
+            }
+        }
+    }
+}
+
+/// The slot of each of the machine's edges between free units.
+fn edge_slots(plan: &Plan, edges: usize) -> Vec<u32> {
+    let mut slots = vec![NONE; edges];
+    for (slot, &edge) in plan.edges.iter().enumerate() {
+        slots[edge as usize] = slot as u32;
+    }
+    slots
+}
+
+/// Weighted sums of moments, lane by lane; the lanes are summed at the end.
+struct Sums {
+    is_needed: bool,
+    weight: Eight,
+    means: Vec<Eight>,
+    edges: Vec<Eight>,
+}
+
+impl Sums {
+    fn new(machine: &Machine, ask: Ask) -> Self {
+        let count = |numbers: usize| vec![[0.0; LANES]; if ask.statistics { numbers } else { 0 }];
+        Self {
+            is_needed: ask.statistics,
+            weight: [0.0; LANES],
+            means: count(machine.units()),
+            edges: count(machine.graph().edges().len()),
+        }
+    }
+
+    fn add<const N: usize>(
+        &mut self,
+        machine: &Machine,
+        weights: &[f64; N],
+        means: &[[f64; N]],
+        edge_slots: &[u32],
+        moments: &[[f64; N]],
+    ) {
+        for lane in 0..N {
+            self.weight[lane] += weights[lane];
+        }
+        for (sum, mean) in self.means.iter_mut().zip(means) {
+            for lane in 0..N {
+                sum[lane] += weights[lane] * mean[lane];
+            }
+        }
+        let edges = machine.graph().edges().iter().zip(edge_slots);
+        for (sum, (&(a, b), &slot)) in self.edges.iter_mut().zip(edges) {
+            if slot == NONE {
+                for lane in 0..N {
+                    sum[lane] += weights[lane] * means[a][lane] * means[b][lane];
+                }
+            } else {
+                let moment = &moments[slot as usize];
+                for lane in 0..N {
+                    sum[lane] += weights[lane] * moment[lane];
+                }
+            }
+        }
+    }
+
+    fn add_to(&self, statistics: &mut Statistics) {
+        statistics.weight += self.weight.iter().sum::<f64>();
+        for (sum, lanes) in statistics.means.iter_mut().zip(&self.means) {
+            *sum += lanes.iter().sum::<f64>();
+        }
+        for (sum, lanes) in statistics.edges.iter_mut().zip(&self.edges) {
+            *sum += lanes.iter().sum::<f64>();
+        }
+    }
+}

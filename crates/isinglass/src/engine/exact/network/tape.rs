@@ -1,0 +1,351 @@
+//! A plan with numbers: forward to log Z, backward to all moments (Rüger 1997, theorem 5.2).
+//!
+//! The adjoint of a slot is the moment of the pair it belongs to, that of a table the probabilities of its states; so nothing has to be summed over
+//! uses: each slot and each table is used by one step, and that step sets its adjoint.
+
+use fearless_simd::{Level, Simd, dispatch};
+
+use super::bucket::{Numbers, Scratch};
+use super::memory::Segments;
+use super::plan::{Bucket, NONE, Output, PAIRS_OF_THREE, Plan, Step};
+use super::star::{Rows, Rule};
+use crate::numeric::lanes::LANES;
+
+/// What to keep for a pass backwards.
+#[derive(Clone, Copy)]
+pub(super) enum Keep<'s> {
+    /// Nothing: log Z alone.
+    Nothing,
+    /// What the segments say.
+    For(&'s Segments),
+}
+
+/// Numbers of freed tables that are kept for reuse.
+const POOLED: usize = 1 << 21;
+
+/// The numbers of one row, or of eight.
+pub(super) struct Tape<'p, R> {
+    plan: &'p Plan,
+    level: Level,
+    pub(super) values: Vec<R>,
+    pub(super) moments: Vec<R>,
+    pub(super) tables: Vec<Vec<f64>>,
+    adjoints: Vec<Vec<f64>>,
+    shifts: Vec<R>,
+    /// The sum so far, and what rounding took from it.
+    log_z: (R, R),
+    scratch: Scratch,
+    pool: Pool,
+}
+
+impl<'p, R: Rows> Tape<'p, R> {
+    pub(super) fn new(plan: &'p Plan) -> Self {
+        let tables = plan.table_bits.len();
+        Self {
+            plan,
+            level: Level::new(),
+            values: Vec::new(),
+            moments: Vec::new(),
+            tables: vec![Vec::new(); tables],
+            adjoints: vec![Vec::new(); tables],
+            shifts: vec![R::all(0.0); tables],
+            log_z: (R::all(0.0), R::all(0.0)),
+            scratch: Scratch::default(),
+            pool: Pool::default(),
+        }
+    }
+
+    /// Set the weights of the edges, the same in all rows, and the fields of the units.
+    pub(super) fn load(&mut self, weight: impl Fn(usize) -> f64, field: impl Fn(usize) -> R) {
+        self.values.clear();
+        self.values.extend(self.plan.edges.iter().map(|&edge| R::all(weight(edge as usize))));
+        self.values.resize(self.plan.slots, R::all(0.0));
+        for (local, &slot) in self.plan.bias_slots.iter().enumerate() {
+            if slot != NONE {
+                self.values[slot as usize] = field(local);
+            }
+        }
+        self.log_z = (R::all(0.0), R::all(0.0));
+    }
+
+    /// Eliminate every unit: log Z, or with [`Max`](super::star::Max) the largest −E/T.
+    pub(super) fn forward<J: Rule>(&mut self, keep: Keep<'_>) -> R {
+        let level = self.level;
+        dispatch!(level, simd => self.forward_in::<_, J>(simd, keep));
+        let mut total = self.log_z.0;
+        total.add(self.log_z.1);
+        total
+    }
+
+    #[inline(always)]
+    fn forward_in<S: Simd, J: Rule>(&mut self, simd: S, keep: Keep<'_>) {
+        let plan = self.plan;
+        let last_start = match keep {
+            Keep::Nothing => usize::MAX,
+            Keep::For(segments) => segments.ranges().next_back().map_or(0, |range| range.start),
+        };
+        for (number, step) in plan.steps.iter().enumerate() {
+            match *step {
+                Step::Star(star) => {
+                    let star = &plan.stars[star as usize];
+                    let weights = star.inputs.map(|slot| self.value(slot));
+                    let (constant, corrections) = R::decimate::<S, J>(simd, star.count, weights);
+                    self.add_log_z(constant);
+                    for (&slot, correction) in star.outputs.iter().zip(corrections) {
+                        if slot != NONE {
+                            self.values[slot as usize].add(correction);
+                        }
+                    }
+                }
+                Step::Bucket(bucket) => {
+                    let bucket = &plan.buckets[bucket as usize];
+                    self.eliminate::<S, J>(simd, bucket);
+                    for child in plan.children(bucket) {
+                        let table = child.table as usize;
+                        self.add_log_z(self.shifts[table]);
+                        let used = match keep {
+                            Keep::Nothing => true,
+                            Keep::For(segments) => number < last_start && segments.is_inner(table),
+                        };
+                        if used {
+                            self.pool.give(&mut self.tables[table]);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// Go back through the steps: all moments. The forward pass must have kept what the segments say.
+    pub(super) fn backward(&mut self, segments: &Segments) {
+        self.moments.clear();
+        self.moments.resize(self.plan.slots, R::all(0.0));
+        let level = self.level;
+        dispatch!(level, simd => self.backward_in(simd, segments));
+    }
+
+    #[inline(always)]
+    fn backward_in<S: Simd>(&mut self, simd: S, segments: &Segments) {
+        let plan = self.plan;
+        for range in segments.ranges().rev() {
+            self.restore_in::<S, super::star::Sum>(simd, range.clone());
+            for step in plan.steps[range].iter().rev() {
+                match *step {
+                    Step::Star(star) => {
+                        let star = &plan.stars[star as usize];
+                        let weights = star.inputs.map(|slot| self.value(slot));
+                        let among = star.outputs.map(|slot| self.moment(slot));
+                        let moments = R::moments(simd, star.count, weights, among);
+                        for (&slot, moment) in star.inputs.iter().zip(moments) {
+                            if slot != NONE {
+                                self.moments[slot as usize] = moment;
+                            }
+                        }
+                    }
+                    Step::Bucket(bucket) => self.distribute(simd, &plan.buckets[bucket as usize]),
+                }
+            }
+        }
+    }
+
+    /// Compute again what the forward pass dropped of some steps.
+    pub(super) fn restore<J: Rule>(&mut self, steps: std::ops::Range<usize>) {
+        let level = self.level;
+        dispatch!(level, simd => self.restore_in::<_, J>(simd, steps));
+    }
+
+    #[inline(always)]
+    fn restore_in<S: Simd, J: Rule>(&mut self, simd: S, steps: std::ops::Range<usize>) {
+        let plan = self.plan;
+        for step in &plan.steps[steps] {
+            if let Step::Bucket(bucket) = *step {
+                let bucket = &plan.buckets[bucket as usize];
+                if let Output::Table(table) = bucket.output
+                    && self.tables[table as usize].is_empty()
+                {
+                    self.eliminate::<S, J>(simd, bucket);
+                }
+            }
+        }
+    }
+
+    /// Drop what some steps used.
+    pub(super) fn release(&mut self, steps: std::ops::Range<usize>) {
+        let plan = self.plan;
+        for step in &plan.steps[steps] {
+            if let Step::Bucket(bucket) = *step {
+                for child in plan.children(&plan.buckets[bucket as usize]) {
+                    self.pool.give(&mut self.tables[child.table as usize]);
+                }
+            }
+        }
+    }
+
+    /// Sum the unit of a bucket out.
+    #[inline(always)]
+    fn eliminate<S: Simd, J: Rule>(&mut self, simd: S, bucket: &Bucket) {
+        let numbers =
+            Numbers::new(self.plan, bucket, &self.values, &self.tables, &self.shifts, &mut self.scratch);
+        match bucket.output {
+            Output::Table(table) => {
+                let table = table as usize;
+                let mut out = self.pool.take(self.plan.entries(table) * R::ROWS);
+                numbers.forward::<S, J>(simd, &mut self.scratch, &mut out);
+                self.shifts[table].as_mut().copy_from_slice(&out[..R::ROWS]);
+                self.tables[table] = out;
+            }
+            Output::Weights { biases, pairs } => {
+                let units = bucket.scope.len();
+                let mut out = self.pool.take((R::ROWS << units).max(LANES));
+                numbers.forward::<S, J>(simd, &mut self.scratch, &mut out);
+                let coefficient = |set: usize| walsh::<R>(&out[..R::ROWS << units], set);
+                let constant = coefficient(0);
+                let bit = |place: usize| 1 << (units - 1 - place);
+                for (place, &slot) in biases.iter().enumerate().take(units) {
+                    if slot != NONE {
+                        self.values[slot as usize].add(coefficient(bit(place)));
+                    }
+                }
+                for (&slot, (a, b)) in pairs.iter().zip(PAIRS_OF_THREE) {
+                    if slot != NONE {
+                        self.values[slot as usize].add(coefficient(bit(a) | bit(b)));
+                    }
+                }
+                self.pool.give(&mut out);
+                self.add_log_z(constant);
+            }
+        }
+    }
+
+    /// From the probabilities of a bucket's scope to the moments of its unit and the probabilities of what came in.
+    #[inline(always)]
+    fn distribute<S: Simd>(&mut self, simd: S, bucket: &Bucket) {
+        let plan = self.plan;
+        let mut probabilities = match bucket.output {
+            Output::Table(table) => std::mem::take(&mut self.adjoints[table as usize]),
+            Output::Weights { biases, pairs } => {
+                self.probabilities_from_moments(bucket.scope.len(), biases, pairs)
+            }
+        };
+        for child in plan.children(bucket) {
+            let table = child.table as usize;
+            let mut adjoint = self.pool.take(plan.entries(table) * R::ROWS);
+            adjoint.fill(0.0);
+            self.adjoints[table] = adjoint;
+        }
+        let (_, slots) = plan.scope(bucket);
+        let bits = slots.len();
+        let moments = &mut self.moments;
+        let mut set = |bit: usize, moment: R| {
+            let slot = slots[bits - 1 - bit];
+            if slot != NONE {
+                moments[slot as usize] = moment;
+            }
+        };
+        let numbers = Numbers::new(plan, bucket, &self.values, &self.tables, &self.shifts, &mut self.scratch);
+        numbers.backward(simd, &mut self.scratch, &probabilities, &mut self.adjoints, &mut set);
+        let mut mean = R::all(0.0);
+        self.scratch.fold::<R>(bits, |bit, moment| match bit {
+            Some(bit) => set(bit, moment),
+            None => mean = moment,
+        });
+        if bucket.bias != NONE {
+            self.moments[bucket.bias as usize] = mean;
+        }
+        self.pool.give(&mut probabilities);
+        for child in plan.children(bucket) {
+            self.pool.give(&mut self.tables[child.table as usize]);
+        }
+    }
+
+    /// P(S) of at most three units from their moments; the third moment of three is 0, by symmetry.
+    fn probabilities_from_moments(&mut self, units: usize, biases: [u32; 3], pairs: [u32; 3]) -> Vec<f64> {
+        let means = biases.map(|slot| self.moment(slot));
+        let among = pairs.map(|slot| self.moment(slot));
+        let mut out = self.pool.take((R::ROWS << units).max(LANES));
+        out.fill(0.0);
+        let share = 1.0 / f64::from(1 << units);
+        for (state, p) in out.chunks_exact_mut(R::ROWS).take(1 << units).enumerate() {
+            let spin = |place: usize| if state >> (units - 1 - place) & 1 == 1 { 1.0 } else { -1.0 };
+            for (row, p) in p.iter_mut().enumerate() {
+                let singles: f64 = (0..units).map(|place| spin(place) * means[place].as_ref()[row]).sum();
+                let pairs = PAIRS_OF_THREE.iter().zip(&among).filter(|((_, b), _)| *b < units);
+                let pairs: f64 = pairs.map(|(&(a, b), m)| spin(a) * spin(b) * m.as_ref()[row]).sum();
+                *p = (share * (1.0 + singles + pairs)).max(0.0);
+            }
+        }
+        out
+    }
+
+    #[inline(always)]
+    fn value(&self, slot: u32) -> R {
+        if slot == NONE { R::all(0.0) } else { self.values[slot as usize] }
+    }
+
+    #[inline(always)]
+    fn moment(&self, slot: u32) -> R {
+        if slot == NONE { R::all(0.0) } else { self.moments[slot as usize] }
+    }
+
+    /// Add to log Z; what rounding loses is kept apart (Neumaier's sum).
+    #[inline(always)]
+    fn add_log_z(&mut self, term: R) {
+        let sums = self.log_z.0.as_mut().iter_mut().zip(self.log_z.1.as_mut());
+        for ((sum, lost), &x) in sums.zip(term.as_ref()) {
+            let new = *sum + x;
+            *lost += if sum.abs() >= x.abs() { (*sum - new) + x } else { (x - new) + *sum };
+            *sum = new;
+        }
+    }
+}
+
+/// The coefficient of a product of spins in a function of few units: the average of the function times the product.
+fn walsh<R: Rows>(table: &[f64], set: usize) -> R {
+    let mut sum = R::all(0.0);
+    let states = table.len() / R::ROWS;
+    for (state, numbers) in table.chunks_exact(R::ROWS).enumerate() {
+        let negative = (set & !state).count_ones() % 2 == 1;
+        for (sum, x) in sum.as_mut().iter_mut().zip(numbers) {
+            *sum += if negative { -x } else { *x };
+        }
+    }
+    for x in sum.as_mut() {
+        *x /= states as f64;
+    }
+    sum
+}
+
+/// Freed tables, by size.
+#[derive(Default)]
+struct Pool {
+    free: Vec<Vec<Vec<f64>>>,
+    numbers: usize,
+}
+
+impl Pool {
+    /// A table of some length, a power of two, with anything in it.
+    fn take(&mut self, length: usize) -> Vec<f64> {
+        let known = self.free.get_mut(length.ilog2() as usize).and_then(Vec::pop);
+        match known {
+            Some(table) => {
+                self.numbers -= length;
+                table
+            }
+            None => vec![0.0; length],
+        }
+    }
+
+    /// Take a table back; what is behind the reference is empty then.
+    fn give(&mut self, table: &mut Vec<f64>) {
+        let table = std::mem::take(table);
+        if table.is_empty() || self.numbers + table.len() > POOLED {
+            return;
+        }
+        let class = table.len().ilog2() as usize;
+        if self.free.len() <= class {
+            self.free.resize_with(class + 1, Vec::new);
+        }
+        self.numbers += table.len();
+        self.free[class].push(table);
+    }
+}

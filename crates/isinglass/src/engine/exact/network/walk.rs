@@ -1,0 +1,137 @@
+//! Backwards through the order, one value after another: exact draws, and the most probable state.
+//!
+//! When its turn comes, every neighbour that a unit had at its elimination has a value; so the field on it is known. It takes the sign of the field where
+//! the forward pass took the larger value, or is drawn by the field where it summed.
+
+use rand::RngExt;
+use rayon::prelude::*;
+
+use super::memory::Segments;
+use super::plan::{Bucket, Form, NONE, Plan, Star, Step};
+use super::single::load;
+use super::star::{Max, One, Rule, Sum};
+use super::tape::{Keep, Tape};
+use super::{Solver, guarantee};
+use crate::engine::exact::fields::Fields;
+use crate::engine::exact::pinned::clamp_pinned;
+use crate::engine::{Diagnostics, Draws};
+use crate::numeric::streams::{Purpose, stream};
+use crate::search::Mode;
+use crate::{Evidence, Machine, Result};
+
+/// Draws that share a stream of random numbers and a pass through the steps.
+const DRAWS_AT_ONCE: usize = 256;
+
+impl Solver<'_> {
+    /// The most probable state; where a field is 0, the unit is up.
+    pub(super) fn mode(self, machine: &Machine, evidence: &Evidence) -> Result<Mode> {
+        self.check(machine, evidence)?;
+        let evidence = clamp_pinned(machine, evidence, &[]);
+        let up = |field: f64, _: &mut ()| field >= 0.0;
+        let mut states = vec![evidence.cells().to_vec()];
+        self.walk::<Max, ()>(machine, &evidence, &mut states, |_| (), up)?;
+        let state = states.remove(0);
+        let free = evidence.free();
+        Ok(Mode { energy: -machine.negative_energy(&state), guarantee: guarantee(machine, free), state })
+    }
+
+    /// Independent draws from the machine's own distribution.
+    pub(super) fn draw(
+        self,
+        machine: &Machine,
+        evidence: &Evidence,
+        count: usize,
+        seed: u64,
+    ) -> Result<Draws> {
+        self.check(machine, evidence)?;
+        let n = machine.units();
+        let bytes = count as u128 * (2 * n as u128 + 32);
+        self.networks.budget.check(self.name, bytes, || format!("{count} draws of {n} units"))?;
+        let evidence = clamp_pinned(machine, evidence, &[]);
+        // P(+) is the logistic function of twice the field.
+        let up = |field: f64, random: &mut rand_chacha::ChaCha8Rng| {
+            random.random::<f64>() * (1.0 + (-2.0 * field).exp()) < 1.0
+        };
+        let mut states = vec![evidence.cells().to_vec(); count];
+        let random = |part: usize| stream(seed, Purpose::Draws, part as u64);
+        self.walk::<Sum, _>(machine, &evidence, &mut states, random, up)?;
+        Ok(Draws {
+            units: n,
+            cells: states.concat(),
+            guarantee: guarantee(machine, evidence.free()),
+            diagnostics: Diagnostics::direct(),
+        })
+    }
+
+    /// Give every free unit a value in every state.
+    fn walk<J: Rule, G: Send>(
+        self,
+        machine: &Machine,
+        evidence: &Evidence,
+        states: &mut [Vec<i8>],
+        random: impl Fn(usize) -> G + Sync,
+        up: impl Fn(f64, &mut G) -> bool + Sync,
+    ) -> Result<()> {
+        let free: Vec<usize> = evidence.free().collect();
+        let network = self.network(machine, &free, Form::Weights)?;
+        let plan = &network.plan;
+        let segments = self.segments::<One>(plan)?;
+        let fields = Fields::<1>::new(machine, &free, &[evidence.cells()]);
+        let mut tape = Tape::<One>::new(plan);
+        load(&mut tape, machine, &fields);
+        tape.forward::<J>(Keep::For(&segments));
+        let mut randoms: Vec<G> = (0..states.len().div_ceil(DRAWS_AT_ONCE)).map(random).collect();
+        for range in Segments::ranges(&segments).rev() {
+            tape.restore::<J>(range.clone());
+            let numbers = &tape;
+            states.par_chunks_mut(DRAWS_AT_ONCE).zip(&mut randoms).for_each(|(states, random)| {
+                for &step in plan.steps[range.clone()].iter().rev() {
+                    for state in states.iter_mut() {
+                        let (unit, field) = match step {
+                            Step::Star(star) => {
+                                let star = &plan.stars[star as usize];
+                                (star.unit, star_field(plan, star, numbers, state))
+                            }
+                            Step::Bucket(bucket) => {
+                                let bucket = &plan.buckets[bucket as usize];
+                                (bucket.unit, bucket_field(plan, bucket, numbers, state))
+                            }
+                        };
+                        state[plan.free[unit as usize]] = if up(field, random) { 1 } else { -1 };
+                    }
+                }
+            });
+            tape.release(range);
+        }
+        Ok(())
+    }
+}
+
+/// The value of a local unit; unit 0 is up.
+fn value(plan: &Plan, state: &[i8], local: u32) -> f64 {
+    if local == NONE { 1.0 } else { f64::from(state[plan.free[local as usize]]) }
+}
+
+fn star_field(plan: &Plan, star: &Star, tape: &Tape<'_, One>, state: &[i8]) -> f64 {
+    let joined = star.neighbours.iter().zip(star.inputs).take(usize::from(star.count));
+    joined.map(|(&other, slot)| tape.values[slot as usize][0] * value(plan, state, other)).sum()
+}
+
+fn bucket_field(plan: &Plan, bucket: &Bucket, tape: &Tape<'_, One>, state: &[i8]) -> f64 {
+    let (units, slots) = plan.scope(bucket);
+    let mut field = if bucket.bias == NONE { 0.0 } else { tape.values[bucket.bias as usize][0] };
+    let mut index = 0u64;
+    for (&unit, &slot) in units.iter().zip(slots) {
+        let s = value(plan, state, unit);
+        index = index << 1 | u64::from(s > 0.0);
+        if slot != NONE {
+            field += tape.values[slot as usize][0] * s;
+        }
+    }
+    for child in plan.children(bucket) {
+        let table = &tape.tables[child.table as usize];
+        let place = child.index(index);
+        field += 0.5 * (table[place + child.up()] - table[place]);
+    }
+    field
+}

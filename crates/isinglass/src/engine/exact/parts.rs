@@ -1,0 +1,105 @@
+//! A batch cut into parts: the same cut, and the same order of sums, on any number of threads.
+
+use std::ops::Range;
+
+use rayon::prelude::*;
+
+use crate::engine::{Ask, Batch, BatchExpectations, Diagnostics, Group, Guarantee, Statistics};
+use crate::numeric::lanes::LANES;
+use crate::{Machine, Result};
+
+/// Parts into which a batch is cut.
+const PARTS: usize = 64;
+
+/// Rows of one group that are solved one after another.
+#[derive(Debug, Clone)]
+pub(super) struct Piece {
+    /// The number of the group.
+    pub(super) group: usize,
+    /// Which rows, in the batch's grouped order; whole lanes but at the end of the group.
+    pub(super) rows: Range<usize>,
+}
+
+/// Results of some rows of a batch, in grouped order.
+pub(super) struct Part {
+    pub(super) log_z: Vec<f64>,
+    pub(super) means: Vec<f64>,
+    pub(super) statistics: Option<Statistics>,
+}
+
+/// Solve all rows of a batch: pieces of about equal cost on all cores.
+///
+/// *Arguments*: the cost of eight rows of a group, in any unit; what solves some pieces, in order.
+pub(super) fn solve_in_parts(
+    machine: &Machine,
+    batch: &Batch,
+    ask: Ask,
+    cost: impl Fn(usize, &Group) -> f64,
+    solve: impl Fn(&[Piece], &mut Part) -> Result<()> + Sync,
+) -> Result<BatchExpectations> {
+    let solved: Vec<Part> = cut(batch, cost)
+        .par_iter()
+        .map(|pieces| {
+            let mut part = Part {
+                log_z: Vec::new(),
+                means: Vec::new(),
+                statistics: ask.statistics.then(|| Statistics::zero(machine.graph())),
+            };
+            solve(pieces, &mut part)?;
+            Ok(part)
+        })
+        .collect::<Result<_>>()?;
+
+    let n = machine.units();
+    let mut log_z = vec![0.0; batch.rows()];
+    let mut means = ask.means.then(|| vec![0.0; batch.rows() * n]);
+    let mut statistics = ask.statistics.then(|| Statistics::zero(machine.graph()));
+    let mut given = batch.given_order().iter();
+    for part in solved {
+        for ((k, &value), &given) in part.log_z.iter().enumerate().zip(&mut given) {
+            log_z[given] = value;
+            if let Some(means) = &mut means {
+                means[given * n..(given + 1) * n].copy_from_slice(&part.means[k * n..(k + 1) * n]);
+            }
+        }
+        if let (Some(sum), Some(statistics)) = (&mut statistics, &part.statistics) {
+            sum.merge(statistics)?;
+        }
+    }
+    Ok(BatchExpectations {
+        log_z: Some(log_z),
+        statistics,
+        means,
+        guarantee: Guarantee::Exact,
+        diagnostics: Diagnostics::direct(),
+    })
+}
+
+/// Cut a batch into parts of about equal work, in order and whatever the number of threads: pieces of groups, whole lanes each.
+fn cut(batch: &Batch, cost: impl Fn(usize, &Group) -> f64) -> Vec<Vec<Piece>> {
+    let costs: Vec<f64> =
+        batch.groups().iter().enumerate().map(|(number, group)| cost(number, group).max(32.0)).collect();
+    let lanes = |rows: usize| rows.div_ceil(LANES) as f64;
+    let total: f64 =
+        batch.groups().iter().zip(&costs).map(|(group, cost)| cost * lanes(group.rows.len())).sum();
+    let share = (total / PARTS as f64).max(1024.0);
+    let mut parts = Vec::new();
+    let mut part = Vec::new();
+    let mut filled = 0.0;
+    for (number, (group, cost)) in batch.groups().iter().zip(&costs).enumerate() {
+        let mut start = group.rows.start;
+        while start < group.rows.end {
+            let count = (((share - filled) / cost).ceil() as usize).max(1);
+            let end = group.rows.end.min(start + count * LANES);
+            filled += cost * lanes(end - start);
+            part.push(Piece { group: number, rows: start..end });
+            start = end;
+            if filled >= share {
+                parts.push(std::mem::take(&mut part));
+                filled = 0.0;
+            }
+        }
+    }
+    parts.push(part);
+    parts
+}
