@@ -1,14 +1,19 @@
 //! Printing: results on standard output, everything else on standard error.
 
 use std::fmt::Write as _;
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, BufWriter, IsTerminal, Write};
 
 use isinglass::{Diagnostics, Guarantee};
+use serde::Serialize;
 use serde_json::{Value, json};
 
 /// Print a JSON document as the only thing on standard output.
-pub(crate) fn json(document: &Value) -> anyhow::Result<()> {
-    text(&format!("{document}\n"))
+pub(crate) fn json(document: &impl Serialize) -> anyhow::Result<()> {
+    let mut out = BufWriter::new(io::stdout().lock());
+    serde_json::to_writer(&mut out, document).map_err(io::Error::from)?;
+    out.write_all(b"\n")?;
+    out.flush()?;
+    Ok(())
 }
 
 /// Print a text on standard output.

@@ -2,8 +2,9 @@
 
 use anyhow::Context;
 use clap::{Args as ClapArgs, ValueEnum};
-use isinglass::{Cumulants, Expectations, Machine, Pairs};
-use serde_json::{Map, Value, json};
+use isinglass::{Cumulants, Expectations, Machine, PairMoments, Pairs};
+use serde::{Serialize, Serializer};
+use serde_json::Value;
 
 use crate::engines::Task;
 use crate::options::{Common, EngineOptions, ModelWithEvidence, Usage, find, split_list};
@@ -61,12 +62,7 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
     }
     let cumulants = cumulants_of.map(|units| engine.cumulants(&machine, &evidence, &units)).transpose()?;
     if common.json {
-        let mut document = document(&machine, engine.name(), &answer);
-        if let Some(cumulants) = &cumulants {
-            document["cumulants"] = named(&machine, cumulants).map(|(names, x)| json!([names, x])).collect();
-            document["cumulants_guarantee"] = json!(cumulants.guarantee.word());
-        }
-        return report::json(&document);
+        return report::json(&Document::new(&machine, engine.name(), &answer, cumulants.as_ref()));
     }
     let mut out = plain(&machine, engine.name(), &answer);
     if let Some(cumulants) = &cumulants {
@@ -99,30 +95,88 @@ fn named<'a>(machine: &'a Machine, cumulants: &'a Cumulants) -> impl Iterator<It
     })
 }
 
-fn document(machine: &Machine, engine: &str, answer: &Expectations) -> Value {
-    let by_name = |values: &[f64]| -> Value {
-        let named = machine.names().iter().cloned().zip(values.iter().map(|&x| json!(x)));
-        Value::Object(Map::from_iter(named))
-    };
-    let by_pair = |values: &[f64]| -> Value {
-        let pairs = answer.correlations.iter(machine.graph()).zip(values);
-        pairs.map(|(((a, b), _), x)| json!([machine.name(a), machine.name(b), x])).collect()
-    };
-    let mut document = json!({
-        "engine": engine,
-        "guarantee": answer.guarantee.word(),
-        "log_z": answer.log_z,
-        "means": by_name(&answer.means),
-        "correlations": by_pair(&answer.correlations.values),
-        "converged": answer.diagnostics.converged,
-    });
-    if let Some(errors) = &answer.errors {
-        document["log_z_error"] = json!(errors.log_z);
-        document["means_error"] = by_name(&errors.means);
-        document["correlations_error"] = by_pair(&errors.correlations);
-        document["mixing"] = report::mixing(&answer.diagnostics);
+/// The JSON document; a million units are written as they come, not gathered in a tree first.
+#[derive(Serialize)]
+struct Document<'a> {
+    engine: &'a str,
+    guarantee: &'a str,
+    log_z: Option<f64>,
+    means: ByName<'a>,
+    correlations: ByPair<'a>,
+    converged: bool,
+    #[serde(flatten)]
+    errors: Option<Errors<'a>>,
+    #[serde(flatten)]
+    cumulants: Option<CumulantList<'a>>,
+}
+
+#[derive(Serialize)]
+struct Errors<'a> {
+    log_z_error: Option<f64>,
+    means_error: ByName<'a>,
+    correlations_error: ByPair<'a>,
+    mixing: Value,
+}
+
+#[derive(Serialize)]
+struct CumulantList<'a> {
+    cumulants: Vec<(Vec<&'a str>, f64)>,
+    cumulants_guarantee: &'a str,
+}
+
+impl<'a> Document<'a> {
+    fn new(
+        machine: &'a Machine,
+        engine: &'a str,
+        answer: &'a Expectations,
+        cumulants: Option<&'a Cumulants>,
+    ) -> Self {
+        let by_pair = |values| ByPair { machine, moments: &answer.correlations, values };
+        Self {
+            engine,
+            guarantee: answer.guarantee.word(),
+            log_z: answer.log_z,
+            means: ByName { machine, values: &answer.means },
+            correlations: by_pair(&answer.correlations.values),
+            converged: answer.diagnostics.converged,
+            errors: answer.errors.as_ref().map(|errors| Errors {
+                log_z_error: errors.log_z,
+                means_error: ByName { machine, values: &errors.means },
+                correlations_error: by_pair(&errors.correlations),
+                mixing: report::mixing(&answer.diagnostics),
+            }),
+            cumulants: cumulants.map(|cumulants| CumulantList {
+                cumulants: named(machine, cumulants).collect(),
+                cumulants_guarantee: cumulants.guarantee.word(),
+            }),
+        }
     }
-    document
+}
+
+/// A number for each unit.
+struct ByName<'a> {
+    machine: &'a Machine,
+    values: &'a [f64],
+}
+
+impl Serialize for ByName<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.machine.names().iter().zip(self.values))
+    }
+}
+
+/// A number for each pair.
+struct ByPair<'a> {
+    machine: &'a Machine,
+    moments: &'a PairMoments,
+    values: &'a [f64],
+}
+
+impl Serialize for ByPair<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let pairs = self.moments.iter(self.machine.graph()).zip(self.values);
+        serializer.collect_seq(pairs.map(|(((a, b), _), x)| (self.machine.name(a), self.machine.name(b), x)))
+    }
 }
 
 fn plain(machine: &Machine, engine: &str, answer: &Expectations) -> String {

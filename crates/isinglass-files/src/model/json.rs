@@ -62,9 +62,14 @@ pub(super) fn read(text: &[u8]) -> Parsed<Machine> {
     if text.trim_ascii().is_empty() {
         return Err(Fault::whole("is empty, expected a machine in JSON"));
     }
-    let file: File = serde_json::from_slice(text).map_err(|error| syntax(&error))?;
-    check_units(&file.units)?;
+    let parse = || serde_json::from_slice::<File>(text).map_err(|error| syntax(&error));
+    let file = parse()?;
     check_edges(&file.edges, file.units.len())?;
+    // A machine checks names itself; only where one is refused, the file is looked at again for the place.
+    built(file).or_else(|fault| check_units(&parse()?.units).and(Err(fault)))
+}
+
+fn built(file: File) -> Parsed<Machine> {
     let units = file.units.into_iter().map(|unit| Unit {
         name: unit.name,
         role: match unit.role {
@@ -96,7 +101,10 @@ fn check_units(units: &[FileUnit]) -> Parsed<()> {
 }
 
 fn check_edges(edges: &[FileEdge], units: usize) -> Parsed<()> {
-    let mut seen = HashSet::with_capacity(edges.len());
+    // Edges in rising order, as they are written, cannot repeat.
+    let pair = |edge: &FileEdge| (edge.0, edge.1);
+    let is_rising = edges.windows(2).all(|both| pair(&both[0]) < pair(&both[1]));
+    let mut seen = HashSet::with_capacity(if is_rising { 0 } else { edges.len() });
     for (k, &FileEdge(a, b, _)) in edges.iter().enumerate() {
         let problem = if a.max(b) >= units {
             format!("found position {}, and there are {units} units, counted from 0", a.max(b))
@@ -104,7 +112,7 @@ fn check_edges(edges: &[FileEdge], units: usize) -> Parsed<()> {
             format!("joins unit {a} to itself, expected two units")
         } else if a > b {
             format!("found the positions {a}, {b}, expected the smaller first: {b}, {a}")
-        } else if !seen.insert((a, b)) {
+        } else if !is_rising && !seen.insert((a, b)) {
             let other = edges.iter().position(|edge| (edge.0, edge.1) == (a, b)).unwrap_or(k);
             format!(
                 "found the positions {a}, {b} again, expected each pair once (it stands in edges[{other}])"

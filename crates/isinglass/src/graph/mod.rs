@@ -11,6 +11,7 @@ mod shrinking;
 mod treewidth;
 
 pub use elimination::EliminationOrder;
+pub(crate) use elimination::Symbolic;
 pub use treewidth::TreewidthBounds;
 
 use crate::{Error, Result};

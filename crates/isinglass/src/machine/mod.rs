@@ -3,15 +3,16 @@
 //! Everything else builds on this folder; it calls only [`crate::graph`] and, for drawn numbers, [`crate::numeric`].
 
 mod evidence;
+mod labels;
 pub mod topology;
 mod unit;
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 pub use evidence::Evidence;
 pub use unit::{Role, Spin, Unit};
 
+use self::labels::Labels;
 use crate::{Error, Graph, Result};
 
 /// A Boltzmann machine: a [`Graph`] with weights, biases, temperature, names and roles.
@@ -44,29 +45,6 @@ pub struct Machine {
     offset: f64,
 }
 
-#[derive(Debug, PartialEq)]
-struct Labels {
-    names: Vec<String>,
-    roles: Vec<Role>,
-    positions: HashMap<String, usize>,
-}
-
-impl Labels {
-    fn new(names: Vec<String>, roles: Vec<Role>) -> Result<Self> {
-        let mut positions = HashMap::with_capacity(names.len());
-        for (k, name) in names.iter().enumerate() {
-            if name.is_empty() {
-                return Err(Error::invalid(format!("unit {k}"), "the name is empty"));
-            }
-            if let Some(first) = positions.insert(name.clone(), k) {
-                let problem = format!("the name is already that of unit {first}");
-                return Err(Error::invalid(format!("unit {k} '{name}'"), problem));
-            }
-        }
-        Ok(Self { names, roles, positions })
-    }
-}
-
 impl Machine {
     /// Build a machine from units and weighted edges (positions in `units`, any order and direction).
     ///
@@ -78,7 +56,9 @@ impl Machine {
         let mut weights = vec![0.0; edges.len()];
         for (k, &(a, b, weight)) in edges.iter().enumerate() {
             finite(weight, || format!("weight of edge {k} ({a}, {b})"))?;
-            let edge = graph.edge_between(a, b);
+            // Edges in the graph's own order are found without a search.
+            let in_order = graph.edges().get(k) == Some(&(a, b));
+            let edge = if in_order { Some(k) } else { graph.edge_between(a, b) };
             // The graph was made from these very edges two lines above.
             weights[edge.expect("an edge of the list is an edge of the graph")] = weight;
         }
@@ -105,12 +85,10 @@ impl Machine {
     pub fn from_graph(graph: impl Into<Arc<Graph>>) -> Self {
         let graph = graph.into();
         let n = graph.units();
-        let names: Vec<_> = (0..n).map(|k| format!("x{k}")).collect();
-        let positions = names.iter().cloned().zip(0..).collect();
         Self {
             weights: vec![0.0; graph.edges().len()],
             biases: vec![0.0; n],
-            labels: Arc::new(Labels { names, roles: vec![Role::Visible; n], positions }),
+            labels: Arc::new(Labels::numbered(n)),
             graph,
             temperature: 1.0,
             offset: 0.0,
@@ -133,11 +111,7 @@ impl Machine {
     /// The same machine with other roles.
     pub fn with_roles(mut self, roles: Vec<Role>) -> Result<Self> {
         Error::check_length("roles", roles.len(), self.units())?;
-        self.labels = Arc::new(Labels {
-            names: self.labels.names.clone(),
-            roles,
-            positions: self.labels.positions.clone(),
-        });
+        self.labels = Arc::new(self.labels.with_roles(roles));
         Ok(self)
     }
 
@@ -211,7 +185,7 @@ impl Machine {
     /// # Errors
     /// [`Error::UnknownUnit`], with the nearest name as a hint.
     pub fn position(&self, name: &str) -> Result<usize> {
-        self.labels.positions.get(name).copied().ok_or_else(|| Error::UnknownUnit {
+        self.labels.position(name).ok_or_else(|| Error::UnknownUnit {
             name: name.to_owned(),
             hint: nearest(name, &self.labels.names),
         })

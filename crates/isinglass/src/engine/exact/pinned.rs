@@ -18,6 +18,11 @@ pub(in crate::engine) fn clamp_pinned(
     stay_free: &[usize],
 ) -> Evidence {
     let mut evidence = evidence.clone();
+    // The common case: nothing is clamped, and no bias could pin its unit.
+    let limit = CERTAIN * machine.temperature();
+    if machine.biases().iter().all(|bias| bias.abs() <= limit) && evidence.cells().iter().all(|&s| s == 0) {
+        return evidence;
+    }
     let mut open: Vec<usize> = evidence.free().filter(|unit| !stay_free.contains(unit)).collect();
     while let Some(unit) = open.pop() {
         if evidence.get(unit).is_some() {

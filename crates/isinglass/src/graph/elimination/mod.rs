@@ -4,11 +4,13 @@
 //! joined. What is found here is an order for all units that keeps the sum of these numbers small, as `EliminationOrder::entries` tells.
 //!
 //! First the rules for treewidth 3 take off all they can, at no loss. What they leave, component by component, goes
-//! through a [`search`] among candidates: [`greedy`] orders, [`sweeps`], nested [`dissection`]. [`symbolic`] follows a given order.
+//! through a [`search`] among candidates: [`greedy`] orders, [`sweeps`], nested [`dissection`]. [`symbolic`] follows a given order, and [`postorder`]
+//! finds the best sequence of its steps.
 
 mod dissection;
 mod greedy;
 mod meter;
+mod postorder;
 mod rows;
 mod search;
 mod sweeps;
@@ -18,6 +20,7 @@ use super::Graph;
 use super::partial_three_tree::reduce;
 use super::shrinking::ShrinkingRows;
 use meter::Cost;
+pub(crate) use symbolic::Symbolic;
 
 /// An order in which to eliminate all units, and what it costs.
 #[derive(Debug, Clone, PartialEq)]

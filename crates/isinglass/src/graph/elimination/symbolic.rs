@@ -2,26 +2,52 @@
 
 use super::super::Graph;
 
-/// The neighbours of each unit at its elimination, in compressed rows.
+/// The neighbours of each unit at its elimination, in compressed rows. Units are named by when they are eliminated.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Symbolic {
     offsets: Vec<usize>,
     neighbours: Vec<u32>,
 }
 
-#[cfg_attr(
-    not(test),
-    expect(dead_code, reason = "for exact elimination, which follows the order with tables")
-)]
 impl Symbolic {
     /// The number of steps.
     pub(crate) fn steps(&self) -> usize {
         self.offsets.len() - 1
     }
 
-    /// The neighbours at a step, in the order of their own elimination: the first one receives what the step leaves behind.
+    /// The neighbours at a step, by the steps of their own elimination, rising: the first one receives what the step leaves behind.
     pub(crate) fn neighbours(&self, step: usize) -> &[u32] {
         &self.neighbours[self.offsets[step]..self.offsets[step + 1]]
+    }
+
+    /// Where the neighbours at a step begin among those of all steps.
+    pub(crate) fn offset(&self, step: usize) -> usize {
+        self.offsets[step]
+    }
+
+    /// The number of neighbours at all steps together.
+    pub(crate) fn total(&self) -> usize {
+        self.neighbours.len()
+    }
+
+    /// The same steps in another sequence that keeps children before parents: `sequence` names them by their old numbers.
+    pub(super) fn resequenced(&self, sequence: &[u32]) -> Self {
+        let mut new = vec![0u32; sequence.len()];
+        for (step, &old) in sequence.iter().enumerate() {
+            new[old as usize] = step as u32;
+        }
+        let mut found = Self {
+            offsets: Vec::with_capacity(self.offsets.len()),
+            neighbours: Vec::with_capacity(self.total()),
+        };
+        found.offsets.push(0);
+        for &old in sequence {
+            let start = found.neighbours.len();
+            found.neighbours.extend(self.neighbours(old as usize).iter().map(|&other| new[other as usize]));
+            found.neighbours[start..].sort_unstable();
+            found.offsets.push(found.neighbours.len());
+        }
+        found
     }
 }
 
@@ -30,10 +56,6 @@ impl Graph {
     ///
     /// *Returns*: the neighbours at each step, or `None` as soon as a unit has more than `max_width`.
     /// *Complexity*: linear in edges and in the length of the answer, but for sorting each row.
-    #[cfg_attr(
-        not(test),
-        expect(dead_code, reason = "for exact elimination, which follows the order with tables")
-    )]
     pub(crate) fn symbolic(&self, order: &[usize], max_width: usize) -> Option<Symbolic> {
         self.symbolic_while(order, |neighbours| neighbours <= max_width)
     }
@@ -54,7 +76,6 @@ impl Graph {
             place[unit] = step as u32;
         }
         let mut found = Symbolic { offsets: vec![0], neighbours: Vec::new() };
-        // While rows are made, units are named by their step.
         let mut last_child = vec![NONE; self.units()];
         let mut sibling = vec![NONE; self.units()];
         let mut entered_at = vec![NONE; self.units()];
@@ -91,9 +112,6 @@ impl Graph {
             }
             found.offsets.push(found.neighbours.len());
         }
-        for entry in &mut found.neighbours {
-            *entry = order[*entry as usize] as u32;
-        }
         Some(found)
     }
 }
@@ -111,7 +129,6 @@ mod tests {
         let found = graph.symbolic(&order, 30).unwrap();
         let mut rows: Vec<BTreeSet<usize>> =
             (0..30).map(|unit| graph.neighbours(unit).map(|(other, _)| other).collect()).collect();
-        assert_eq!(found.steps(), 30);
         let mut width = 0;
         for (step, &unit) in order.iter().enumerate() {
             let around = std::mem::take(&mut rows[unit]);
@@ -119,10 +136,9 @@ mod tests {
                 rows[a].extend(around.iter().copied());
                 rows[a].retain(|&b| b != a && b != unit);
             }
-            let row: Vec<usize> = found.neighbours(step).iter().map(|&other| other as usize).collect();
-            let turn = |unit: &usize| order.iter().position(|other| other == unit);
-            assert!(row.is_sorted_by_key(turn));
-            assert_eq!(row.iter().copied().collect::<BTreeSet<_>>(), around);
+            let row = found.neighbours(step);
+            assert!(row.is_sorted());
+            assert_eq!(row.iter().map(|&other| order[other as usize]).collect::<BTreeSet<_>>(), around);
             width = width.max(around.len());
         }
         assert!(graph.symbolic(&order, width).is_some() && graph.symbolic(&order, width - 1).is_none());

@@ -62,12 +62,9 @@ impl<'a, R: Rows> Numbers<'a, R> {
         let (_, slots) = plan.scope(bucket);
         let bits = slots.len();
         let low = bits.min((BLOCK / R::ROWS).ilog2() as usize);
-        let weight = |bit: usize| {
-            let slot = slots[bits - 1 - bit];
-            if slot == NONE { None } else { Some(values[slot as usize]) }
-        };
+        let weight = |bit: usize| values[slots[bits - 1 - bit] as usize];
         let bias = if bucket.bias == NONE { R::all(0.0) } else { values[bucket.bias as usize] };
-        scratch.prepare(low, bias, |bit| weight(bit).unwrap_or(R::all(0.0)));
+        scratch.prepare(low, bias, weight);
         let mut base = R::all(0.0);
         let mut incoming = Vec::with_capacity(bucket.children.len());
         for &child in plan.children(bucket) {
@@ -83,7 +80,7 @@ impl<'a, R: Rows> Numbers<'a, R> {
             let offsets = start..scratch.offsets.len();
             incoming.push(Incoming { table: &tables[child.table as usize], child, in_vectors, offsets });
         }
-        let high = (low..bits).filter_map(|bit| Some((bit - low, weight(bit)?))).collect();
+        let high = (low..bits).map(|bit| (bit - low, weight(bit))).collect();
         Self { bits, low, incoming, high, base }
     }
 

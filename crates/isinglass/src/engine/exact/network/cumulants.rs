@@ -25,19 +25,17 @@ impl Solver<'_> {
         const { assert!(MAX_ORDER == Cumulants::MAX_ORDER) };
         let evidence = clamp_pinned(machine, evidence, &[]);
         let free: Vec<usize> = evidence.free().collect();
-        let network = self.network(machine, &free, Form::Tables)?;
-        let plan = &network.plan;
+        let plan = &*self.network(machine, &free, Form::Tables)?;
         self.check_numbers(plan, size_of::<Jet>())?;
-        let fields = Fields::<1>::new(machine, &free, &[evidence.cells()]);
+        let fields = Fields::<1>::new(machine, &plan.free, &[evidence.cells()]);
         let bias = |local: usize| {
-            let here = |&(_, &unit): &(usize, &usize)| unit == free[local];
+            let here = |&(_, &unit): &(usize, &usize)| unit == plan.free[local];
             let set = units.iter().enumerate().filter(here).fold(0, |set, (order, _)| set | 1 << order);
             let up = Jet::new(fields.free[local][0], set);
             [up.negated(), up]
         };
         let temperature = machine.temperature();
-        let weight = |slot: usize| machine.weights()[plan.edges[slot] as usize] / temperature;
-        let (log_z, _) = partition_sum(plan, weight, bias);
+        let (log_z, _) = partition_sum(plan, |edge| machine.weights()[edge] / temperature, bias);
         let mut values: Vec<f64> = (1..1usize << units.len()).map(|set| log_z.0[set]).collect();
         // A clamped unit is a constant: its own mean, and no part of any other cumulant. The derivatives say so but for the first.
         for (order, &unit) in units.iter().enumerate() {

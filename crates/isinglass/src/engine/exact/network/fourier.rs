@@ -48,10 +48,10 @@ impl Solver<'_> {
         }
         let evidence = clamp_pinned(machine, evidence, &[]);
         let free: Vec<usize> = evidence.free().collect();
-        let network = self.network(machine, &free, Form::Tables)?;
-        let plan = &network.plan;
+        let plan = &*self.network(machine, &free, Form::Tables)?;
         self.check_numbers(plan, size_of::<Polar>())?;
-        let fields = Fields::<1>::new(machine, &free, &[evidence.cells()]);
+        let fields = Fields::<1>::new(machine, &plan.free, &[evidence.cells()]);
+        let temperature = machine.temperature();
         let at = |frequency: &[(usize, f64)]| {
             let mut turn = vec![0.0; machine.units()];
             for &(unit, x) in frequency {
@@ -59,15 +59,13 @@ impl Solver<'_> {
             }
             let direction = |x: f64| Complex64::from_polar(1.0, x);
             let bias = |local: usize| {
-                let (field, x) = (fields.free[local][0], turn[free[local]]);
+                let (field, x) = (fields.free[local][0], turn[plan.free[local]]);
                 [
                     Polar { log: -field, direction: direction(-x) },
                     Polar { log: field, direction: direction(x) },
                 ]
             };
-            let temperature = machine.temperature();
-            let weight = |slot: usize| machine.weights()[plan.edges[slot] as usize] / temperature;
-            let (sum, factor) = partition_sum(plan, weight, bias);
+            let (sum, factor) = partition_sum(plan, |edge| machine.weights()[edge] / temperature, bias);
             // Clamped units turn the whole by their values.
             let clamped: f64 = turn.iter().zip(evidence.cells()).map(|(x, &s)| x * f64::from(s)).sum();
             (sum.direction * direction(clamped), sum.log, factor)

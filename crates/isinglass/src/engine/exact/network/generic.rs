@@ -21,7 +21,7 @@ pub(super) trait Number: Clone {
 
 /// The partition sum of a plan of tables, apart from the factor `e^x` that comes with it.
 ///
-/// *Arguments*: the effective weight of a slot; the weights that a local unit's bias gives to its values −1 and +1.
+/// *Arguments*: the effective weight of an edge of the machine; the weights that a local unit's bias gives to its values −1 and +1.
 pub(super) fn partition_sum<N: Number>(
     plan: &Plan,
     weight: impl Fn(usize) -> f64,
@@ -36,15 +36,17 @@ pub(super) fn partition_sum<N: Number>(
         let bucket = &plan.buckets[*bucket as usize];
         let (_, slots) = plan.scope(bucket);
         let bits = slots.len();
+        let start = |&slot: &u32| match plan.edges[slot as usize] {
+            NONE => 0.0,
+            edge => weight(edge as usize),
+        };
+        let weights: Vec<f64> = slots.iter().map(start).collect();
         let own = bias(bucket.unit as usize);
         let mut out: Vec<N> = (0..1u64 << bits)
             .map(|state| {
-                let joined = slots.iter().enumerate().filter(|&(_, &slot)| slot != NONE);
-                let pull = |(place, &slot): (usize, &u32)| {
-                    let w = weight(slot as usize);
-                    if state >> (bits - 1 - place) & 1 == 1 { w } else { -w }
-                };
-                let field: f64 = joined.map(pull).sum();
+                let pull =
+                    |(place, w): (usize, &f64)| if state >> (bits - 1 - place) & 1 == 1 { *w } else { -w };
+                let field: f64 = weights.iter().enumerate().map(pull).sum();
                 let [mut down, mut up] = own.clone();
                 down.shift(-field);
                 up.shift(field);

@@ -13,6 +13,7 @@
 use std::ops::Range;
 
 use crate::Graph;
+use crate::graph::Symbolic;
 
 /// No slot, no unit; as a neighbour: unit 0.
 pub(super) const NONE: u32 = u32::MAX;
@@ -34,7 +35,7 @@ pub(super) struct Star {
 #[derive(Debug, Clone)]
 pub(super) struct Bucket {
     pub(super) unit: u32,
-    /// The slot of the unit's bias.
+    /// The slot of the unit's bias, or [`NONE`].
     pub(super) bias: u32,
     /// Its neighbours, as a range of `scope_units` and `scope_slots`; the last is bit 0 of the number of a state, +1 is a set bit.
     pub(super) scope: Range<u32>,
@@ -99,24 +100,29 @@ pub(super) enum Form {
 }
 
 /// What to compile.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 pub(super) struct Blueprint<'a> {
+    /// The graph of the free units, by their places in a list of these.
     pub(super) graph: &'a Graph,
-    /// The free units, rising.
+    /// The machine's unit at each place.
     pub(super) free: &'a [usize],
-    /// For each free unit, whether it is to have a bias; all or none within a connected part.
+    /// The machine's edge for each edge of the graph.
+    pub(super) edges: &'a [u32],
+    /// For each place, whether the unit is to have a bias; all or none within a connected part.
     pub(super) biased: &'a [bool],
-    /// Places in `free`, each once.
+    /// The places, the first to be eliminated first.
     pub(super) order: &'a [usize],
+    /// The neighbours at each elimination.
+    pub(super) steps: &'a Symbolic,
     pub(super) form: Form,
 }
 
 /// The compiled tape.
 #[derive(Debug)]
 pub(super) struct Plan {
-    /// The machine's unit of each local one.
+    /// The machine's unit of each local one; these are numbered as they are eliminated.
     pub(super) free: Vec<usize>,
-    /// The machine's edge whose weight starts in each of the first slots.
+    /// The machine's edge whose weight starts in each of the first slots; [`NONE`] in those that start with 0.
     pub(super) edges: Vec<u32>,
     /// The slot of each local unit's bias, or [`NONE`] where it has no bias and its mean is 0 by symmetry.
     pub(super) bias_slots: Vec<u32>,
@@ -134,9 +140,18 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    /// Compile. `O(Σ neighbours²)`, near-linear where the width is small.
+    /// Compile. Linear in the neighbours of all steps, but for searches within those of one.
     pub(super) fn compile(blueprint: Blueprint<'_>) -> Self {
         Compiler::new(blueprint).run()
+    }
+
+    /// The machine's edges between free units, with their slots.
+    pub(super) fn edge_slots(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
+        self.edges
+            .iter()
+            .enumerate()
+            .filter(|&(_, &edge)| edge != NONE)
+            .map(|(slot, &edge)| (edge as usize, slot))
     }
 
     /// Entries of a table.
@@ -172,57 +187,51 @@ impl Plan {
     }
 }
 
-/// A compilation under way. Units are local: places in the list of free units.
+/// A compilation under way. Units are local: named by when they are eliminated.
 struct Compiler<'a> {
     blueprint: Blueprint<'a>,
-    /// When each unit is eliminated.
-    position: Vec<u32>,
     /// In every table, units stand in the order of these keys, the largest in bit 0.
     keys: Vec<(u32, u32)>,
-    /// For each unit, the units eliminated later that a slot joins it to.
-    later: Vec<Vec<(u32, u32)>>,
-    /// For each unit, the tables that it is the first to be eliminated of.
-    pending: Vec<Vec<u32>>,
-    table_scopes: Vec<Vec<u32>>,
+    /// The table that each step makes.
+    made: Vec<u32>,
+    /// For each unit, the last table that it is the first to be eliminated of; and for each step, the one before.
+    last_table: Vec<u32>,
+    table_before: Vec<u32>,
     plan: Plan,
 }
 
 impl<'a> Compiler<'a> {
     fn new(blueprint: Blueprint<'a>) -> Self {
-        let Blueprint { graph, free, biased, order, .. } = blueprint;
-        let n = free.len();
-        debug_assert!(biased.len() == n && order.len() == n);
-        let mut position = vec![0; n];
-        for (time, &unit) in order.iter().enumerate() {
-            position[unit] = time as u32;
+        let Blueprint { graph, free, order, steps, .. } = blueprint;
+        let n = order.len();
+        let mut time = vec![0; n];
+        for (step, &place) in order.iter().enumerate() {
+            time[place] = step as u32;
         }
-        let mut local = vec![NONE; graph.units()];
-        for (k, &unit) in free.iter().enumerate() {
-            local[unit] = k as u32;
-        }
-        let mut later = vec![Vec::new(); n];
-        let mut edges = Vec::new();
-        let mut entry = position.clone();
-        for (edge, &(a, b)) in graph.edges().iter().enumerate() {
-            let (a, b) = (local[a], local[b]);
-            if a != NONE && b != NONE {
-                let (first, second) = by_time(&position, a, b);
-                later[first as usize].push((second, edges.len() as u32));
-                entry[second as usize] = entry[second as usize].min(position[first as usize]);
-                edges.push(edge as u32);
+        // Slots are numbered as they are used up, so that a pass goes through them in sequence.
+        let mut edges = vec![NONE; steps.total()];
+        let mut entry: Vec<u32> = (0..n as u32).collect();
+        for (step, &place) in order.iter().enumerate() {
+            for (other, edge) in graph.neighbours(place) {
+                let other = time[other];
+                if other as usize > step {
+                    edges[slot_between(steps, step as u32, other)] = blueprint.edges[edge];
+                    entry[other as usize] = entry[other as usize].min(step as u32);
+                }
             }
         }
-        let keys = (0..n).map(|unit| table_key(unit, position[unit] - entry[unit])).collect();
+        let keys = (0..n).map(|unit| table_key(unit, unit as u32 - entry[unit])).collect();
         let mut slots = edges.len();
-        let bias_slots = biased
+        let bias_slots = order
             .iter()
-            .map(|&has| {
+            .map(|&place| {
+                let has = blueprint.biased[place];
                 slots += usize::from(has);
                 if has { slots as u32 - 1 } else { NONE }
             })
             .collect();
         let plan = Plan {
-            free: free.to_vec(),
+            free: order.iter().map(|&place| free[place]).collect(),
             edges,
             bias_slots,
             slots,
@@ -235,36 +244,32 @@ impl<'a> Compiler<'a> {
             table_bits: Vec::new(),
             width: 0,
         };
-        Self {
-            blueprint,
-            position,
-            keys,
-            later,
-            pending: vec![Vec::new(); n],
-            table_scopes: Vec::new(),
-            plan,
-        }
+        let none = || vec![NONE; n];
+        Self { blueprint, keys, made: none(), last_table: none(), table_before: none(), plan }
     }
 
     fn run(mut self) -> Plan {
-        for &unit in self.blueprint.order {
-            let joined = std::mem::take(&mut self.later[unit]);
-            let tables = std::mem::take(&mut self.pending[unit]);
-            let bias = self.plan.bias_slots[unit];
-            let neighbours = joined.len() + usize::from(bias != NONE);
-            if tables.is_empty() && neighbours <= 3 && self.blueprint.form == Form::Weights {
-                self.star(unit as u32, &joined, bias);
+        let steps = self.blueprint.steps;
+        for step in 0..steps.steps() {
+            let scope = steps.neighbours(step);
+            self.plan.width = self.plan.width.max(scope.len());
+            let bias = self.plan.bias_slots[step];
+            let neighbours = scope.len() + usize::from(bias != NONE);
+            let has_tables = self.last_table[step] != NONE;
+            if !has_tables && neighbours <= 3 && self.blueprint.form == Form::Weights {
+                self.star(step as u32, scope, bias);
             } else {
-                self.bucket(unit as u32, joined, &tables, bias);
+                self.bucket(step as u32, scope, bias);
             }
         }
         self.plan
     }
 
-    fn star(&mut self, unit: u32, joined: &[(u32, u32)], bias: u32) {
+    fn star(&mut self, unit: u32, scope: &[u32], bias: u32) {
         let mut star = Star { unit, count: 0, neighbours: [NONE; 3], inputs: [NONE; 3], outputs: [NONE; 3] };
-        let all = joined.iter().copied().chain((bias != NONE).then_some((NONE, bias)));
-        for (place, (neighbour, slot)) in all.enumerate() {
+        let first = self.blueprint.steps.offset(unit as usize) as u32;
+        let joined = scope.iter().copied().zip(first..);
+        for (place, (neighbour, slot)) in joined.chain((bias != NONE).then_some((NONE, bias))).enumerate() {
             star.neighbours[place] = neighbour;
             star.inputs[place] = slot;
             star.count += 1;
@@ -275,39 +280,41 @@ impl<'a> Compiler<'a> {
                 star.outputs[output] = self.slot(star.neighbours[a], star.neighbours[b]);
             }
         }
-        self.plan.width = self.plan.width.max(joined.len());
         self.plan.steps.push(Step::Star(self.plan.stars.len() as u32));
         self.plan.stars.push(star);
     }
 
-    fn bucket(&mut self, unit: u32, mut joined: Vec<(u32, u32)>, tables: &[u32], bias: u32) {
-        // Slots first, so that a unit that a table brings again is dropped and not its slot.
-        let scopes = tables.iter().flat_map(|&table| &self.table_scopes[table as usize]);
-        joined.extend(scopes.filter(|&&other| other != unit).map(|&other| (other, NONE)));
-        joined.sort_unstable_by_key(|&(other, slot)| (self.keys[other as usize], slot));
-        joined.dedup_by_key(|&mut (other, _)| other);
-        let bits = joined.len();
+    fn bucket(&mut self, unit: u32, scope: &[u32], bias: u32) {
+        let steps = self.blueprint.steps;
+        let bits = scope.len();
+        let by_key = |units: &[u32]| {
+            let mut units = units.to_vec();
+            units.sort_unstable_by_key(|&other| self.keys[other as usize]);
+            units
+        };
+        let sorted = by_key(scope);
         let place = |other: u32| {
             let key = self.keys[other as usize];
-            joined.partition_point(|&(known, _)| self.keys[known as usize] < key)
+            sorted.partition_point(|&known| self.keys[known as usize] < key)
         };
         let first_child = self.plan.children.len() as u32;
-        for &table in tables {
-            let scope = &self.table_scopes[table as usize];
-            let others = scope.iter().filter(|&&other| other != unit);
+        let mut source = self.last_table[unit as usize];
+        while source != NONE {
+            // A table is over the neighbours at the step that made it.
+            let table_scope = by_key(steps.neighbours(source as usize));
+            let others = table_scope.iter().filter(|&&other| other != unit);
             let mask = others.fold(0, |mask, &other| mask | 1 << (bits - 1 - place(other)));
-            let behind = scope.iter().rev().take_while(|&&other| other != unit).count();
+            let behind = table_scope.iter().rev().take_while(|&&other| other != unit).count();
+            let table = self.made[source as usize];
             self.plan.children.push(Child { table, mask, unit_bit: behind as u8 });
-        }
-        for &table in tables {
-            self.table_scopes[table as usize] = Vec::new();
+            source = self.table_before[source as usize];
         }
         let first_unit = self.plan.scope_units.len() as u32;
-        self.plan.scope_units.extend(joined.iter().map(|&(other, _)| other));
-        self.plan.scope_slots.extend(joined.iter().map(|&(_, slot)| slot));
-        let scope: Vec<u32> = joined.iter().map(|&(other, _)| other).collect();
-        let output = self.output(scope, bias != NONE);
-        self.plan.width = self.plan.width.max(bits);
+        for &other in &sorted {
+            self.plan.scope_units.push(other);
+            self.plan.scope_slots.push(slot_between(steps, unit, other) as u32);
+        }
+        let output = self.output(unit, &sorted, bias != NONE);
         self.plan.steps.push(Step::Bucket(self.plan.buckets.len() as u32));
         self.plan.buckets.push(Bucket {
             unit,
@@ -319,13 +326,13 @@ impl<'a> Compiler<'a> {
     }
 
     /// A function of one or two units is a sum of weights; one of three is, if it does not change when all flip.
-    fn output(&mut self, scope: Vec<u32>, biased: bool) -> Output {
+    fn output(&mut self, unit: u32, scope: &[u32], biased: bool) -> Output {
         let most = if biased { 2 } else { 3 };
         let as_weights = self.blueprint.form == Form::Weights && scope.len() <= most;
         if as_weights || scope.is_empty() {
             let mut biases = [NONE; 3];
             let mut pairs = [NONE; 3];
-            for (slot, &unit) in biases.iter_mut().zip(&scope) {
+            for (slot, &unit) in biases.iter_mut().zip(scope) {
                 *slot = self.plan.bias_slots[unit as usize];
             }
             for (slot, (a, b)) in pairs.iter_mut().zip(PAIRS_OF_THREE) {
@@ -335,29 +342,29 @@ impl<'a> Compiler<'a> {
             }
             return Output::Weights { biases, pairs };
         }
-        let table = self.table_scopes.len() as u32;
+        let table = self.plan.table_bits.len() as u32;
         self.plan.table_bits.push(scope.len() as u8);
-        let first = scope.iter().copied().min_by_key(|&unit| self.position[unit as usize]);
-        self.pending[first.unwrap_or(scope[0]) as usize].push(table);
-        self.table_scopes.push(scope);
+        self.made[unit as usize] = table;
+        // The scope is not empty.
+        let first = scope.iter().copied().fold(scope[0], u32::min) as usize;
+        self.table_before[unit as usize] = self.last_table[first];
+        self.last_table[first] = unit;
         Output::Table(table)
     }
 
-    /// The slot of the weight between two units, made if there is none yet; [`NONE`] is unit 0, which comes last.
-    fn slot(&mut self, a: u32, b: u32) -> u32 {
+    /// The slot of the weight between two units; [`NONE`] is unit 0, which comes last.
+    fn slot(&self, a: u32, b: u32) -> u32 {
         if b == NONE {
             return self.plan.bias_slots[a as usize];
         }
-        let (first, second) = by_time(&self.position, a, b);
-        let row = &mut self.later[first as usize];
-        if let Some(&(_, slot)) = row.iter().find(|&&(other, _)| other == second) {
-            return slot;
-        }
-        let slot = self.plan.slots as u32;
-        row.push((second, slot));
-        self.plan.slots += 1;
-        slot
+        slot_between(self.blueprint.steps, a.min(b), a.max(b)) as u32
     }
+}
+
+/// The slot of two units that are neighbours when the first is eliminated.
+fn slot_between(steps: &Symbolic, first: u32, second: u32) -> usize {
+    let row = steps.neighbours(first as usize);
+    steps.offset(first as usize) + row.partition_point(|&other| other < second)
 }
 
 /// The pairs of three neighbours, in the order of [`Star::outputs`].
@@ -367,8 +374,4 @@ pub(super) const PAIRS_OF_THREE: [(usize, usize); 3] = [(0, 1), (0, 2), (1, 2)];
 /// and whole vectors can be copied. Among equals it is as if by chance: an order by time would put the newest or the oldest there, which change in every step.
 fn table_key(unit: usize, stays: u32) -> (u32, u32) {
     (stays.checked_ilog2().unwrap_or(0), (unit as u32).wrapping_mul(0x9e37_79b1))
-}
-
-fn by_time(position: &[u32], a: u32, b: u32) -> (u32, u32) {
-    if position[a as usize] < position[b as usize] { (a, b) } else { (b, a) }
 }

@@ -13,7 +13,7 @@ use super::plan::{Blueprint, Form, Plan};
 use super::star::{One, Rows};
 use crate::engine::Budget;
 use crate::engine::auto::{Estimate, NetworkCost};
-use crate::graph::EliminationOrder;
+use crate::graph::Symbolic;
 use crate::{Error, Graph, Machine, Result};
 
 /// How far an engine goes.
@@ -23,14 +23,6 @@ pub(super) enum Reach {
     Decimation,
     /// As far as tables fit the budget.
     Tables,
-}
-
-/// A plan and the order it was made from.
-#[derive(Debug)]
-pub(super) struct Network {
-    pub(super) plan: Plan,
-    /// Places in the list of free units.
-    pub(super) order: Vec<usize>,
 }
 
 /// What a plan depends on besides the graph.
@@ -53,7 +45,7 @@ pub(super) struct Networks {
 #[derive(Default)]
 struct Known {
     graph: Option<Arc<Graph>>,
-    networks: HashMap<Key, Arc<Network>>,
+    networks: HashMap<Key, Arc<Plan>>,
     bytes: u128,
 }
 
@@ -68,71 +60,79 @@ impl Networks {
         Self { budget, known: Arc::default() }
     }
 
-    fn find(&self, graph: &Arc<Graph>, key: &Key) -> Option<Arc<Network>> {
+    fn find(&self, graph: &Arc<Graph>, key: &Key) -> Option<Arc<Plan>> {
         // A panic elsewhere leaves nothing half done here: entries are put in whole.
         let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let same = known.graph.as_ref().is_some_and(|graph_known| Arc::ptr_eq(graph_known, graph));
         if same { known.networks.get(key).cloned() } else { None }
     }
 
-    fn keep(&self, graph: &Arc<Graph>, key: Key, network: &Arc<Network>) {
+    fn keep(&self, graph: &Arc<Graph>, key: Key, plan: &Arc<Plan>) {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let same = known.graph.as_ref().is_some_and(|graph_known| Arc::ptr_eq(graph_known, graph));
-        let bytes = network.plan.bytes(1) + 40 * key.free.len() as u128;
+        let bytes = plan.bytes(1) + 40 * key.free.len() as u128;
         if !same || known.bytes + bytes > u128::from(self.budget.0) {
             *known = Known { graph: Some(graph.clone()), ..Known::default() };
         }
         known.bytes += bytes;
-        known.networks.insert(key, network.clone());
+        known.networks.insert(key, plan.clone());
     }
 }
 
 impl Solver<'_> {
     /// The network for a set of free units (rising), from the store or compiled now.
-    pub(super) fn network(self, machine: &Machine, free: &[usize], form: Form) -> Result<Arc<Network>> {
-        self.network_of(machine, Structure::new(machine, free)?, free, form)
+    pub(super) fn network(self, machine: &Machine, free: &[usize], form: Form) -> Result<Arc<Plan>> {
+        self.network_of(machine, &Structure::new(machine, free)?, free, form)
     }
 
     /// The network for a set of free units all of whose biases count, be they 0 or not: for learning, where each is trained.
-    pub(super) fn network_with_all_biases(self, machine: &Machine, free: &[usize]) -> Result<Arc<Network>> {
+    pub(super) fn network_with_all_biases(self, machine: &Machine, free: &[usize]) -> Result<Arc<Plan>> {
         let structure = Structure { own_bias: (0..free.len()).collect(), ..Structure::new(machine, free)? };
-        self.network_of(machine, structure, free, Form::Weights)
+        self.network_of(machine, &structure, free, Form::Weights)
     }
 
     fn network_of(
         self,
         machine: &Machine,
-        structure: Structure,
+        structure: &Structure,
         free: &[usize],
         form: Form,
-    ) -> Result<Arc<Network>> {
+    ) -> Result<Arc<Plan>> {
         let key = Key { free: free.to_vec(), biased: structure.biased(), form, reach: self.reach };
         let graph = machine.graph();
-        if let Some(network) = self.networks.find(graph, &key) {
-            return Ok(network);
+        if let Some(plan) = self.networks.find(graph, &key) {
+            return Ok(plan);
         }
-        let order = self.order(&structure)?;
-        let blueprint = Blueprint { graph, free, biased: &key.biased, order: &order, form };
-        let network = Arc::new(Network { plan: Plan::compile(blueprint), order });
-        self.networks.keep(graph, key, &network);
-        Ok(network)
+        let (order, steps) = self.order(structure)?;
+        let blueprint = Blueprint {
+            graph: &structure.graph,
+            free,
+            edges: &structure.edges,
+            biased: &key.biased,
+            order: &order,
+            steps: &steps,
+            form,
+        };
+        let plan = Arc::new(Plan::compile(blueprint));
+        self.networks.keep(graph, key, &plan);
+        Ok(plan)
     }
 
     /// An order in which to eliminate, or the reason why there is none.
-    fn order(self, structure: &Structure) -> Result<Vec<usize>> {
+    fn order(self, structure: &Structure) -> Result<(Vec<usize>, Symbolic)> {
         let biased: Vec<usize> = places(&structure.biased());
-        if let Some(order) = structure.graph.decimation_order(&biased) {
-            return Ok(order);
-        }
-        if self.reach == Reach::Decimation && structure.graph.decimation_order(&structure.own_bias).is_none()
-        {
-            return Err(self.not_decimatable(structure));
-        }
         let most = self.widest();
-        match structure.graph.elimination_order(most) {
-            Some(EliminationOrder { order, .. }) => Ok(order),
-            None => Err(self.too_wide(&structure.graph, most)),
-        }
+        let order = match structure.graph.decimation_order(&biased) {
+            Some(order) => Some(order),
+            None if self.reach == Reach::Decimation
+                && structure.graph.decimation_order(&structure.own_bias).is_none() =>
+            {
+                return Err(self.not_decimatable(structure));
+            }
+            None => structure.graph.elimination_order(most).map(|found| found.order),
+        };
+        let order = order.and_then(|order| structure.graph.postordered(&order, most.max(3)));
+        order.ok_or_else(|| self.too_wide(&structure.graph, most))
     }
 
     /// Tables of more units than this cannot fit the budget: 8 bytes for each state.
@@ -141,19 +141,18 @@ impl Solver<'_> {
     }
 
     fn not_decimatable(self, structure: &Structure) -> Error {
-        let bounds = structure.graph.treewidth_bounds(&structure.own_bias, 64);
         let with = if structure.own_bias.is_empty() { "" } else { " and unit 0, to which biases lead," };
         Error::CannotDo {
             who: self.name,
             what: format!("take {} free units apart", structure.graph.units()),
             why: format!(
                 "the graph of the free units{with} has treewidth {} or more, and decimation ends at 3; the engine eliminate goes on with tables",
-                bounds.lower.max(4)
+                structure.graph.degeneracy().max(4)
             ),
         }
     }
 
-    fn too_wide(self, graph: &Graph, most: usize) -> Error {
+    pub(super) fn too_wide(self, graph: &Graph, most: usize) -> Error {
         let lower = graph.treewidth_bounds(&[], most).lower.max(most + 1);
         Error::OverBudget {
             who: self.name,
@@ -169,8 +168,7 @@ impl Solver<'_> {
     /// What the network for some free units costs: bytes and sums of a pass with moments.
     pub(super) fn estimate(self, machine: &Machine, free: &[usize]) -> Estimate {
         machine.check_scale(self.name, super::SCALE)?;
-        let network = self.network(machine, free, Form::Weights)?;
-        let plan = &network.plan;
+        let plan = &self.network(machine, free, Form::Weights)?;
         let peak = self.segments::<One>(plan)?.peak_bytes(plan, 1);
         Ok(NetworkCost { width: plan.width, bytes: peak + plan.bytes(1), work: plan.work() })
     }
@@ -237,10 +235,10 @@ fn size_of_problem(plan: &Plan) -> String {
 /// The graph of the free units, and where its biases are.
 pub(super) struct Structure {
     pub(super) graph: Arc<Graph>,
+    /// The machine's edge for each of the graph's.
+    pub(super) edges: Vec<u32>,
     /// Free units with a bias of their own, or with a clamped neighbour, as places.
     pub(super) own_bias: Vec<usize>,
-    /// The connected part of each free unit.
-    part: Vec<usize>,
 }
 
 impl Structure {
@@ -251,27 +249,34 @@ impl Structure {
             local[unit] = place;
         }
         let is_free = |unit: usize| local[unit] != usize::MAX;
-        let graph = if free.len() == whole.units() {
-            whole.clone()
+        let all_free = free.len() == whole.units();
+        let (graph, edges) = if all_free {
+            (whole.clone(), (0..whole.edges().len() as u32).collect())
         } else {
-            let edges = whole.edges().iter().filter(|&&(a, b)| is_free(a) && is_free(b));
-            let edges = edges.map(|&(a, b)| (local[a], local[b])).collect();
-            Arc::new(Graph::from_sorted(free.len(), edges)?)
+            let joined = (0u32..).zip(whole.edges()).filter(|&(_, &(a, b))| is_free(a) && is_free(b));
+            let (edges, pairs) = joined.map(|(edge, &(a, b))| (edge, (local[a], local[b]))).unzip();
+            (Arc::new(Graph::from_sorted(free.len(), pairs)?), edges)
         };
         let has_bias = |&(_, &unit): &(usize, &usize)| {
-            machine.biases()[unit] != 0.0 || whole.neighbours(unit).any(|(other, _)| !is_free(other))
+            machine.biases()[unit] != 0.0
+                || !all_free && whole.neighbours(unit).any(|(other, _)| !is_free(other))
         };
         let own_bias = free.iter().enumerate().filter(has_bias).map(|(place, _)| place).collect();
-        Ok(Self { part: graph.components().0, graph, own_bias })
+        Ok(Self { graph, edges, own_bias })
     }
 
     /// For each free unit, whether its mean may differ from 0: some unit of its connected part has a bias.
     pub(super) fn biased(&self) -> Vec<bool> {
-        let mut parts = vec![false; self.part.len()];
-        for &unit in &self.own_bias {
-            parts[self.part[unit]] = true;
+        let n = self.graph.units();
+        if self.own_bias.is_empty() || self.own_bias.len() == n {
+            return vec![!self.own_bias.is_empty(); n];
         }
-        self.part.iter().map(|&part| parts[part]).collect()
+        let (part, count) = self.graph.components();
+        let mut parts = vec![false; count];
+        for &unit in &self.own_bias {
+            parts[part[unit]] = true;
+        }
+        part.iter().map(|&part| parts[part]).collect()
     }
 }
 

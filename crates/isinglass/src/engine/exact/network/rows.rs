@@ -6,7 +6,7 @@ use rayon::prelude::*;
 
 use super::memory::Segments;
 use super::plan::{Form, NONE, Plan};
-use super::prepare::{Gate, Network, Turn};
+use super::prepare::{Gate, Turn};
 use super::single::{all_means, load};
 use super::star::{Eight, One, Rows, Sum};
 use super::tape::{Keep, Tape};
@@ -22,7 +22,7 @@ const TABLE_BITS_IN_LANES: u8 = 8;
 
 /// A group's network, and how it is to be run.
 struct Prepared {
-    network: Arc<Network>,
+    plan: Arc<Plan>,
     /// Eight rows at a time, or one.
     in_lanes: bool,
     /// For the pass backwards, if moments are wanted.
@@ -39,8 +39,8 @@ impl Solver<'_> {
             .map(|group| self.prepare(machine, group, ask))
             .collect::<Result<_>>()?;
         let cost = |number: usize, _: &Group| {
-            let Prepared { network, in_lanes, .. } = &prepared[number];
-            network.plan.work() * if *in_lanes { 1.0 } else { 8.0 }
+            let Prepared { plan, in_lanes, .. } = &prepared[number];
+            plan.work() * if *in_lanes { 1.0 } else { 8.0 }
         };
         // Parts run at the same time, each with a tape of its own, unless the budget has no room for several.
         let gate = Gate::default();
@@ -69,21 +69,20 @@ impl Solver<'_> {
 
     fn prepare(self, machine: &Machine, group: &Group, ask: Ask) -> Result<Prepared> {
         let with_moments = ask.means || ask.statistics;
-        let network = if ask.statistics {
+        let plan = if ask.statistics {
             self.network_with_all_biases(machine, &group.free)
         } else {
             self.network(machine, &group.free, Form::Weights)
         }?;
-        let plan = &network.plan;
         let widest = plan.table_bits.iter().copied().max().unwrap_or(0);
         let in_lanes = group.rows.len() > 1 && widest <= TABLE_BITS_IN_LANES;
         let (segments, turn) = match (with_moments, in_lanes) {
-            (true, true) => some(self.shared_segments::<Eight>(plan)?),
-            (true, false) => some(self.shared_segments::<One>(plan)?),
-            (false, true) => (None, self.shared_forward::<Eight>(plan)?),
-            (false, false) => (None, self.shared_forward::<One>(plan)?),
+            (true, true) => some(self.shared_segments::<Eight>(&plan)?),
+            (true, false) => some(self.shared_segments::<One>(&plan)?),
+            (false, true) => (None, self.shared_forward::<Eight>(&plan)?),
+            (false, false) => (None, self.shared_forward::<One>(&plan)?),
         };
-        Ok(Prepared { network, in_lanes, segments, turn })
+        Ok(Prepared { plan, in_lanes, segments, turn })
     }
 }
 
@@ -105,7 +104,7 @@ impl Block<'_> {
         [f64; N]: Rows,
     {
         let Self { machine, batch, .. } = *self;
-        let plan = &self.prepared.network.plan;
+        let plan = &*self.prepared.plan;
         let edge_slots = sums.is_needed.then(|| edge_slots(plan, machine.graph().edges().len()));
         let mut tape = Tape::<[f64; N]>::new(plan);
         for first in rows.clone().step_by(N) {
@@ -137,8 +136,8 @@ impl Block<'_> {
 /// The slot of each of the machine's edges between free units.
 fn edge_slots(plan: &Plan, edges: usize) -> Vec<u32> {
     let mut slots = vec![NONE; edges];
-    for (slot, &edge) in plan.edges.iter().enumerate() {
-        slots[edge as usize] = slot as u32;
+    for (edge, slot) in plan.edge_slots() {
+        slots[edge] = slot as u32;
     }
     slots
 }

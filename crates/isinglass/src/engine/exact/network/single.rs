@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use super::plan::{Blueprint, Form, NONE, Plan};
-use super::prepare::{Gate, Network, Structure};
+use super::prepare::{Gate, Structure};
 use super::star::{Eight, One, Rows, Sum};
 use super::tape::{Keep, Tape};
 use super::{Solver, guarantee};
@@ -23,10 +23,9 @@ impl Solver<'_> {
         self.check(machine, evidence)?;
         let evidence = clamp_pinned(machine, evidence, &[]);
         let free: Vec<usize> = evidence.free().collect();
-        let network = self.network(machine, &free, Form::Weights)?;
-        let plan = &network.plan;
+        let plan = &*self.network(machine, &free, Form::Weights)?;
         let segments = self.segments::<One>(plan)?;
-        let fields = Fields::<1>::new(machine, &free, &[evidence.cells()]);
+        let fields = Fields::<1>::new(machine, &plan.free, &[evidence.cells()]);
         let mut tape = Tape::<One>::new(plan);
         load(&mut tape, machine, &fields);
         let [log_z] = tape.forward::<Sum>(Keep::For(&segments));
@@ -38,12 +37,12 @@ impl Solver<'_> {
             Pairs::Edges => {
                 let edges = machine.graph().edges().iter();
                 let mut values: Vec<f64> = edges.map(|&(a, b)| means[a] * means[b]).collect();
-                for (&edge, [moment]) in plan.edges.iter().zip(&tape.moments) {
-                    values[edge as usize] = moment.clamp(-1.0, 1.0);
+                for (edge, slot) in plan.edge_slots() {
+                    values[edge] = tape.moments[slot][0].clamp(-1.0, 1.0);
                 }
                 PairMoments { pairs, values }
             }
-            Pairs::All => self.all_pairs(machine, &evidence, &network, &means)?,
+            Pairs::All => self.all_pairs(machine, &evidence, plan, &means)?,
         };
         Ok(Expectations {
             log_z: Some(log_z + fields.shifts[0]),
@@ -62,28 +61,35 @@ impl Solver<'_> {
         self,
         machine: &Machine,
         evidence: &Evidence,
-        network: &Network,
+        whole: &Plan,
         means: &[f64],
     ) -> Result<PairMoments> {
-        let free = &network.plan.free;
         let n = machine.units();
         let gate = Gate::default();
-        let row_of = |place: usize| -> Result<Vec<f64>> {
-            let unit = free[place];
-            let others: Vec<usize> = free.iter().copied().filter(|&other| other != unit).collect();
+        let mut free = whole.free.clone();
+        free.sort_unstable();
+        let mut place = vec![usize::MAX; n];
+        for (k, &unit) in free.iter().enumerate() {
+            place[unit] = k;
+        }
+        let order: Vec<usize> = whole.free.iter().map(|&unit| place[unit]).collect();
+        let row_of = |&unit: &usize| -> Result<Vec<f64>> {
             // The order without the unit is an order of what is left, and not wider.
-            let order: Vec<usize> = network
-                .order
-                .iter()
-                .filter(|&&other| other != place)
-                .map(|&other| other - usize::from(other > place))
-                .collect();
-            let biased = Structure::new(machine, &others)?.biased();
+            let others: Vec<usize> = free.iter().copied().filter(|&other| other != unit).collect();
+            let gone = free.partition_point(|&other| other < unit);
+            let later = |place: usize| place - usize::from(place > gone);
+            let order: Vec<usize> =
+                order.iter().filter(|&&place| place != gone).map(|&place| later(place)).collect();
+            let structure = Structure::new(machine, &others)?;
+            let steps = structure.graph.symbolic(&order, whole.width);
+            let steps = steps.ok_or_else(|| self.too_wide(&structure.graph, whole.width))?;
             let plan = Plan::compile(Blueprint {
-                graph: machine.graph(),
+                graph: &structure.graph,
                 free: &others,
-                biased: &biased,
+                edges: &structure.edges,
+                biased: &structure.biased(),
                 order: &order,
+                steps: &steps,
                 form: Form::Weights,
             });
             let (segments, turn) = self.shared_segments::<Eight>(&plan)?;
@@ -94,7 +100,7 @@ impl Solver<'_> {
                 cells
             };
             let (down, up) = (clamped(-1), clamped(1));
-            let fields = Fields::<8>::new(machine, &others, &[&down, &up]);
+            let fields = Fields::<8>::new(machine, &plan.free, &[&down, &up]);
             let mut tape = Tape::<Eight>::new(&plan);
             load(&mut tape, machine, &fields);
             tape.forward::<Sum>(Keep::For(&segments));
@@ -103,11 +109,7 @@ impl Solver<'_> {
             let moment = |given: &Eight| p_up * given[1] - (1.0 - p_up) * given[0];
             Ok(all_means(&plan, &tape, &fields.values).iter().map(moment).collect())
         };
-        let rows: Vec<Vec<f64>> = (0..free.len()).into_par_iter().map(row_of).collect::<Result<_>>()?;
-        let mut place = vec![usize::MAX; n];
-        for (k, &unit) in free.iter().enumerate() {
-            place[unit] = k;
-        }
+        let rows: Vec<Vec<f64>> = free.par_iter().map(row_of).collect::<Result<_>>()?;
         Ok(PairMoments::collect(Pairs::All, machine.graph(), |a, b| match (place[a], place[b]) {
             (usize::MAX, _) | (_, usize::MAX) => means[a] * means[b],
             (row, _) => rows[row][b].clamp(-1.0, 1.0),

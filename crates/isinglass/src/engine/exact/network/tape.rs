@@ -58,7 +58,8 @@ impl<'p, R: Rows> Tape<'p, R> {
     /// Set the weights of the edges, the same in all rows, and the fields of the units.
     pub(super) fn load(&mut self, weight: impl Fn(usize) -> f64, field: impl Fn(usize) -> R) {
         self.values.clear();
-        self.values.extend(self.plan.edges.iter().map(|&edge| R::all(weight(edge as usize))));
+        let starts = |&edge: &u32| R::all(if edge == NONE { 0.0 } else { weight(edge as usize) });
+        self.values.extend(self.plan.edges.iter().map(starts));
         self.values.resize(self.plan.slots, R::all(0.0));
         for (local, &slot) in self.plan.bias_slots.iter().enumerate() {
             if slot != NONE {
@@ -237,10 +238,7 @@ impl<'p, R: Rows> Tape<'p, R> {
         let bits = slots.len();
         let moments = &mut self.moments;
         let mut set = |bit: usize, moment: R| {
-            let slot = slots[bits - 1 - bit];
-            if slot != NONE {
-                moments[slot as usize] = moment;
-            }
+            moments[slots[bits - 1 - bit] as usize] = moment;
         };
         let numbers = Numbers::new(plan, bucket, &self.values, &self.tables, &self.shifts, &mut self.scratch);
         numbers.backward(simd, &mut self.scratch, &probabilities, &mut self.adjoints, &mut set);

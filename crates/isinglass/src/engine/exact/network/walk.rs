@@ -73,10 +73,9 @@ impl Solver<'_> {
         up: impl Fn(f64, &mut G) -> bool + Sync,
     ) -> Result<()> {
         let free: Vec<usize> = evidence.free().collect();
-        let network = self.network(machine, &free, Form::Weights)?;
-        let plan = &network.plan;
+        let plan = &*self.network(machine, &free, Form::Weights)?;
         let segments = self.segments::<One>(plan)?;
-        let fields = Fields::<1>::new(machine, &free, &[evidence.cells()]);
+        let fields = Fields::<1>::new(machine, &plan.free, &[evidence.cells()]);
         let mut tape = Tape::<One>::new(plan);
         load(&mut tape, machine, &fields);
         tape.forward::<J>(Keep::For(&segments));
@@ -124,9 +123,7 @@ fn bucket_field(plan: &Plan, bucket: &Bucket, tape: &Tape<'_, One>, state: &[i8]
     for (&unit, &slot) in units.iter().zip(slots) {
         let s = value(plan, state, unit);
         index = index << 1 | u64::from(s > 0.0);
-        if slot != NONE {
-            field += tape.values[slot as usize][0] * s;
-        }
+        field += tape.values[slot as usize][0] * s;
     }
     for child in plan.children(bucket) {
         let table = &tape.tables[child.table as usize];
