@@ -12,7 +12,8 @@ use isinglass::learn::{
 };
 use isinglass::topology::{self, Links, Numbers};
 use isinglass::{
-    Ask, Batch, Engine, Enumerate, Error, Evidence, Gibbs, Guarantee, Machine, Pairs, Role, Table, score,
+    Ask, Batch, Decimate, Eliminate, Engine, Enumerate, Error, Evidence, Gibbs, Guarantee, Machine, Pairs,
+    Role, Table, score,
 };
 use proptest::prelude::*;
 
@@ -93,22 +94,25 @@ proptest! {
 
     #[test]
     fn value_and_gradient_of_the_information_gain((machine, table) in machines_with_tables(), l2 in prop_oneof![Just(0.0), 0.0..0.5f64]) {
-        let gain = InformationGain::new(phases(), &machine, &table, l2).unwrap();
-        let parameters = gain.parameters_of(&machine);
-        let mut gradient = vec![0.0; parameters.len()];
-        let value = gain.value_and_gradient(&parameters, &mut gradient).unwrap();
-        if l2 == 0.0 {
-            close(value, plain_log_likelihood(&machine, &table), 1e-10, "information gain");
-        }
-        let mut scratch = vec![0.0; parameters.len()];
-        for k in 0..parameters.len() {
-            let mut at = |x: f64| {
-                let mut moved = parameters.clone();
-                moved[k] += x;
-                gain.value_and_gradient(&moved, &mut scratch).unwrap()
-            };
-            let slope = (at(1e-4) - at(-1e-4)) / 2e-4;
-            close(gradient[k], slope, 1e-6, "slope of the information gain");
+        let eliminate = Eliminate::default();
+        for engine in [&ENGINE as &dyn Engine, &eliminate] {
+            let gain = InformationGain::new(Phases { clamped: engine, free: engine }, &machine, &table, l2).unwrap();
+            let parameters = gain.parameters_of(&machine);
+            let mut gradient = vec![0.0; parameters.len()];
+            let value = gain.value_and_gradient(&parameters, &mut gradient).unwrap();
+            if l2 == 0.0 {
+                close(value, plain_log_likelihood(&machine, &table), 1e-10, "information gain");
+            }
+            let mut scratch = vec![0.0; parameters.len()];
+            for k in 0..parameters.len() {
+                let mut at = |x: f64| {
+                    let mut moved = parameters.clone();
+                    moved[k] += x;
+                    gain.value_and_gradient(&moved, &mut scratch).unwrap()
+                };
+                let slope = (at(1e-4) - at(-1e-4)) / 2e-4;
+                close(gradient[k], slope, 1e-6, "slope of the information gain");
+            }
         }
     }
 
@@ -157,6 +161,40 @@ fn a_fully_visible_fit_reproduces_the_moments_of_the_data() {
     // The maximum is the only one: the likelihood of the truth is lower.
     let at_truth = score::score(&truth, &table, phases()).unwrap();
     assert!(at_truth.log_likelihood.unwrap() < fit.log_likelihood.unwrap());
+}
+
+/// Far too many units for a sum over states.
+#[test]
+fn a_large_decimatable_fit_reproduces_the_moments_of_the_data() {
+    let engine = Decimate::default();
+    let graph = common::structure::partial_tree(80, 2, 4, 11);
+    let normal = Numbers::Normal { mean: 0.0, deviation: 0.5 };
+    let truth = Machine::from_graph(graph.clone()).with_numbers(&normal, &normal, 4).unwrap();
+    let draws = isinglass::Sampler::draw(&engine, &truth, &Evidence::none(80), 2000, 1).unwrap();
+    let table = Table::from_rows(truth.names().iter().cloned(), draws.cells.chunks(80)).unwrap();
+    let fit =
+        Likelihood::new(&engine).fit(&Machine::from_graph(graph.clone()), &table, &mut NoObserver).unwrap();
+    assert!(fit.converged, "{}", fit.stopped);
+    let model = engine.expectations(&fit.machine, &Evidence::none(80), Pairs::Edges).unwrap();
+    for (found, expected) in model.means.iter().zip(table.means()) {
+        close(*found, expected.unwrap(), 1e-6, "mean");
+    }
+    for ((a, b), found) in model.correlations.iter(&graph) {
+        let sum: i32 = draws.cells.chunks(80).map(|row| i32::from(row[a] * row[b])).sum();
+        close(found, f64::from(sum) / 2000.0, 1e-6, "edge moment");
+    }
+}
+
+/// What is not decimatable with every bias trained is refused before the first step, whatever the biases are at the start.
+#[test]
+fn every_bias_counts_in_learning() {
+    let grid = topology::grid(3, 4, topology::Neighbours::Four);
+    let start = Machine::from_graph(grid);
+    let nothing = Evidence::none(12);
+    assert!(Decimate::default().expectations(&start, &nothing, Pairs::None).is_ok());
+    let table = Table::from_rows(start.names().iter().cloned(), [[1i8; 12], [-1; 12]]).unwrap();
+    let refused = Likelihood::new(&Decimate::default()).fit(&start, &table, &mut NoObserver).unwrap_err();
+    assert!(matches!(refused, Error::CannotDo { .. }), "{refused}");
 }
 
 #[test]

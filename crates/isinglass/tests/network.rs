@@ -4,11 +4,18 @@
 
 mod common;
 
+use common::structure::{partial_tree, shuffled};
 use common::{
     check_against_brute_force, check_batch_against_rows, check_derivatives, check_draws, check_joint,
     check_mode, clamped_machines, close, rows_of_evidence, without_biases,
 };
-use isinglass::{Eliminate, Engine, Enumerate, Evidence, Spin, topology};
+use isinglass::engine::explain_decimation;
+use isinglass::search::ModeFinder;
+use isinglass::topology::{self, Neighbours, Numbers};
+use isinglass::{
+    Budget, Decimate, Eliminate, Engine, Enumerate, Error, Evidence, Graph, Guarantee, Machine, Pairs,
+    Sampler, Spin,
+};
 use proptest::prelude::*;
 
 proptest! {
@@ -102,8 +109,225 @@ fn exact_draws_have_the_distribution_of_the_machine() {
     evidence.clamp(4, Spin::Down);
     let glass = topology::sherrington_kirkpatrick(13, 1.5, 3).unwrap();
     check_draws(&engine, &glass, &evidence);
-    let tree = isinglass::Machine::from_graph(topology::tree(13, 2));
+    let tree = Machine::from_graph(topology::tree(13, 2));
     let tree =
         tree.with_parameters(vec![0.7; 12], (0..13).map(|k| 0.1 * f64::from(k) - 0.6).collect()).unwrap();
     check_draws(&engine, &tree, &evidence);
+}
+
+const NORMAL: Numbers = Numbers::Normal { mean: 0.0, deviation: 1.0 };
+const NONE: Numbers = Numbers::Constant(0.0);
+
+/// The answer of the tape against two other ways: decimation in plain steps, and derivatives of log Z by biases through tables.
+fn check_large(machine: &Machine) {
+    let engine = Decimate::default();
+    let n = machine.units();
+    let nothing = Evidence::none(n);
+    let answer = engine.expectations(machine, &nothing, Pairs::Edges).unwrap();
+    assert_eq!(answer.guarantee, Guarantee::Exact);
+    let biased: Vec<usize> = (0..n).filter(|&unit| machine.biases()[unit] != 0.0).collect();
+    let order = machine.graph().decimation_order(&biased).expect("a machine that is decimatable");
+    let log_z: f64 = explain_decimation(machine, &order).unwrap().iter().map(|step| step.log_factor).sum();
+    close(answer.log_z.unwrap(), log_z, 1e-12, "log Z");
+    for edge in (0..machine.weights().len()).step_by(machine.weights().len() / 20) {
+        let (a, b) = machine.graph().edges()[edge];
+        let cumulants = engine.cumulants(machine, &nothing, &[a, b]).unwrap();
+        close(answer.means[a], cumulants.get(&[0]).unwrap(), 1e-10, "mean");
+        let both = cumulants.get(&[0, 1]).unwrap() + answer.means[a] * answer.means[b];
+        close(answer.correlations.values[edge], both, 1e-10, "edge moment");
+    }
+}
+
+#[test]
+fn a_thousand_units_in_shuffled_partial_trees_are_right() {
+    for seed in 0..4 {
+        let three = partial_tree(1000, 3, 2 + 3 * seed, seed);
+        check_large(&Machine::from_graph(three).with_numbers(&NORMAL, &NONE, seed).unwrap());
+        let two = partial_tree(1000, 2, 2 + 3 * seed, seed);
+        check_large(&Machine::from_graph(two).with_numbers(&NORMAL, &NORMAL, seed).unwrap());
+    }
+}
+
+#[test]
+fn chains_of_cubes_are_right() {
+    // Two cubes share a corner; as many as make a thousand units.
+    let count = 142;
+    let mut edges = std::collections::BTreeSet::new();
+    for cube in 0..count {
+        for a in 0..8usize {
+            for b in [a ^ 1, a ^ 2, a ^ 4].into_iter().filter(|&b| a < b) {
+                edges.insert((7 * cube + a, 7 * cube + b));
+            }
+        }
+    }
+    let n = 7 * count + 1;
+    let place = shuffled(n, 5);
+    let graph = Graph::new(n, edges.into_iter().map(|(a, b)| (place[a], place[b]))).unwrap();
+    check_large(&Machine::from_graph(graph).with_numbers(&NORMAL, &NONE, 3).unwrap());
+}
+
+/// Some units with a bias and some without: means come from tables where no weight to unit 0 tells them.
+#[test]
+fn a_few_biases_in_a_wide_decimatable_machine_reach_every_mean() {
+    let engine = Decimate::default();
+    for seed in 0..20 {
+        let graph = partial_tree(14, 3, 6, seed);
+        let bias = |unit: usize| if unit == 3 { 0.7 } else { 0.0 };
+        let machine = Machine::from_graph(graph).with_numbers(&NORMAL, &NONE, seed).unwrap();
+        let machine =
+            machine.clone().with_parameters(machine.weights().to_vec(), (0..14).map(bias).collect()).unwrap();
+        if machine.graph().decimation_order(&[3]).is_some() {
+            check_against_brute_force(&engine, &machine, &Evidence::none(14), 1e-11);
+        }
+    }
+}
+
+/// A chain by its transfer matrix, in numbers that are scaled at every step.
+fn chain_log_z(machine: &Machine) -> f64 {
+    let (mut down, mut up, mut log) = (1.0f64, 1.0f64, 0.0);
+    for unit in 0..machine.units() {
+        let bias = machine.biases()[unit];
+        (down, up) = (down * (-bias).exp(), up * bias.exp());
+        if let Some(w) = machine.weights().get(unit) {
+            (down, up) = (down * w.exp() + up * (-w).exp(), down * (-w).exp() + up * w.exp());
+        }
+        log += (down + up).ln();
+        (down, up) = (down / (down + up), up / (down + up));
+    }
+    log
+}
+
+#[test]
+fn chains_of_any_length_are_right() {
+    for n in [1, 2, 1000, 1_000_000] {
+        let machine = Machine::from_graph(topology::chain(n)).with_numbers(&NORMAL, &NORMAL, 1).unwrap();
+        for engine in [&Decimate::default() as &dyn Engine, &Eliminate::default()] {
+            let answer = engine.expectations(&machine, &Evidence::none(n), Pairs::Edges).unwrap();
+            close(answer.log_z.unwrap(), chain_log_z(&machine), 1e-13, "log Z of a chain");
+            assert!(answer.means.iter().chain(&answer.correlations.values).all(|x| x.abs() <= 1.0));
+        }
+    }
+    // Without biases, each edge is by itself.
+    let machine = Machine::from_graph(topology::chain(1000)).with_numbers(&NORMAL, &NONE, 2).unwrap();
+    let answer = Decimate::default().expectations(&machine, &Evidence::none(1000), Pairs::All).unwrap();
+    for (moment, w) in
+        (0..999).map(|a| answer.correlations.get(machine.graph(), a, a + 1)).zip(machine.weights())
+    {
+        close(moment.unwrap(), w.tanh(), 1e-14, "edge moment");
+    }
+    let far: f64 = machine.weights()[10..14].iter().map(|w| w.tanh()).product();
+    close(answer.correlations.get(machine.graph(), 10, 14).unwrap(), far, 1e-14, "moment of a distant pair");
+}
+
+#[test]
+fn what_is_too_wide_for_decimation_is_refused_with_the_reason_and_answered_by_elimination() {
+    let clique = Machine::from_graph(topology::full(5)).with_numbers(&NORMAL, &NONE, 1).unwrap();
+    let grid = topology::grid(4, 4, Neighbours::Four);
+    let grid = Machine::from_graph(grid).with_numbers(&NORMAL, &NORMAL, 1).unwrap();
+    for machine in [clique, grid] {
+        let nothing = Evidence::none(machine.units());
+        let refused = Decimate::default().expectations(&machine, &nothing, Pairs::Edges).unwrap_err();
+        let text = refused.to_string();
+        assert!(matches!(refused, Error::CannotDo { .. }), "{text}");
+        assert!(text.contains("treewidth 4 or more") && text.contains("eliminate"), "{text}");
+        check_against_brute_force(&Eliminate::default(), &machine, &nothing, 1e-11);
+    }
+}
+
+#[test]
+fn a_tight_budget_costs_time_but_not_a_bit() {
+    let grid = topology::grid(9, 9, Neighbours::Four);
+    let machine = Machine::from_graph(grid).with_numbers(&NORMAL, &NORMAL, 8).unwrap();
+    let nothing = Evidence::none(81);
+    let roomy = Eliminate::default();
+    let whole = roomy.expectations(&machine, &nothing, Pairs::Edges).unwrap();
+    let draws = roomy.draw(&machine, &nothing, 20, 3).unwrap();
+    let mode = roomy.mode(&machine, &nothing).unwrap();
+    let mut least = None;
+    for kib in (40..200).rev().step_by(4) {
+        let tight = Eliminate::new(Budget(kib << 10));
+        match tight.expectations(&machine, &nothing, Pairs::Edges) {
+            Ok(answer) => {
+                assert_eq!(answer, whole, "{kib} KiB");
+                assert_eq!(tight.draw(&machine, &nothing, 20, 3).unwrap(), draws);
+                assert_eq!(tight.mode(&machine, &nothing).unwrap(), mode);
+                least = Some(kib);
+            }
+            Err(Error::OverBudget { needed, budget, .. }) => assert!(needed > u128::from(budget.0)),
+            Err(other) => panic!("{other}"),
+        }
+    }
+    // All tables of all steps with their adjoints would take more than 180 KiB.
+    assert!(least.is_some_and(|kib| kib < 120), "{least:?}");
+}
+
+#[test]
+fn threads_do_not_change_a_bit() {
+    let grid = topology::grid(5, 6, Neighbours::Eight);
+    let machine = Machine::from_graph(grid).with_numbers(&NORMAL, &NORMAL, 2).unwrap();
+    let cells = rows_of_evidence(30, 200, 0x1234_5678_9abc_def0);
+    let batch = isinglass::Batch::new(30, &cells, &vec![1.5; 200]).unwrap();
+    let run = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| {
+            let engine = Eliminate::default();
+            let nothing = Evidence::none(30);
+            (
+                engine.expectations(&machine, &nothing, Pairs::All).unwrap(),
+                engine.batch(&machine, &batch, isinglass::Ask { statistics: true, means: true }).unwrap(),
+                engine.draw(&machine, &nothing, 700, 3).unwrap(),
+                engine.joint(&machine, &nothing, &[3, 5, 16]).unwrap(),
+            )
+        })
+    };
+    let one = run(1);
+    assert_eq!(one, run(2));
+    assert_eq!(one, run(5));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 100, ..ProptestConfig::default() })]
+
+    /// Flipping a unit's sign changes the signs of what it is in; new names for units change nothing.
+    #[test]
+    fn symmetric_under_relabelling_and_flipping((machine, evidence) in clamped_machines(14, 3.0), seed in any::<u64>(), flip in any::<u16>()) {
+        let n = machine.units();
+        let engine = Eliminate::default();
+        let answer = engine.expectations(&machine, &evidence, Pairs::Edges).unwrap();
+        let place = shuffled(n, seed);
+        let sign = |unit: usize| if flip >> unit & 1 == 1 { -1.0 } else { 1.0 };
+        let mut units: Vec<Option<isinglass::Unit>> = vec![None; n];
+        let mut cells = vec![0; n];
+        for unit in 0..n {
+            units[place[unit]] = Some(isinglass::Unit::new(machine.name(unit), sign(unit) * machine.biases()[unit]));
+            cells[place[unit]] = sign(unit) as i8 * evidence.cells()[unit];
+        }
+        let edges = machine.graph().edges().iter().zip(machine.weights());
+        let edges = edges.map(|(&(a, b), w)| (place[a], place[b], sign(a) * sign(b) * w));
+        let other = Machine::new(units.into_iter().map(Option::unwrap).collect(), edges).unwrap()
+            .with_temperature(machine.temperature()).unwrap()
+            .with_offset(machine.offset()).unwrap();
+        let found = engine.expectations(&other, &Evidence::from_cells(cells).unwrap(), Pairs::Edges).unwrap();
+        close(found.log_z.unwrap(), answer.log_z.unwrap(), 1e-11, "log Z");
+        for unit in 0..n {
+            close(sign(unit) * found.means[place[unit]], answer.means[unit], 1e-11, "mean");
+        }
+        for ((a, b), moment) in answer.correlations.iter(machine.graph()) {
+            let there = found.correlations.get(other.graph(), place[a], place[b]).unwrap();
+            close(sign(a) * sign(b) * there, moment, 1e-11, "edge moment");
+        }
+    }
+
+    /// Clamping more units never takes an engine beyond what it could do before, and rows agree with the conditional machine.
+    #[test]
+    fn the_conditional_machine_is_the_machine_under_evidence((machine, evidence) in clamped_machines(12, 2.0)) {
+        let engine = Eliminate::default();
+        let answer = engine.expectations(&machine, &evidence, Pairs::None).unwrap();
+        let conditional = machine.conditional(&evidence).unwrap();
+        let alone = engine.expectations(&conditional, &Evidence::none(conditional.units()), Pairs::None).unwrap();
+        close(answer.log_z.unwrap(), alone.log_z.unwrap(), 1e-12, "log Z");
+        for (k, unit) in evidence.free().enumerate() {
+            close(answer.means[unit], alone.means[k], 1e-12, "mean");
+        }
+    }
 }

@@ -125,6 +125,9 @@ pub enum Choice {
 /// A sum of two terms in a network takes as long as about this many states of an enumeration.
 const STATES_PER_SUM: f64 = 8.0;
 
+/// Up to this many states, enumeration takes microseconds.
+const FEW_STATES: f64 = 4096.0;
+
 /// Choose an engine for the free units of a machine: decimation where it applies, otherwise the cheaper of elimination and enumeration.
 ///
 /// # Example
@@ -149,13 +152,12 @@ pub fn choose(machine: &Machine, evidence: &Evidence, budget: Budget) -> Result<
     let enumeration = enumeration(free.len(), budget);
     let few = (free.len() as f64).exp2();
     let eliminate = Eliminate::new(budget);
-    let estimate = match enumeration.available && few <= 4096.0 {
-        // Not worth the search for an order.
-        true => None,
-        false => Some(eliminate.estimate(machine, &free)),
-    };
-    match estimate {
-        Some(Ok(cost)) if !enumeration.available || cost.work * STATES_PER_SUM < few => {
+    // So few states are not worth the search for an order.
+    if enumeration.available && few <= FEW_STATES {
+        return Ok(enumerate(&enumeration, budget));
+    }
+    match eliminate.estimate(machine, &free) {
+        Ok(cost) if !enumeration.available || cost.work * STATES_PER_SUM < few => {
             let reason = format!(
                 "eliminate (exact: {} free units at width {}, {})",
                 free.len(),
@@ -164,12 +166,14 @@ pub fn choose(machine: &Machine, evidence: &Evidence, budget: Budget) -> Result<
             );
             Ok(Choice::Exact { engine: Box::new(eliminate), reason })
         }
-        _ if enumeration.available => {
-            let reason = format!("enumerate (exact: {})", enumeration.cost);
-            Ok(Choice::Exact { engine: Box::new(Enumerate { budget }), reason })
+        Err(error) if !enumeration.available => {
+            Ok(Choice::Sampling { reason: format!("gibbs (estimates: {error})") })
         }
-        Some(Err(error)) => Ok(Choice::Sampling { reason: format!("gibbs (estimates: {error})") }),
-        // Without an estimate, enumeration was available.
-        _ => Ok(Choice::Sampling { reason: "gibbs (estimates)".into() }),
+        _ => Ok(enumerate(&enumeration, budget)),
     }
+}
+
+fn enumerate(offer: &Offer, budget: Budget) -> Choice {
+    let reason = format!("enumerate (exact: {})", offer.cost);
+    Choice::Exact { engine: Box::new(Enumerate { budget }), reason }
 }

@@ -36,11 +36,8 @@ impl Cumulants {
     /// The cumulant of some places of the list, each once.
     pub fn get(&self, places: &[usize]) -> Option<f64> {
         let set = places.iter().fold(0usize, |set, &place| set | 1 << place.min(63));
-        if set.count_ones() as usize != places.len() {
-            None
-        } else {
-            self.values.get(set.checked_sub(1)?).copied()
-        }
+        let each_once = set.count_ones() as usize == places.len();
+        if each_once { self.values.get(set.checked_sub(1)?).copied() } else { None }
     }
 
     /// Each subset of places with its cumulant, smaller subsets first.

@@ -16,7 +16,7 @@ mod sampling;
 pub use batch::{Batch, Group};
 pub use budget::Budget;
 pub use cumulants::Cumulants;
-pub use exact::{Decimate, Eliminate, Enumerate};
+pub use exact::{Decimate, DecimationStep, Eliminate, Enumerate, UnitOrZero, explain_decimation};
 pub use expectations::{
     Ask, BatchExpectations, Diagnostics, Expectations, Guarantee, JointTable, Mixing, PairMoments, Pairs,
     StandardErrors, Statistics,

@@ -142,7 +142,7 @@ pub(crate) fn rows_of_evidence(units: usize, rows: usize, seed: u64) -> Vec<i8> 
     (0..rows * units)
         .map(|k| {
             let bits = seed.rotate_left((k % 61) as u32) ^ (k as u64).wrapping_mul(0x9e37_79b9);
-            let free = (seed >> (k % units)) & 1 == 1 && (k / units) % 3 != 0;
+            let free = (seed >> (k % units)) & 1 == 1 && !(k / units).is_multiple_of(3);
             if free {
                 0
             } else if bits & 4 == 0 {

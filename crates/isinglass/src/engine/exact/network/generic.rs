@@ -66,7 +66,9 @@ pub(super) fn partition_sum<N: Number>(
         let size = out.iter().map(N::log_size).fold(f64::NEG_INFINITY, f64::max);
         if size.is_finite() {
             factor += size;
-            out.iter_mut().for_each(|entry| entry.shift(-size));
+            for entry in &mut out {
+                entry.shift(-size);
+            }
         }
         match bucket.output {
             Output::Table(table) => tables[table as usize] = out,

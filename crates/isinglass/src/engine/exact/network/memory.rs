@@ -132,8 +132,8 @@ fn output(plan: &Plan, step: usize) -> Option<Output> {
 }
 
 /// Each bucket of some steps: its step, the table it makes, the tables it uses up.
-fn each_bucket<'p>(
-    plan: &'p Plan,
+fn each_bucket(
+    plan: &Plan,
     steps: std::ops::Range<usize>,
     mut visit: impl FnMut(usize, Option<usize>, &mut dyn Iterator<Item = usize>),
 ) {

@@ -27,7 +27,7 @@ impl Solver<'_> {
     pub(super) fn mode(self, machine: &Machine, evidence: &Evidence) -> Result<Mode> {
         self.check(machine, evidence)?;
         let evidence = clamp_pinned(machine, evidence, &[]);
-        let up = |field: f64, _: &mut ()| field >= 0.0;
+        let up = |field: f64, (): &mut ()| field >= 0.0;
         let mut states = vec![evidence.cells().to_vec()];
         self.walk::<Max, ()>(machine, &evidence, &mut states, |_| (), up)?;
         let state = states.remove(0);
