@@ -1,7 +1,7 @@
 //! Machines that more than one benchmark uses.
 
 use isinglass::topology::{self, Neighbours, Numbers};
-use isinglass::{Graph, Machine};
+use isinglass::{Graph, Machine, Role, Table, Unit};
 
 /// Fully connected, weights and biases uniform on (−1, 1).
 pub fn full(units: usize) -> Machine {
@@ -18,6 +18,68 @@ pub fn lattice(side: usize) -> Machine {
 /// Fully connected with weak couplings, so that chains mix.
 pub fn dense(units: usize) -> Machine {
     random(topology::full(units), 0.5 / (units as f64).sqrt())
+}
+
+/// A square lattice with four neighbours, couplings and biases normal with mean 0 and deviation 1.
+pub fn glass(side: usize) -> Machine {
+    let numbers = Numbers::Normal { mean: 0.0, deviation: 1.0 };
+    Machine::from_graph(topology::grid(side, side, Neighbours::Four))
+        .with_numbers(&numbers, &numbers, 1)
+        .expect("normal numbers are finite")
+}
+
+/// A graph that is decimatable, weights uniform on (−1, 1): with biases like them, or with none.
+pub fn decimatable(graph: Graph, has_biases: bool) -> Machine {
+    let numbers = Numbers::Uniform { low: -1.0, high: 1.0 };
+    let biases = if has_biases { numbers } else { Numbers::Constant(0.0) };
+    Machine::from_graph(graph).with_numbers(&numbers, &biases, 1).expect("bounded numbers are finite")
+}
+
+/// A random partial 3-tree: each unit meets three that are joined with each other; then every fifth edge or so is left out.
+pub fn partial_three_tree(units: usize) -> Graph {
+    let mut bits = Bits(1);
+    let mut edges = Vec::with_capacity(3 * units);
+    // For each unit but the first three, those that it met.
+    let mut met: Vec<[usize; 3]> = Vec::with_capacity(units);
+    for unit in 3..units {
+        let mut three = [0, 1, 2];
+        if unit > 3 {
+            let other = bits.below(unit - 3);
+            three = met[other];
+            let change = bits.below(4);
+            if change < 3 {
+                three[change] = other + 3;
+            }
+        }
+        met.push(three);
+        edges.extend(three.map(|other| (other, unit)));
+    }
+    edges.retain(|_| bits.below(5) > 0);
+    Graph::new(units, edges).expect("each edge comes once, when its higher unit does")
+}
+
+/// The machine of the table's columns and four hidden units in a chain; each column is joined with two neighbours of the chain.
+pub fn hidden_chain(table: &Table) -> Machine {
+    const HIDDEN: usize = 4;
+    let visible = table.columns().len();
+    let numbers = Numbers::Uniform { low: -0.5, high: 0.5 };
+    let units = table.columns().iter().map(|name| Unit::new(name, 0.0));
+    let hidden = (1..=HIDDEN).map(|k| Unit { role: Role::Hidden, ..Unit::new(format!("hidden {k}"), 0.0) });
+    let across = (0..visible).flat_map(|k| [0, 1].map(|step| (k, visible + k % (HIDDEN - 1) + step, 0.0)));
+    let chain = (1..HIDDEN).map(|k| (visible + k - 1, visible + k, 0.0));
+    Machine::new(units.chain(hidden).collect(), across.chain(chain))
+        .and_then(|machine| machine.with_numbers(&numbers, &numbers, 1))
+        .expect("names are distinct and numbers bounded")
+}
+
+/// A generator of its own: structures must not change with versions of others.
+struct Bits(u64);
+
+impl Bits {
+    fn below(&mut self, limit: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (((self.0 >> 32) * limit as u64) >> 32) as usize
+    }
 }
 
 fn random(graph: Graph, strength: f64) -> Machine {
