@@ -1,5 +1,7 @@
-"""What the comparisons share: a virtual environment, the built program, timing."""
+"""What the comparisons share: a virtual environment, the built program and benchmarks, one core, timing, memory."""
 
+import json
+import math
 import os
 import statistics
 import subprocess
@@ -9,7 +11,8 @@ import venv
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-WORK = ROOT / "target" / "peers"
+TARGET = ROOT / os.environ.get("CARGO_TARGET_DIR", "target")
+WORK = TARGET / "peers"
 
 
 def inside_environment(*packages):
@@ -27,15 +30,45 @@ def inside_environment(*packages):
 def isinglass():
     """The path of the release build of the program."""
     subprocess.run(["cargo", "build", "--release", "--quiet"], cwd=ROOT, check=True)
-    return ROOT / "target" / "release" / "isinglass"
+    return TARGET / "release" / "isinglass"
 
 
-def median_seconds(work, repeats):
-    """The median time of some runs, after one that is not counted; and what the last run returned."""
-    result = work()
+def benchmark_seconds(name_part):
+    """The median times of our benchmarks whose names hold some words: computation alone, without start, files and text."""
+    subprocess.run(["cargo", "xtask", "bench", name_part], cwd=ROOT, check=True, capture_output=True)
+    found = json.loads((TARGET / "bench.json").read_text())
+    return {result["name"]: result["nanoseconds"] / 1e9 for result in found}
+
+
+def on_one_core():
+    """From here on, this process and the programs it starts have one core; call it before peers are imported."""
+    os.environ.update(OMP_NUM_THREADS="1", RAYON_NUM_THREADS="1")
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
+
+
+def seconds(work, repeats, choose=statistics.median, patience=math.inf):
+    """A time chosen from those of some runs, after one that is not counted; and what the last run returned.
+
+    No run starts when those before took more than `patience` seconds together; if that was the first, it counts.
+    """
     times = []
-    for _ in range(repeats):
+    while len(times) <= repeats and sum(times) <= patience:
         start = time.perf_counter()
         result = work()
         times.append(time.perf_counter() - start)
-    return statistics.median(times), result
+    return choose(times[1:] or times), result
+
+
+def peak_bytes(command):
+    """The largest memory of a program run.
+
+    It is started from a small process: a child's figure is never below that of the process it comes from.
+    """
+    watch = (
+        "import resource, subprocess, sys\n"
+        "subprocess.run(sys.argv[1:], check=True, stdout=subprocess.DEVNULL)\n"
+        "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"
+    )
+    found = subprocess.run([sys.executable, "-c", watch, *command], check=True, capture_output=True)
+    return int(found.stdout) * (1 if sys.platform == "darwin" else 1024)
