@@ -8,6 +8,8 @@
 //! cargo run --release --example decimation
 //! ```
 
+#![allow(clippy::print_stdout, reason = "an example that prints")]
+
 use isinglass::engine::{UnitOrZero, explain_decimation};
 use isinglass::{Decimate, Engine, Enumerate, Evidence, Machine, Pairs, Unit};
 

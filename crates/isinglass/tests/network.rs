@@ -90,7 +90,7 @@ proptest! {
     ) {
         let truth = common::brute_force(&machine, &evidence);
         let frequency: Vec<(usize, f64)> = (0..machine.units()).zip(xs).collect();
-        let found = Eliminate::default().characteristic(&machine, &evidence, &[frequency.clone()]).unwrap()[0];
+        let found = Eliminate::default().characteristic(&machine, &evidence, std::slice::from_ref(&frequency)).unwrap()[0];
         let (mut re, mut im) = (0.0, 0.0);
         for (log, state) in &truth.states {
             let angle: f64 = frequency.iter().map(|&(unit, x)| x * f64::from(state[unit])).sum();

@@ -85,7 +85,7 @@ fn cumulant_units(machine: &Machine, list: &str) -> anyhow::Result<Vec<usize>> {
             format!("--cumulants: found {} units, expected at most {}", names.len(), Cumulants::MAX_ORDER);
         return Err(Usage(problem).into());
     }
-    names.iter().map(|name| Ok(find(machine, name).context("--cumulants")?)).collect()
+    names.iter().map(|name| find(machine, name).context("--cumulants")).collect()
 }
 
 /// Each cumulant with the names of its units.

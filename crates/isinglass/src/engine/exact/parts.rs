@@ -11,6 +11,9 @@ use crate::{Machine, Result};
 /// Parts into which a batch is cut.
 const PARTS: usize = 64;
 
+/// What a part costs at least, in nanoseconds: less would not be worth waking a thread for.
+const LEAST_COST: f64 = 100_000.0;
+
 /// Rows of one group that are solved one after another.
 #[derive(Debug, Clone)]
 pub(super) struct Piece {
@@ -29,7 +32,7 @@ pub(super) struct Part {
 
 /// Solve all rows of a batch: pieces of about equal cost on all cores.
 ///
-/// *Arguments*: the cost of eight rows of a group, in any unit; what solves some pieces, in order.
+/// *Arguments*: the cost of eight rows of a group, in about nanoseconds; what solves some pieces, in order.
 pub(super) fn solve_in_parts(
     machine: &Machine,
     batch: &Batch,
@@ -37,18 +40,19 @@ pub(super) fn solve_in_parts(
     cost: impl Fn(usize, &Group) -> f64,
     solve: impl Fn(&[Piece], &mut Part) -> Result<()> + Sync,
 ) -> Result<BatchExpectations> {
-    let solved: Vec<Part> = cut(batch, cost)
-        .par_iter()
-        .map(|pieces| {
-            let mut part = Part {
-                log_z: Vec::new(),
-                means: Vec::new(),
-                statistics: ask.statistics.then(|| Statistics::zero(machine.graph())),
-            };
-            solve(pieces, &mut part)?;
-            Ok(part)
-        })
-        .collect::<Result<_>>()?;
+    let solve_part = |pieces: &Vec<Piece>| {
+        let mut part = Part {
+            log_z: Vec::new(),
+            means: Vec::new(),
+            statistics: ask.statistics.then(|| Statistics::zero(machine.graph())),
+        };
+        solve(pieces, &mut part).map(|()| part)
+    };
+    let parts = cut(batch, cost);
+    let solved: Vec<Part> = match &parts[..] {
+        [one] => vec![solve_part(one)?],
+        several => several.par_iter().map(solve_part).collect::<Result<_>>()?,
+    };
 
     let n = machine.units();
     let mut log_z = vec![0.0; batch.rows()];
@@ -78,11 +82,11 @@ pub(super) fn solve_in_parts(
 /// Cut a batch into parts of about equal work, in order and whatever the number of threads: pieces of groups, whole lanes each.
 fn cut(batch: &Batch, cost: impl Fn(usize, &Group) -> f64) -> Vec<Vec<Piece>> {
     let costs: Vec<f64> =
-        batch.groups().iter().enumerate().map(|(number, group)| cost(number, group).max(32.0)).collect();
+        batch.groups().iter().enumerate().map(|(number, group)| cost(number, group).max(100.0)).collect();
     let lanes = |rows: usize| rows.div_ceil(LANES) as f64;
     let total: f64 =
         batch.groups().iter().zip(&costs).map(|(group, cost)| cost * lanes(group.rows.len())).sum();
-    let share = (total / PARTS as f64).max(1024.0);
+    let share = (total / PARTS as f64).max(LEAST_COST);
     let mut parts = Vec::new();
     let mut part = Vec::new();
     let mut filled = 0.0;
@@ -100,6 +104,8 @@ fn cut(batch: &Batch, cost: impl Fn(usize, &Group) -> f64) -> Vec<Vec<Piece>> {
             }
         }
     }
-    parts.push(part);
+    if !part.is_empty() {
+        parts.push(part);
+    }
     parts
 }

@@ -16,7 +16,7 @@ pub(super) struct Found {
 const WORK_PER_ELEMENT: f64 = 160.0;
 
 /// The most work that is granted with restarts, however small the tables: well below a millisecond.
-const GRANTED_TO_RESTARTS: f64 = 2e5;
+const GRANTED_TO_RESTARTS: f64 = 1e5;
 
 /// Work for each table entry of the best order so far. Both take about as long, a few nanoseconds.
 const WORK_PER_ENTRY: f64 = 0.4;
@@ -36,7 +36,7 @@ pub(super) fn search(graph: &Graph, max_width: usize) -> Option<Found> {
     let granted = WORK_PER_ELEMENT * (graph.units() + graph.edges().len()) as f64;
     let mut search = Search { graph, max_width, granted, best: None, work: 0, made: 0 };
     search.first_candidates();
-    search.granted = (4.0 * granted).min(GRANTED_TO_RESTARTS);
+    search.granted = (2.0 * granted).min(GRANTED_TO_RESTARTS);
     search.restarts();
     search.best
 }

@@ -29,9 +29,25 @@ pub(super) enum Reach {
 #[derive(PartialEq, Eq, Hash)]
 struct Key {
     free: Vec<usize>,
-    biased: Vec<bool>,
+    biases: Biases,
     form: Form,
     reach: Reach,
+}
+
+/// Which free units have a bias of their own.
+#[derive(PartialEq, Eq, Hash)]
+enum Biases {
+    /// All of them: in learning each is trained, be it 0 or not.
+    All,
+    /// As the machine says, in the order of the free units.
+    These(Vec<bool>),
+}
+
+impl Biases {
+    fn of(machine: &Machine, free: &[usize]) -> Self {
+        let has: Vec<bool> = free.iter().map(|&unit| machine.biases()[unit] != 0.0).collect();
+        if has.iter().all(|&has| has) { Self::All } else { Self::These(has) }
+    }
 }
 
 /// Networks by graph and free units, shared between clones of an engine.
@@ -82,39 +98,47 @@ impl Networks {
 impl Solver<'_> {
     /// The network for a set of free units (rising), from the store or compiled now.
     pub(super) fn network(self, machine: &Machine, free: &[usize], form: Form) -> Result<Arc<Plan>> {
-        self.network_of(machine, &Structure::new(machine, free)?, free, form)
-    }
-
-    /// The network for a set of free units all of whose biases count, be they 0 or not: for learning, where each is trained.
-    pub(super) fn network_with_all_biases(self, machine: &Machine, free: &[usize]) -> Result<Arc<Plan>> {
-        let structure = Structure { own_bias: (0..free.len()).collect(), ..Structure::new(machine, free)? };
-        self.network_of(machine, &structure, free, Form::Weights)
-    }
-
-    fn network_of(
-        self,
-        machine: &Machine,
-        structure: &Structure,
-        free: &[usize],
-        form: Form,
-    ) -> Result<Arc<Plan>> {
-        let key = Key { free: free.to_vec(), biased: structure.biased(), form, reach: self.reach };
-        let graph = machine.graph();
-        if let Some(plan) = self.networks.find(graph, &key) {
-            return Ok(plan);
+        let biases = Biases::of(machine, free);
+        let key = Key { free: free.to_vec(), biases, form, reach: self.reach };
+        match self.networks.find(machine.graph(), &key) {
+            Some(plan) => Ok(plan),
+            None => self.compile(machine, key),
         }
-        let (order, steps) = self.order(structure)?;
+    }
+
+    /// The network for rows of a batch, if it is in the store; where statistics are asked for, it is learning, and all biases count.
+    pub(super) fn known(self, machine: &Machine, free: &[usize], for_learning: bool) -> Option<Arc<Plan>> {
+        self.networks.find(machine.graph(), &self.key_for_rows(machine, free, for_learning))
+    }
+
+    /// The network for rows of a batch that is not in the store yet.
+    pub(super) fn compiled(self, machine: &Machine, free: &[usize], for_learning: bool) -> Result<Arc<Plan>> {
+        self.compile(machine, self.key_for_rows(machine, free, for_learning))
+    }
+
+    fn key_for_rows(self, machine: &Machine, free: &[usize], for_learning: bool) -> Key {
+        let biases = if for_learning { Biases::All } else { Biases::of(machine, free) };
+        Key { free: free.to_vec(), biases, form: Form::Weights, reach: self.reach }
+    }
+
+    fn compile(self, machine: &Machine, key: Key) -> Result<Arc<Plan>> {
+        let free = &key.free;
+        let mut structure = Structure::new(machine, free)?;
+        if key.biases == Biases::All {
+            structure.own_bias = (0..free.len()).collect();
+        }
+        let (order, steps) = self.order(&structure)?;
         let blueprint = Blueprint {
             graph: &structure.graph,
             free,
             edges: &structure.edges,
-            biased: &key.biased,
+            biased: &structure.biased(),
             order: &order,
             steps: &steps,
-            form,
+            form: key.form,
         };
         let plan = Arc::new(Plan::compile(blueprint));
-        self.networks.keep(graph, key, &plan);
+        self.networks.keep(machine.graph(), key, &plan);
         Ok(plan)
     }
 
