@@ -51,8 +51,12 @@ proptest! {
         if let Some(order) = found {
             follow(&graph, &biased, &order);
         }
-        let bounds = graph.treewidth_bounds(&biased, 100);
-        prop_assert!(bounds.lower <= truth && (truth <= bounds.upper || biased.is_empty()), "{:?} {}", bounds, truth);
+        let alone = exact_treewidth(n, &joined);
+        for give_up in [2, 100] {
+            let bounds = graph.treewidth_bounds(give_up);
+            prop_assert!(bounds.lower <= alone && alone <= bounds.upper, "{:?} {}", bounds, alone);
+        }
+        prop_assert!(graph.pathwidth_bound() >= alone);
     }
 
     #[test]

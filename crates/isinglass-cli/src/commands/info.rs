@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args as ClapArgs;
 use isinglass::engine::auto;
+use isinglass::graph::TreewidthBounds;
 use isinglass::{Budget, Evidence, Role};
 use isinglass_files::read_model;
 use serde_json::{Map, Value, json};
@@ -24,9 +25,6 @@ pub(crate) struct Args {
     budget: Budget,
 }
 
-/// Beyond this width the search for an elimination order is given up: no exact engine would follow it.
-const WIDEST: usize = 100;
-
 pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
     let machine = read_model(&args.model)?;
     let graph = machine.graph();
@@ -35,8 +33,16 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
     let has_biases = !biased.is_empty();
     let order = graph.decimation_order(&biased);
     let decimatable = order.is_some();
-    let treewidth = graph.treewidth_bounds(&[], WIDEST);
     let offers = auto::offers(&machine, &Evidence::none(machine.units()), args.budget)?;
+    // The order that elimination would take, if it can; otherwise what any graph can do.
+    let found = offers.iter().filter_map(|offer| offer.width).min();
+    let upper = match found {
+        // Decimation may take a wider way than it needs; up to 3 the least width is found for certain.
+        Some(width @ ..=3) => graph.elimination_order(width).map_or(width, |order| order.width),
+        Some(width) => width,
+        None => graph.pathwidth_bound(),
+    };
+    let treewidth = TreewidthBounds { lower: graph.treewidth_lower_bound(upper), upper };
     let count = |role| machine.with_role(role).count();
     if common.json {
         let roles = Role::ALL.map(|role| (role.word().to_owned(), json!(count(role))));

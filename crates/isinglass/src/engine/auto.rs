@@ -14,6 +14,8 @@ pub struct Offer {
     pub exact: bool,
     /// The bytes that count against the budget; `None` if it cannot run whatever the budget.
     pub bytes: Option<u128>,
+    /// The width of the elimination order, for engines that have one.
+    pub width: Option<usize>,
     /// The cost in words, or why it cannot run.
     pub cost: String,
 }
@@ -50,6 +52,7 @@ pub fn offers(machine: &Machine, evidence: &Evidence, budget: Budget) -> Result<
             available: gibbs.check(count).is_ok(),
             exact: false,
             bytes: Some(gibbs.bytes(count)),
+            width: None,
             cost: sampling,
         },
     ])
@@ -62,6 +65,7 @@ fn enumeration(free_units: usize, budget: Budget) -> Offer {
         available: Enumerate { budget }.check(free_units).is_ok(),
         exact: true,
         bytes: Some(bytes),
+        width: None,
         cost: format!("2^{free_units} states, {} at 8 bytes each", Budget::bytes(bytes)),
     }
 }
@@ -90,6 +94,7 @@ impl AsOffer for Estimate {
                 available: true,
                 exact: true,
                 bytes: Some(bytes),
+                width: Some(width),
                 cost: format!("width {width}, {}", Budget::bytes(bytes)),
             },
             Err(error) => Offer {
@@ -100,6 +105,7 @@ impl AsOffer for Estimate {
                     crate::Error::OverBudget { needed, .. } => Some(needed),
                     _ => None,
                 },
+                width: None,
                 cost: error.to_string(),
             },
         }

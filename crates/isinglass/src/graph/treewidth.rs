@@ -1,7 +1,6 @@
-//! Bounds on the treewidth, by greedy elimination and greedy contraction.
+//! Bounds on the treewidth: by the best order found, and by contraction.
 
-use std::cmp::Reverse;
-use std::collections::{BTreeSet, BinaryHeap, HashSet};
+use std::collections::{BTreeSet, HashSet};
 
 use super::Graph;
 
@@ -17,57 +16,98 @@ pub struct TreewidthBounds {
 impl Graph {
     /// Bounds on the treewidth.
     ///
-    /// *Upper*: the width of the greedy order that always eliminates a vertex of least degree, joining its neighbours.
-    /// *Lower*: the largest least degree met while contracting, again and again, a vertex of least degree
-    /// into its neighbour of least degree (a minor's least degree never exceeds the treewidth;
-    /// Bodlaender & Koster 2011, "Treewidth computations II", call it MMD+).
+    /// *Upper*: the width of the best elimination order found ([`Graph::elimination_order`]); where none is within `give_up`,
+    /// [`Graph::pathwidth_bound`]. *Lower*: [`Graph::treewidth_lower_bound`].
     ///
-    /// Where the two leave open whether it is 3 or more, [`Graph::decimation_order`] decides.
-    ///
-    /// *Arguments*: `with_bias_unit` joins one more vertex to the listed units, as the unit 0 that biases lead to.
-    ///
-    /// *Complexity*: near-linear while the width found is small. Beyond `give_up` no order is looked for: the upper bound then is the
-    /// number of remaining vertices, less one.
+    /// *Complexity*: that of the search for an order.
     ///
     /// # Example
     /// ```
     /// use isinglass::{Graph, topology::{self, Neighbours}};
-    /// let bounds = topology::full(6).treewidth_bounds(&[], 64);
+    /// let bounds = topology::full(6).treewidth_bounds(64);
     /// assert_eq!((bounds.lower, bounds.upper), (5, 5));
-    /// let chain = topology::chain(9).treewidth_bounds(&[], 64);
+    /// let chain = topology::chain(9).treewidth_bounds(64);
     /// assert_eq!((chain.lower, chain.upper), (1, 1));
-    /// let with_biases = topology::chain(9).treewidth_bounds(&(0..9).collect::<Vec<_>>(), 64);
-    /// assert_eq!((with_biases.lower, with_biases.upper), (2, 2));
+    /// let grid = topology::grid(40, 40, Neighbours::Four).treewidth_bounds(20);
+    /// assert!(grid.lower >= 4 && grid.upper == 40);
     /// ```
-    pub fn treewidth_bounds(&self, with_bias_unit: &[usize], give_up: usize) -> TreewidthBounds {
-        let dense = self.degeneracy();
-        if dense > give_up {
-            // No order can be narrower than this; do not take the memory to look for one.
-            let vertices = self.units() + usize::from(!with_bias_unit.is_empty());
-            return TreewidthBounds { lower: dense, upper: vertices - 1 };
-        }
-        let mut rows: Vec<HashSet<u32>> = (0..self.units())
-            .map(|unit| self.neighbours(unit).map(|(other, _)| other as u32).collect())
-            .collect();
-        if !with_bias_unit.is_empty() {
-            let zero = rows.len() as u32;
-            for &unit in with_bias_unit {
-                rows[unit].insert(zero);
+    pub fn treewidth_bounds(&self, give_up: usize) -> TreewidthBounds {
+        let upper = self.elimination_order(give_up).map(|found| found.width);
+        let upper = upper.unwrap_or_else(|| self.pathwidth_bound());
+        TreewidthBounds { lower: self.treewidth_lower_bound(upper), upper }
+    }
+
+    /// No elimination order is narrower than this.
+    ///
+    /// The largest least degree met while contracting, again and again, a vertex of least degree into its neighbour of least degree (a minor's least
+    /// degree never exceeds the treewidth; Bodlaender & Koster 2011, "Treewidth computations II", call it MMD+); between 3 and 4, the
+    /// complete decision of [`Graph::decimation_order`]. For graphs with more than a hundred thousand edges, the [degeneracy](Graph::degeneracy) in place of
+    /// contraction.
+    ///
+    /// *Arguments*: `upper`, a width that is known to suffice, or the number of units: where it is reached, the search ends.
+    pub fn treewidth_lower_bound(&self, upper: usize) -> usize {
+        let lower = if self.edges().len() > CONTRACTED_EDGES {
+            self.degeneracy()
+        } else {
+            let rows =
+                (0..self.units()).map(|unit| self.neighbours(unit).map(|(other, _)| other as u32).collect());
+            greedy_contraction(rows.collect(), upper)
+        };
+        if lower <= 3 && upper > 3 && self.decimation_order(&[]).is_none() { 4 } else { lower }
+    }
+
+    /// A width that suffices: the most units that wait at the same time, when units are taken in the order given or breadth first, whichever is less.
+    ///
+    /// A unit waits from when a neighbour is taken until it is taken itself. Linear time.
+    ///
+    /// ```
+    /// use isinglass::topology::{self, Neighbours};
+    /// assert_eq!(topology::grid(300, 20, Neighbours::Four).pathwidth_bound(), 20);
+    /// assert_eq!(topology::full(5).pathwidth_bound(), 4);
+    /// ```
+    pub fn pathwidth_bound(&self) -> usize {
+        let natural: Vec<usize> = (0..self.units()).collect();
+        self.most_waiting(&natural).min(self.most_waiting(&self.breadth_first()))
+    }
+
+    fn most_waiting(&self, order: &[usize]) -> usize {
+        let mut seen = vec![false; self.units()];
+        let (mut waiting, mut most) = (0usize, 0);
+        for &unit in order {
+            waiting -= usize::from(std::mem::replace(&mut seen[unit], true));
+            for (other, _) in self.neighbours(unit) {
+                waiting += usize::from(!std::mem::replace(&mut seen[other], true));
             }
-            rows.push(with_bias_unit.iter().map(|&unit| unit as u32).collect());
+            most = most.max(waiting);
         }
-        let upper = greedy_elimination(rows.clone(), give_up);
-        let lower = greedy_contraction(rows, upper);
-        if lower > 3 || upper <= 3 {
-            return TreewidthBounds { lower, upper };
+        most
+    }
+
+    /// All units, each component breadth first from its first unit.
+    fn breadth_first(&self) -> Vec<usize> {
+        let mut order = Vec::with_capacity(self.units());
+        let mut seen = vec![false; self.units()];
+        for start in 0..self.units() {
+            if std::mem::replace(&mut seen[start], true) {
+                continue;
+            }
+            let mut next = order.len();
+            order.push(start);
+            while next < order.len() {
+                for (other, _) in self.neighbours(order[next]) {
+                    if !std::mem::replace(&mut seen[other], true) {
+                        order.push(other);
+                    }
+                }
+                next += 1;
+            }
         }
-        // Between 3 and 4 there is a complete decision.
-        match self.decimation_order(with_bias_unit) {
-            Some(_) => TreewidthBounds { lower, upper: 3 },
-            None => TreewidthBounds { lower: 4, upper },
-        }
+        order
     }
 }
+
+/// More edges than this are not contracted one by one.
+const CONTRACTED_EDGES: usize = 100_000;
 
 impl Graph {
     /// The largest least degree of any subgraph, by taking off vertices of least degree one after another. Linear time.
@@ -105,42 +145,6 @@ impl Graph {
         }
         most
     }
-}
-
-/// The width of the order that eliminates a vertex of least degree first.
-fn greedy_elimination(mut rows: Vec<HashSet<u32>>, give_up: usize) -> usize {
-    let mut queue: BinaryHeap<_> = degrees(&rows).map(Reverse).collect();
-    let mut done = vec![false; rows.len()];
-    let mut remaining = rows.len();
-    let mut width = 0;
-    while let Some(Reverse((degree, vertex))) = queue.pop() {
-        let v = vertex as usize;
-        if done[v] || rows[v].len() != degree {
-            continue;
-        }
-        if width.max(degree) + 1 >= remaining {
-            return width.max(remaining - 1);
-        }
-        if degree > give_up {
-            return remaining - 1;
-        }
-        width = width.max(degree);
-        done[v] = true;
-        remaining -= 1;
-        let around: Vec<u32> = std::mem::take(&mut rows[v]).into_iter().collect();
-        for (k, &a) in around.iter().enumerate() {
-            rows[a as usize].remove(&vertex);
-            for &b in &around[..k] {
-                if rows[a as usize].insert(b) {
-                    rows[b as usize].insert(a);
-                }
-            }
-        }
-        for &a in &around {
-            queue.push(Reverse((rows[a as usize].len(), a)));
-        }
-    }
-    width
 }
 
 /// The largest least degree among the minors met by greedy contraction; it cannot exceed `upper`, and stops there.
@@ -184,7 +188,7 @@ mod tests {
 
     #[test]
     fn known_widths_are_within_the_bounds() {
-        let bounds = |graph: &Graph| graph.treewidth_bounds(&[], 1000);
+        let bounds = |graph: &Graph| graph.treewidth_bounds(1000);
         assert_eq!(bounds(&topology::tree(200, 3)), TreewidthBounds { lower: 1, upper: 1 });
         assert_eq!(bounds(&Graph::new(5, []).unwrap()), TreewidthBounds { lower: 0, upper: 0 });
         assert_eq!(bounds(&Graph::new(0, []).unwrap()), TreewidthBounds { lower: 0, upper: 0 });
@@ -199,8 +203,8 @@ mod tests {
     #[test]
     fn giving_up_still_bounds_from_above() {
         let graph = topology::grid(12, 12, Neighbours::Eight);
-        let hurried = graph.treewidth_bounds(&[], 3);
-        let patient = graph.treewidth_bounds(&[], 1000);
+        let hurried = graph.treewidth_bounds(3);
+        let patient = graph.treewidth_bounds(1000);
         assert!(hurried.upper >= patient.upper && patient.upper >= 12);
     }
 }

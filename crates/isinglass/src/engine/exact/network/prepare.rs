@@ -177,11 +177,11 @@ impl Solver<'_> {
     }
 
     pub(super) fn too_wide(self, graph: &Graph, most: usize) -> Error {
-        let lower = graph.treewidth_bounds(&[], most).lower.max(most + 1);
+        let lower = graph.degeneracy().max(most + 1);
         Error::OverBudget {
             who: self.name,
             what: format!(
-                "{} free units, for which no elimination order with at most {most} neighbours was found (tables of 2^{lower} numbers)",
+                "{} free units, for which no elimination order with at most {most} neighbours was found (tables of 2^{lower} numbers or more)",
                 graph.units()
             ),
             needed: if lower < 120 { 8 << lower } else { u128::MAX },
