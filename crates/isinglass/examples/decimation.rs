@@ -5,7 +5,7 @@
 //! The weights are our own; the source gives none.
 //!
 //! ```text
-//! cargo run --release --example decimation
+//! cargo run -p isinglass --example decimation
 //! ```
 
 #![allow(clippy::print_stdout, reason = "an example that prints")]

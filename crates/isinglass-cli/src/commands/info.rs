@@ -25,17 +25,20 @@ pub(crate) struct Args {
     budget: Budget,
 }
 
+/// Units of an elimination order that are printed.
+const SHOWN: usize = 12;
+
 pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
     let machine = read_model(&args.model)?;
     let graph = machine.graph();
     let (_, components) = graph.components();
     let biased: Vec<usize> = (0..machine.units()).filter(|&unit| machine.biases()[unit] != 0.0).collect();
     let has_biases = !biased.is_empty();
-    let order = graph.decimation_order(&biased);
-    let decimatable = order.is_some();
+    let decimation_order = graph.decimation_order(&biased);
+    let decimatable = decimation_order.is_some();
     let offers = auto::offers(&machine, &Evidence::none(machine.units()), args.budget)?;
     // The order that elimination would take, if it can; otherwise what any graph can do.
-    let found = offers.iter().filter_map(|offer| offer.width).min();
+    let found = offers.iter().filter_map(|offer| offer.order.as_ref().map(|order| order.1)).min();
     let upper = match found {
         // Decimation may take a wider way than it needs; up to 3 the least width is found for certain.
         Some(width @ ..=3) => graph.elimination_order(width).map_or(width, |order| order.width),
@@ -43,6 +46,8 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
         None => graph.pathwidth_bound(),
     };
     let treewidth = TreewidthBounds { lower: graph.treewidth_lower_bound(upper), upper };
+    let elimination_order = offers.iter().filter_map(|offer| offer.order.as_ref()).next_back();
+    let names = |order: &[usize]| order.iter().map(|&unit| machine.name(unit)).collect::<Vec<&str>>();
     let count = |role| machine.with_role(role).count();
     if common.json {
         let roles = Role::ALL.map(|role| (role.word().to_owned(), json!(count(role))));
@@ -65,7 +70,8 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
             "temperature": machine.temperature(),
             "components": components,
             "decimatable": decimatable,
-            "decimation_order": order.map(|order| order.into_iter().map(|unit| machine.name(unit)).collect::<Vec<_>>()),
+            "decimation_order": decimation_order.as_deref().map(names),
+            "elimination_order": elimination_order.map(|order| names(&order.0)),
             "treewidth": {"lower": treewidth.lower, "upper": treewidth.upper},
             "engines": engines,
         }));
@@ -90,11 +96,25 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
         .map(|offer| {
             let can = if offer.available { "yes" } else { "no" };
             let kind = if offer.exact { "exact" } else { "estimate" };
-            vec![offer.engine.to_owned(), can.to_owned(), kind.to_owned(), offer.cost.clone()]
+            // The whole reason is in the JSON; here it would make the table too wide.
+            let cost = match (offer.available, offer.bytes) {
+                (true, _) => offer.cost.clone(),
+                (false, Some(bytes)) => format!("would need at least {}", Budget::bytes(bytes)),
+                (false, None) => "cannot, whatever the budget".to_owned(),
+            };
+            vec![offer.engine.to_owned(), can.to_owned(), kind.to_owned(), cost]
         })
         .collect();
+    let order = decimation_order.as_deref().or(elimination_order.map(|order| &order.0[..]));
+    let order = order.filter(|order| !order.is_empty()).map_or(String::new(), |order| {
+        let shown = names(&order[..order.len().min(SHOWN)]).join(" ");
+        let more = order.len().saturating_sub(SHOWN);
+        let rest =
+            if more > 0 { format!(" … ({more} more; --json gives them all)") } else { String::new() };
+        format!("\norder found: {shown}{rest}")
+    });
     report::text(&format!(
-        "{} units ({}), {} edges, {components} {}, temperature {}\ntreewidth: {width}\ndecimatable: {yes_or_no}\n\n{}",
+        "{} units ({}), {} edges, {components} {}, temperature {}\ntreewidth: {width}\ndecimatable: {yes_or_no}{order}\n\n{}",
         machine.units(),
         roles.join(", "),
         graph.edges().len(),

@@ -14,8 +14,8 @@ pub struct Offer {
     pub exact: bool,
     /// The bytes that count against the budget; `None` if it cannot run whatever the budget.
     pub bytes: Option<u128>,
-    /// The width of the elimination order, for engines that have one.
-    pub width: Option<usize>,
+    /// The elimination order and its width, for engines that have one.
+    pub order: Option<(Vec<usize>, usize)>,
     /// The cost in words, or why it cannot run.
     pub cost: String,
 }
@@ -52,7 +52,7 @@ pub fn offers(machine: &Machine, evidence: &Evidence, budget: Budget) -> Result<
             available: gibbs.check(count).is_ok(),
             exact: false,
             bytes: Some(gibbs.bytes(count)),
-            width: None,
+            order: None,
             cost: sampling,
         },
     ])
@@ -65,7 +65,7 @@ fn enumeration(free_units: usize, budget: Budget) -> Offer {
         available: Enumerate { budget }.check(free_units).is_ok(),
         exact: true,
         bytes: Some(bytes),
-        width: None,
+        order: None,
         cost: format!("2^{free_units} states, {} at 8 bytes each", Budget::bytes(bytes)),
     }
 }
@@ -74,8 +74,10 @@ fn enumeration(free_units: usize, budget: Budget) -> Offer {
 pub(super) type Estimate = Result<NetworkCost>;
 
 /// The cost of an adjoint network.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub(super) struct NetworkCost {
+    /// The free units, the first to be eliminated first.
+    pub(super) order: Vec<usize>,
     pub(super) width: usize,
     pub(super) bytes: u128,
     /// Sums of two terms in one pass.
@@ -89,12 +91,12 @@ trait AsOffer {
 impl AsOffer for Estimate {
     fn offer(self, engine: &'static str) -> Offer {
         match self {
-            Ok(NetworkCost { width, bytes, .. }) => Offer {
+            Ok(NetworkCost { width, bytes, order, .. }) => Offer {
                 engine,
                 available: true,
                 exact: true,
                 bytes: Some(bytes),
-                width: Some(width),
+                order: Some((order, width)),
                 cost: format!("width {width}, {}", Budget::bytes(bytes)),
             },
             Err(error) => Offer {
@@ -105,7 +107,7 @@ impl AsOffer for Estimate {
                     crate::Error::OverBudget { needed, .. } => Some(needed),
                     _ => None,
                 },
-                width: None,
+                order: None,
                 cost: error.to_string(),
             },
         }

@@ -194,7 +194,12 @@ impl Solver<'_> {
         machine.check_scale(self.name, super::SCALE)?;
         let plan = &self.network(machine, free, Form::Weights)?;
         let peak = self.segments::<One>(plan)?.peak_bytes(plan, 1);
-        Ok(NetworkCost { width: plan.width, bytes: peak + plan.bytes(1), work: plan.work() })
+        Ok(NetworkCost {
+            order: plan.free.clone(),
+            width: plan.width,
+            bytes: peak + plan.bytes(1),
+            work: plan.work(),
+        })
     }
 
     /// The segments of a pass with moments, within the budget.
