@@ -23,7 +23,7 @@ impl EngineOptions {
         evidence: &Evidence,
         task: Task,
         common: &Common,
-    ) -> anyhow::Result<Box<dyn Engine>> {
+    ) -> isinglass::Result<Box<dyn Engine>> {
         let budget = self.budget;
         Ok(match self.engine {
             EngineName::Enumerate => Box::new(Enumerate { budget }),
@@ -35,9 +35,8 @@ impl EngineOptions {
                     common.note(&format!("engine: {reason}"));
                     engine
                 }
-                // The engine itself refuses, with the figure.
-                Choice::Sampling { .. } if task == Task::Exact => Box::new(Eliminate::new(budget)),
-                Choice::Sampling { reason } => {
+                Choice::Sampling { refusal, .. } if task == Task::Exact => return Err(refusal),
+                Choice::Sampling { reason, .. } => {
                     common.note(&format!("engine: {reason}"));
                     self.gibbs(common.seed)
                 }

@@ -40,6 +40,14 @@ pub(crate) fn error(error: &anyhow::Error) {
     note(&format!("{word}: {error:#}"));
 }
 
+/// An error with advice, where a larger budget or less to do would help.
+pub(crate) fn with_hint(error: isinglass::Error, hint: &str) -> anyhow::Error {
+    match error {
+        isinglass::Error::OverBudget { .. } => anyhow::anyhow!("{error}\nhint: {hint}"),
+        other => other.into(),
+    }
+}
+
 /// The reader of our output went away: not an error of ours.
 pub(crate) fn is_broken_pipe(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| {

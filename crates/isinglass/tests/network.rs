@@ -261,6 +261,64 @@ fn a_tight_budget_costs_time_but_not_a_bit() {
     assert!(least.is_some_and(|kib| kib < 120), "{least:?}");
 }
 
+/// Many visible units under a few hidden ones: as many tables over the same units, of which one is alive at a time.
+#[test]
+fn wide_restricted_machines_need_room_for_few_tables() {
+    let rbm = topology::rbm(400, 12).unwrap().with_numbers(&NORMAL, &NORMAL, 4).unwrap();
+    let nothing = Evidence::none(412);
+    let tight = Eliminate::new(Budget(4 << 20));
+    let answer = tight.expectations(&rbm, &nothing, Pairs::Edges).unwrap();
+    // The other way round: the visible units summed out by hand, for each state of the hidden ones.
+    let logs: Vec<f64> = (0..1 << 12)
+        .map(|state: usize| {
+            let s = |k: usize| if state >> k & 1 == 1 { 1.0 } else { -1.0 };
+            let own: f64 = (0..12).map(|k| rbm.biases()[400 + k] * s(k)).sum();
+            let visible = (0..400).map(|v| {
+                let pull = rbm.graph().neighbours(v).map(|(h, edge)| rbm.weights()[edge] * s(h - 400));
+                let field = rbm.biases()[v] + pull.sum::<f64>();
+                field.abs() + (-2.0 * field.abs()).exp().ln_1p()
+            });
+            own + visible.sum::<f64>()
+        })
+        .collect();
+    close(answer.log_z.unwrap(), isinglass::numeric::stable::log_sum(&logs), 1e-12, "log Z");
+    let (_, shares) = isinglass::numeric::stable::shares(&logs);
+    for k in 0..12 {
+        let mean: f64 =
+            shares.iter().enumerate().map(|(state, p)| if state >> k & 1 == 1 { *p } else { -p }).sum();
+        close(answer.means[400 + k], mean, 1e-11, "mean of a hidden unit");
+    }
+}
+
+#[test]
+fn budgets_hold_without_tables_too() {
+    let chain = Machine::from_graph(topology::chain(100_000)).with_numbers(&NORMAL, &NORMAL, 1).unwrap();
+    let refused =
+        Decimate::new(Budget(128 << 10)).expectations(&chain, &Evidence::none(100_000), Pairs::None);
+    assert!(matches!(refused, Err(Error::OverBudget { needed, .. }) if needed > 5 << 20), "{refused:?}");
+    let small = Decimate::new(Budget(64 << 20));
+    assert!(small.expectations(&chain, &Evidence::none(100_000), Pairs::None).is_ok());
+    let refused = small.expectations(&chain, &Evidence::none(100_000), Pairs::All);
+    assert!(matches!(refused, Err(Error::OverBudget { needed: 80_000_000_000, .. })), "{refused:?}");
+    // Far beyond what any system has.
+    let clique = Machine::from_graph(topology::full(58)).with_numbers(&NORMAL, &NORMAL, 1).unwrap();
+    let boundless = Eliminate::new(Budget(u64::MAX));
+    assert!(boundless.expectations(&clique, &Evidence::none(58), Pairs::None).is_err());
+    assert!(boundless.cumulants(&clique, &Evidence::none(58), &[0]).is_err());
+    assert!(boundless.mode(&clique, &Evidence::none(58)).is_err());
+}
+
+/// A field that leaves many units of a star no choice is found in one go.
+#[test]
+fn pinned_leaves_of_a_large_hub_cost_little() {
+    let n = 200_000;
+    let star = Graph::new(n, (1..n).map(|leaf| (0, leaf))).unwrap();
+    let biases = (0..n).map(|unit| if unit == 0 { 0.0 } else { 1000.0 }).collect();
+    let machine = Machine::from_graph(star).with_parameters(vec![1e-6; n - 1], biases).unwrap();
+    let answer = Decimate::default().expectations(&machine, &Evidence::none(n), Pairs::None).unwrap();
+    close(answer.means[0], (1e-6 * (n - 1) as f64).tanh(), 1e-11, "mean of the hub");
+}
+
 #[test]
 fn threads_do_not_change_a_bit() {
     let grid = topology::grid(5, 6, Neighbours::Eight);

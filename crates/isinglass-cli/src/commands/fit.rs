@@ -7,7 +7,7 @@ use std::time::Instant;
 use anyhow::Context;
 use clap::{Args as ClapArgs, ValueEnum};
 use isinglass::learn::{Factorized, Fit, Learner, Likelihood, NoObserver, Restarted, Restarts, most_free};
-use isinglass::{Error, Machine, Table};
+use isinglass::{Machine, Table};
 use isinglass_files::{Output, model_format, read_model, write_model};
 use serde_json::json;
 
@@ -211,7 +211,11 @@ impl Args {
         // Whatever a bias is at the start, it is trained: the engine must be able to do with all of them. And what it can do with the input units
         // clamped alone, it can do with more units clamped.
         let trained = start.clone().with_parameters(start.weights().to_vec(), vec![1.0; start.units()])?;
-        let engine = self.engine.choose(&trained, &free, Task::Exact, common)?;
+        let advise = |error| {
+            let advice = "give more --budget, sparser --visible-links, or fewer units or missing cells; --learner factorized fits any size";
+            report::with_hint(error, advice)
+        };
+        let engine = self.engine.choose(&trained, &free, Task::Exact, common).map_err(advise)?;
         let learner = Likelihood::new(&*engine).l2(self.l2).optimizer(self.optimizer.settings()?);
         let mut progress = progress::Progress::start(self.optimizer.iterations, common)?;
         let restarted = if self.init.is_some() {
@@ -221,12 +225,7 @@ impl Args {
             restarts.fit(&learner, start, table, &mut progress)
         };
         progress.finish();
-        let restarted = restarted.map_err(|error| match error {
-            Error::OverBudget { .. } => anyhow::anyhow!(
-                "{error}\nhint: give more --budget, fewer units or fewer missing cells; --learner factorized fits any size"
-            ),
-            other => other.into(),
-        })?;
+        let restarted = restarted.map_err(advise)?;
         Ok(Done { learner: learner.name(), engine: Some(engine.name()), restarted })
     }
 }

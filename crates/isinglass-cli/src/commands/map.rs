@@ -22,18 +22,14 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
     let (machine, evidence) = args.model.read()?;
-    let engine = args.engine.choose(&machine, &evidence, Task::Exact, common)?;
+    let advise = |error| report::with_hint(error, "give more --budget, or clamp units with --given");
+    let engine = args.engine.choose(&machine, &evidence, Task::Exact, common).map_err(advise)?;
     let finder = engine.mode_finder().ok_or_else(|| Error::CannotDo {
         who: engine.name(),
         what: "find a most probable state".into(),
         why: "it only draws states; --engine decimate, eliminate and enumerate can".into(),
     })?;
-    let mode = finder.mode(&machine, &evidence).map_err(|error| match error {
-        Error::OverBudget { .. } => {
-            anyhow::anyhow!("{error}\nhint: give more --budget, or clamp units with --given")
-        }
-        other => other.into(),
-    })?;
+    let mode = finder.mode(&machine, &evidence).map_err(advise)?;
     if common.json {
         let state = machine.names().iter().cloned().zip(mode.state.iter().map(|&s| json!(s)));
         return report::json(&json!({

@@ -1,7 +1,8 @@
 //! The choice `auto`: an exact engine whenever its cost is within the budget.
 
+use super::exact::pinned::clamp_pinned;
 use super::{Budget, Decimate, Eliminate, Engine, Enumerate, Gibbs};
-use crate::{Evidence, Machine, Result};
+use crate::{Error, Evidence, Machine, Result};
 
 /// What an engine would do for a machine.
 #[derive(Debug, Clone, PartialEq)]
@@ -33,7 +34,7 @@ pub struct Offer {
 /// ```
 pub fn offers(machine: &Machine, evidence: &Evidence, budget: Budget) -> Result<Vec<Offer>> {
     machine.check_evidence(evidence)?;
-    let free: Vec<usize> = evidence.free().collect();
+    let free: Vec<usize> = clamp_pinned(machine, evidence, &[]).free().collect();
     let count = free.len();
     let mut gibbs = Gibbs::default();
     gibbs.settings.budget = budget;
@@ -104,7 +105,7 @@ impl AsOffer for Estimate {
                 available: false,
                 exact: true,
                 bytes: match error {
-                    crate::Error::OverBudget { needed, .. } => Some(needed),
+                    Error::OverBudget { needed, .. } => Some(needed),
                     _ => None,
                 },
                 order: None,
@@ -127,6 +128,8 @@ pub enum Choice {
     Sampling {
         /// The reason, for the user.
         reason: String,
+        /// What the exact engine that came nearest says.
+        refusal: Error,
     },
 }
 
@@ -151,7 +154,8 @@ const FEW_STATES: f64 = 4096.0;
 /// ```
 pub fn choose(machine: &Machine, evidence: &Evidence, budget: Budget) -> Result<Choice> {
     machine.check_evidence(evidence)?;
-    let free: Vec<usize> = evidence.free().collect();
+    // As the engines will do: what is pinned is not summed over.
+    let free: Vec<usize> = clamp_pinned(machine, evidence, &[]).free().collect();
     let decimate = Decimate::new(budget);
     if let Ok(cost) = decimate.estimate(machine, &free) {
         let reason = format!("decimate (exact: {} free units at width {})", free.len(), cost.width);
@@ -175,7 +179,7 @@ pub fn choose(machine: &Machine, evidence: &Evidence, budget: Budget) -> Result<
             Ok(Choice::Exact { engine: Box::new(eliminate), reason })
         }
         Err(error) if !enumeration.available => {
-            Ok(Choice::Sampling { reason: format!("gibbs (estimates: {error})") })
+            Ok(Choice::Sampling { reason: format!("gibbs (estimates: {error})"), refusal: error })
         }
         _ => Ok(enumerate(&enumeration, budget)),
     }

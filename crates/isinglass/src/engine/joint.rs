@@ -33,8 +33,9 @@ pub(super) fn check_asked(machine: &Machine, evidence: &Evidence, ask: &[usize])
     Ok(())
 }
 
-/// Joint states whose partition sums are computed in one batch.
+/// Joint states whose partition sums are computed in one batch, and the cells that these may take.
 const STATES_AT_ONCE: usize = 1 << 12;
+const CELLS_AT_ONCE: usize = 1 << 22;
 
 /// P(asked | evidence) as the ratio of the partition sums with and without the asked units clamped (Rüger 1997, eq. 6).
 pub(super) fn by_partition_sums(
@@ -56,8 +57,9 @@ pub(super) fn by_partition_sums(
     let mut guarantee = Guarantee::Exact;
     let mut diagnostics = Diagnostics::direct();
     let states = 1 << ask.len();
-    for first in (0..states).step_by(STATES_AT_ONCE) {
-        let numbers = first..states.min(first + STATES_AT_ONCE);
+    let at_once = (CELLS_AT_ONCE / machine.units().max(1)).clamp(1, STATES_AT_ONCE);
+    for first in (0..states).step_by(at_once) {
+        let numbers = first..states.min(first + at_once);
         let mut cells = Vec::with_capacity(numbers.len() * machine.units());
         for number in numbers.clone() {
             let start = cells.len();

@@ -65,11 +65,20 @@ impl Restarts {
         let count = if hidden { self.count } else { 1 };
         let mut stoppable = Stoppable { inner: observer, stopped: false };
         let mut objectives = Vec::new();
+        let mut failed = Vec::new();
         let mut best: Option<(f64, usize, Fit)> = None;
         for restart in 0..count {
             stoppable.restart(restart, count);
             let begin = start(structure, table, self.seed, restart as u64)?;
-            let fit = learner.fit(&begin, table, &mut stoppable)?;
+            let fit = match learner.fit(&begin, table, &mut stoppable) {
+                // A start from which the numbers run away takes nothing from the others.
+                Err(Error::Numerical { problem, .. }) if best.is_some() => {
+                    failed.push(format!("restart {} of {count} failed: {problem}", restart + 1));
+                    objectives.push(f64::NEG_INFINITY);
+                    continue;
+                }
+                result => result?,
+            };
             let objective = fit.best().map_or(f64::NEG_INFINITY, |step| step.objective);
             objectives.push(objective);
             if best.as_ref().is_none_or(|&(highest, ..)| objective > highest) {
@@ -81,6 +90,7 @@ impl Restarts {
         }
         // The count is at least 1, and the first fit is always kept.
         let (_, best, mut fit) = best.expect("at least one start was made");
+        fit.notes.extend(failed);
         if objectives.len() < count {
             fit.notes.push(format!("stopped on request in restart {} of {count}", objectives.len()));
         }

@@ -8,8 +8,22 @@ use crate::engine::{Ask, Batch, BatchExpectations, Diagnostics, Group, Guarantee
 use crate::numeric::lanes::LANES;
 use crate::{Machine, Result};
 
-/// Parts into which a batch is cut.
+/// Parts into which a batch is cut at most.
 const PARTS: usize = 64;
+
+/// Numbers in the statistics of all parts together: machines with many edges are cut into fewer parts.
+const NUMBERS: usize = 1 << 24;
+
+/// How many parts a batch for a machine is cut into at most.
+fn most_parts(machine: &Machine) -> usize {
+    (NUMBERS / (machine.units() + machine.graph().edges().len()).max(1)).clamp(2, PARTS)
+}
+
+/// The bytes of the statistics of all parts.
+pub(super) fn statistics_bytes(machine: &Machine) -> u128 {
+    let numbers = machine.units() + machine.graph().edges().len();
+    8 * (numbers as u128) * (most_parts(machine) as u128 + 1)
+}
 
 /// What a part costs at least, in nanoseconds: less would not be worth waking a thread for.
 const LEAST_COST: f64 = 100_000.0;
@@ -48,7 +62,7 @@ pub(super) fn solve_in_parts(
         };
         solve(pieces, &mut part).map(|()| part)
     };
-    let parts = cut(batch, cost);
+    let parts = cut(batch, most_parts(machine), cost);
     let solved: Vec<Part> = match &parts[..] {
         [one] => vec![solve_part(one)?],
         several => several.par_iter().map(solve_part).collect::<Result<_>>()?,
@@ -80,13 +94,13 @@ pub(super) fn solve_in_parts(
 }
 
 /// Cut a batch into parts of about equal work, in order and whatever the number of threads: pieces of groups, whole lanes each.
-fn cut(batch: &Batch, cost: impl Fn(usize, &Group) -> f64) -> Vec<Vec<Piece>> {
+fn cut(batch: &Batch, most: usize, cost: impl Fn(usize, &Group) -> f64) -> Vec<Vec<Piece>> {
     let costs: Vec<f64> =
         batch.groups().iter().enumerate().map(|(number, group)| cost(number, group).max(100.0)).collect();
     let lanes = |rows: usize| rows.div_ceil(LANES) as f64;
     let total: f64 =
         batch.groups().iter().zip(&costs).map(|(group, cost)| cost * lanes(group.rows.len())).sum();
-    let share = (total / PARTS as f64).max(LEAST_COST);
+    let share = (total / most as f64).max(LEAST_COST);
     let mut parts = Vec::new();
     let mut part = Vec::new();
     let mut filled = 0.0;

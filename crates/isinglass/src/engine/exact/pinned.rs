@@ -11,7 +11,7 @@ const CERTAIN: f64 = 400.0;
 
 /// The evidence with every pinned unit clamped, but those that are to stay free.
 ///
-/// Each unit that is pinned shifts the fields of its neighbours, so they are looked at again. `O(edges)` for few pinned units.
+/// Each unit that is pinned shifts the fields of its neighbours, so they are looked at again. `O(edges)`.
 pub(in crate::engine) fn clamp_pinned(
     machine: &Machine,
     evidence: &Evidence,
@@ -23,24 +23,33 @@ pub(in crate::engine) fn clamp_pinned(
     if machine.biases().iter().all(|bias| bias.abs() <= limit) && evidence.cells().iter().all(|&s| s == 0) {
         return evidence;
     }
-    let mut open: Vec<usize> = evidence.free().filter(|unit| !stay_free.contains(unit)).collect();
-    while let Some(unit) = open.pop() {
-        if evidence.get(unit).is_some() {
-            continue;
-        }
-        let mut field = machine.biases()[unit];
-        let mut pull = 0.0;
-        for (other, edge) in machine.graph().neighbours(unit) {
-            let w = machine.weights()[edge];
+    // The field on each unit by its bias and clamped neighbours, and the pull that free ones may add.
+    let graph = machine.graph();
+    let mut field = machine.biases().to_vec();
+    let mut pull = vec![0.0; machine.units()];
+    for (&(a, b), &w) in graph.edges().iter().zip(machine.weights()) {
+        for (unit, other) in [(a, b), (b, a)] {
             match evidence.get(other) {
-                Some(spin) => field += w * f64::from(spin.value()),
-                None => pull += w.abs(),
+                Some(spin) => field[unit] += w * f64::from(spin.value()),
+                None => pull[unit] += w.abs(),
             }
         }
-        if (field.abs() - pull) / machine.temperature() > CERTAIN {
-            evidence.clamp(unit, if field > 0.0 { Spin::Up } else { Spin::Down });
-            let around = machine.graph().neighbours(unit).map(|(other, _)| other);
-            open.extend(around.filter(|other| evidence.get(*other).is_none() && !stay_free.contains(other)));
+    }
+    let may_be_pinned = |unit: usize| !stay_free.contains(&unit);
+    let mut open: Vec<usize> = evidence.free().filter(|&unit| may_be_pinned(unit)).collect();
+    while let Some(unit) = open.pop() {
+        if evidence.get(unit).is_some() || field[unit].abs() - pull[unit] <= limit {
+            continue;
+        }
+        let spin = if field[unit] > 0.0 { Spin::Up } else { Spin::Down };
+        evidence.clamp(unit, spin);
+        for (other, edge) in graph.neighbours(unit) {
+            let w = machine.weights()[edge];
+            field[other] += w * f64::from(spin.value());
+            pull[other] -= w.abs();
+            if evidence.get(other).is_none() && may_be_pinned(other) {
+                open.push(other);
+            }
         }
     }
     evidence

@@ -27,8 +27,10 @@ impl Graph {
         for step in 0..n {
             let row = children.row_mut(step);
             row.sort_by(|&a, &b| {
+                // Among equals the smaller result first: a larger one may take it along.
                 let excess = |step: u32| peak[step as usize] - result(step as usize);
-                excess(b).total_cmp(&excess(a)).then(a.cmp(&b))
+                let by_result = result(a as usize).total_cmp(&result(b as usize));
+                excess(b).total_cmp(&excess(a)).then(by_result).then(a.cmp(&b))
             });
             let mut alive = 0.0;
             let mut most = 0.0f64;

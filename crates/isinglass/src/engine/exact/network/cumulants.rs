@@ -2,10 +2,11 @@
 //!
 //! `C(s_a, s_b, …) = T^r ∂^r log Z / ∂θ_a ∂θ_b …`: derivatives by the effective biases θ/T, with no power of T left.
 
+use super::Solver;
+use super::digits::guarantee;
 use super::generic::partition_sum;
 use super::jet::{Jet, MAX_ORDER};
 use super::plan::Form;
-use super::{Solver, guarantee};
 use crate::engine::Diagnostics;
 use crate::engine::cumulants::{Cumulants, check_units};
 use crate::engine::exact::fields::Fields;
@@ -26,7 +27,7 @@ impl Solver<'_> {
         let evidence = clamp_pinned(machine, evidence, &[]);
         let free: Vec<usize> = evidence.free().collect();
         let plan = &*self.network(machine, &free, Form::Tables)?;
-        self.check_numbers(plan, size_of::<Jet>())?;
+        self.check_numbers(plan, size_of::<Jet>(), 1)?;
         let fields = Fields::<1>::new(machine, &plan.free, &[evidence.cells()]);
         let bias = |local: usize| {
             let here = |&(_, &unit): &(usize, &usize)| unit == plan.free[local];

@@ -14,11 +14,11 @@ use std::f64::consts::FRAC_PI_2;
 use num_complex::Complex64;
 use rayon::prelude::*;
 
+use super::Solver;
+use super::digits::guarantee;
 use super::generic::partition_sum;
-use super::memory::Segments;
-use super::plan::{Form, Plan};
+use super::plan::Form;
 use super::polar::Polar;
-use super::{Solver, guarantee};
 use crate::engine::exact::fields::Fields;
 use crate::engine::exact::pinned::clamp_pinned;
 use crate::engine::joint::check_asked;
@@ -49,7 +49,8 @@ impl Solver<'_> {
         let evidence = clamp_pinned(machine, evidence, &[]);
         let free: Vec<usize> = evidence.free().collect();
         let plan = &*self.network(machine, &free, Form::Tables)?;
-        self.check_numbers(plan, size_of::<Polar>())?;
+        let threads = rayon::current_num_threads().min(frequencies.len().max(1));
+        self.check_numbers(plan, size_of::<Polar>(), threads)?;
         let fields = Fields::<1>::new(machine, &plan.free, &[evidence.cells()]);
         let temperature = machine.temperature();
         let at = |frequency: &[(usize, f64)]| {
@@ -111,14 +112,6 @@ impl Solver<'_> {
             errors: None,
             guarantee: guarantee(machine, 0..machine.units()),
             diagnostics: Diagnostics::direct(),
-        })
-    }
-
-    /// Check a pass with numbers of some size in bytes.
-    pub(super) fn check_numbers(self, plan: &Plan, bytes: usize) -> Result<()> {
-        let needed = Segments::forward_peak(plan, bytes.div_ceil(8)) + plan.bytes(1);
-        self.networks.budget.check(self.name, needed, || {
-            format!("{} free units, at width {} with {bytes} bytes a number", plan.free.len(), plan.width)
         })
     }
 }

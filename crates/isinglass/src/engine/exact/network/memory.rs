@@ -19,7 +19,7 @@ impl Segments {
     /// *Complexity*: linear in the steps, times the logarithm of the number of segments.
     pub(super) fn within(plan: &Plan, rows: usize, bytes: u128) -> Result<Self, u128> {
         let life = lives(plan);
-        let size = |table: usize| (plan.entries(table) * rows * 8) as u128;
+        let size = |table: usize| table_bytes(plan, table, rows * size_of::<f64>());
         let total: u128 = (0..plan.table_bits.len()).map(size).sum();
         let mut segments = Self { ends: vec![plan.steps.len()], life };
         // Every table with its adjoint at the same time: no pass needs more.
@@ -38,13 +38,13 @@ impl Segments {
         Err(least)
     }
 
-    /// The most that a pass without moments has to hold: tables are dropped when they have been used.
-    pub(super) fn forward_peak(plan: &Plan, rows: usize) -> u128 {
+    /// The most that a pass without moments has to hold, with numbers of some size: tables are dropped when they have been used.
+    pub(super) fn forward_peak(plan: &Plan, bytes: usize) -> u128 {
         let (mut live, mut peak) = (0, 0);
         each_bucket(plan, 0..plan.steps.len(), |_, made, used| {
-            live += made.map_or(0, |table| (plan.entries(table) * rows * 8) as u128);
+            live += made.map_or(0, |table| table_bytes(plan, table, bytes));
             peak = peak.max(live);
-            live -= used.map(|table| (plan.entries(table) * rows * 8) as u128).sum::<u128>();
+            live -= used.map(|table| table_bytes(plan, table, bytes)).sum::<u128>();
         });
         peak
     }
@@ -88,7 +88,7 @@ impl Segments {
 
     /// The most bytes of tables and adjoints alive at once, for some number of rows.
     pub(super) fn peak_bytes(&self, plan: &Plan, rows: usize) -> u128 {
-        self.peak(plan, |table| (plan.entries(table) * rows * 8) as u128)
+        self.peak(plan, |table| table_bytes(plan, table, rows * size_of::<f64>()))
     }
 
     /// The most bytes of tables and adjoints alive at once in a forward and a backward pass.
@@ -122,6 +122,11 @@ impl Segments {
         }
         peak
     }
+}
+
+/// What a table takes with numbers of some size.
+fn table_bytes(plan: &Plan, table: usize, bytes: usize) -> u128 {
+    (bytes as u128) << plan.table_bits[table]
 }
 
 fn output(plan: &Plan, step: usize) -> Option<Output> {

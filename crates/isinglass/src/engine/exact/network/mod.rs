@@ -2,31 +2,37 @@
 //!
 //! One subsystem. `plan` compiles a graph and a set of free units into a flat tape; `star` holds the decimation rules, `bucket` goes on with tables
 //! where pair weights do not suffice, and `tape` runs a plan forward (log Z) and backward (all moments), for one row or eight at a time. `memory` cuts
-//! long passes into segments that fit the budget. `prepare` finds orders, checks budgets and keeps plans for the next call; `rows` and `single` answer for
-//! batches and for one evidence; `walk` goes backwards to draw states or to find the most probable one.
+//! long passes into segments that fit the budget. `structure` and `prepare` lead from a machine to a plan, `store` keeps plans for the next call, `room` checks the budget; `rows`, `single` and `pairs` answer for
+//! batches, for one evidence and for all pairs of it; `walk` goes backwards to draw states or to find the most probable one. `generic` runs a plan of tables with other numbers: `jet` for
+//! `cumulants`, `polar` for `fourier`. `digits` says how far the answers can be trusted.
 
 mod bucket;
 mod cumulants;
+mod digits;
 mod fourier;
 mod generic;
 mod jet;
 mod memory;
+mod pairs;
 mod plan;
 mod polar;
 mod prepare;
+mod room;
 mod rows;
 mod single;
 mod star;
+mod store;
+mod structure;
 mod tape;
 mod walk;
 
 use num_complex::Complex64;
 
-use self::prepare::{Networks, Reach};
+use self::prepare::Reach;
+use self::store::Networks;
 use crate::engine::auto::Estimate;
 use crate::engine::{
-    Ask, Batch, BatchExpectations, Budget, Cumulants, Draws, Engine, Expectations, Guarantee, JointTable,
-    Pairs, Sampler,
+    Ask, Batch, BatchExpectations, Budget, Cumulants, Draws, Engine, Expectations, JointTable, Pairs, Sampler,
 };
 use crate::search::{Mode, ModeFinder};
 use crate::{Error, Evidence, Machine, Result};
@@ -34,15 +40,12 @@ use crate::{Error, Evidence, Machine, Result};
 /// Energies beyond this would overflow in sums and differences.
 const SCALE: f64 = 1e290;
 
-/// Up to this size of the numbers at one unit, divided by T, nine digits after the point are right; beyond, the answer is not called exact.
-const NINE_DIGITS: f64 = 1e6;
-
 /// Exact answers for machines of any size that are decimatable: linear in the number of units.
 ///
 /// A machine is decimatable if the free units together with unit 0, to which biases lead, have treewidth at most 3 (Rüger 1997, definition 4.3).
 ///
 /// *Complexity*: linear in the units, all edge moments together. *Memory*: linear.
-/// *Accuracy*: 1e-9 and better, for weights of any size up to 1e6 T at a unit; beyond, the answer says `approximation`.
+/// *Accuracy*: 1e-9 and better, as long as the weights and biases of units that strong couplings tie together add up to less than 1e6 T; beyond, the answer says `approximation`.
 /// *When it fails*: on a machine that is not decimatable it refuses; [`Eliminate`] goes on with tables.
 ///
 /// # Example
@@ -114,19 +117,6 @@ impl Solver<'_> {
     fn check(self, machine: &Machine, evidence: &Evidence) -> Result<()> {
         machine.check_evidence(evidence)?;
         machine.check_scale(self.name, SCALE)
-    }
-}
-
-/// Exact if the numbers at every unit are small enough for nine digits.
-fn guarantee(machine: &Machine, free: impl IntoIterator<Item = usize>) -> Guarantee {
-    let at_unit = |unit: usize| {
-        let around = machine.graph().neighbours(unit).map(|(_, edge)| machine.weights()[edge].abs());
-        (machine.biases()[unit].abs() + around.sum::<f64>()) / machine.temperature()
-    };
-    if free.into_iter().all(|unit| at_unit(unit) <= NINE_DIGITS) {
-        Guarantee::Exact
-    } else {
-        Guarantee::Approximation
     }
 }
 

@@ -59,11 +59,14 @@ pub(super) struct Child {
     pub(super) table: u32,
     /// Which bits of a state of the bucket's scope the table knows.
     pub(super) mask: u64,
-    /// Which bit of an index into the table is the unit that is eliminated.
+    /// Which bit of an index into the table is the unit that is eliminated; [`Child::PASSES`] if the table does not know it. Such a table goes where the
+    /// result goes, and is added to it: of many tables for the same unit, one is alive at a time.
     pub(super) unit_bit: u8,
 }
 
 impl Child {
+    pub(super) const PASSES: u8 = u8::MAX;
+
     /// The index into the table for a state of the bucket's scope, the unit being down.
     #[inline(always)]
     pub(super) fn index(&self, state: u64) -> usize {
@@ -73,6 +76,9 @@ impl Child {
             mask &= mask - 1;
             place += 1;
         }
+        if self.unit_bit == Self::PASSES {
+            return known as usize;
+        }
         let below = known & ((1 << self.unit_bit) - 1);
         ((known - below) << 1 | below) as usize
     }
@@ -80,7 +86,7 @@ impl Child {
     /// How much larger the index is where the unit is up.
     #[inline(always)]
     pub(super) fn up(&self) -> usize {
-        1 << self.unit_bit
+        if self.unit_bit == Self::PASSES { 0 } else { 1 << self.unit_bit }
     }
 }
 
@@ -175,7 +181,7 @@ impl Plan {
         buckets + 4.0 * self.stars.len() as f64
     }
 
-    /// The bytes of the tape itself, and of its slots in some number of lanes, values and moments.
+    /// The bytes of the tape itself, of its slots in some number of lanes, values and moments, and of tables kept for reuse.
     pub(super) fn bytes(&self, lanes: usize) -> u128 {
         let tape = self.stars.len() * size_of::<Star>()
             + self.buckets.len() * size_of::<Bucket>()
@@ -183,7 +189,24 @@ impl Plan {
             + 8 * (self.steps.len() + self.scope_units.len() + self.slots)
             + 16 * self.free.len()
             + 4 * self.edges.len();
-        tape as u128 + (self.slots * lanes * 16 + self.table_bits.len() * (48 + 8 * lanes)) as u128
+        let slots = self.slots as u128 * lanes as u128 * 16;
+        let tables = self.table_bits.len() as u128 * (48 + 8 * lanes as u128);
+        tape as u128 + slots + tables + 8 * self.pooled(lanes) as u128
+    }
+
+    /// Numbers of freed tables that a tape may keep for reuse: two of the largest.
+    pub(super) fn pooled(&self, lanes: usize) -> usize {
+        let largest = self.table_bits.iter().copied().max();
+        largest.map_or(0, |bits| (2 * lanes) << bits)
+    }
+
+    /// About how many bytes the plan for some steps takes, tables not counted; more than anything if positions would not fit 32 bits.
+    pub(super) fn bytes_of(steps: &Symbolic) -> u128 {
+        let (units, neighbours) = (steps.steps() as u128, steps.total() as u128);
+        if units + neighbours >= u128::from(NONE) {
+            return u128::MAX;
+        }
+        units * (size_of::<Bucket>() + size_of::<Child>() + 64) as u128 + neighbours * 36
     }
 }
 
@@ -286,6 +309,7 @@ impl<'a> Compiler<'a> {
 
     fn bucket(&mut self, unit: u32, scope: &[u32], bias: u32) {
         let steps = self.blueprint.steps;
+        let passing = self.passing_on(scope, bias != NONE);
         let bits = scope.len();
         let by_key = |units: &[u32]| {
             let mut units = units.to_vec();
@@ -309,6 +333,12 @@ impl<'a> Compiler<'a> {
             self.plan.children.push(Child { table, mask, unit_bit: behind as u8 });
             source = self.table_before[source as usize];
         }
+        if let Some(source) = passing {
+            let table_scope = steps.neighbours(source as usize);
+            let mask = table_scope.iter().fold(0, |mask, &other| mask | 1 << (bits - 1 - place(other)));
+            let table = self.made[source as usize];
+            self.plan.children.push(Child { table, mask, unit_bit: Child::PASSES });
+        }
         let first_unit = self.plan.scope_units.len() as u32;
         for &other in &sorted {
             self.plan.scope_units.push(other);
@@ -325,11 +355,29 @@ impl<'a> Compiler<'a> {
         });
     }
 
-    /// A function of one or two units is a sum of weights; one of three is, if it does not change when all flip.
-    fn output(&mut self, unit: u32, scope: &[u32], biased: bool) -> Output {
+    /// The last table that waits where the result of a bucket over some scope goes, if it is over units of that scope; it waits no longer.
+    fn passing_on(&mut self, scope: &[u32], biased: bool) -> Option<u32> {
+        let first = *scope.first()? as usize;
+        let source = self.last_table[first];
+        if source == NONE || self.is_weights(scope.len(), biased) {
+            return None;
+        }
+        let table_scope = self.blueprint.steps.neighbours(source as usize);
+        let is_within = table_scope.iter().all(|other| scope.binary_search(other).is_ok());
+        is_within.then(|| {
+            self.last_table[first] = self.table_before[source as usize];
+            source
+        })
+    }
+
+    /// Whether a function of some number of units is kept as weights: one of one or two units is a sum of these; one of three is, if it does not change when all flip.
+    fn is_weights(&self, units: usize, biased: bool) -> bool {
         let most = if biased { 2 } else { 3 };
-        let as_weights = self.blueprint.form == Form::Weights && scope.len() <= most;
-        if as_weights || scope.is_empty() {
+        units == 0 || self.blueprint.form == Form::Weights && units <= most
+    }
+
+    fn output(&mut self, unit: u32, scope: &[u32], biased: bool) -> Output {
+        if self.is_weights(scope.len(), biased) {
             let mut biases = [NONE; 3];
             let mut pairs = [NONE; 3];
             for (slot, &unit) in biases.iter_mut().zip(scope) {

@@ -1,17 +1,12 @@
-//! Orders, budgets, and plans kept for the next call.
-//!
-//! A plan depends on the graph, the set of free units and which of them have biases; not on weights or values. So learning compiles once for each
-//! pattern of missing cells, and evaluates at every step.
+//! From a machine and free units to a plan: the order, the reason where there is none, and what it costs.
 
-use std::collections::HashMap;
-use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use super::Solver;
-use super::memory::Segments;
 use super::plan::{Blueprint, Form, Plan};
-use super::star::{One, Rows};
-use crate::engine::Budget;
+use super::star::One;
+use super::store::{Biases, Key};
+use super::structure::Structure;
 use crate::engine::auto::{Estimate, NetworkCost};
 use crate::graph::Symbolic;
 use crate::{Error, Graph, Machine, Result};
@@ -23,76 +18,6 @@ pub(super) enum Reach {
     Decimation,
     /// As far as tables fit the budget.
     Tables,
-}
-
-/// What a plan depends on besides the graph.
-#[derive(PartialEq, Eq, Hash)]
-struct Key {
-    free: Vec<usize>,
-    biases: Biases,
-    form: Form,
-    reach: Reach,
-}
-
-/// Which free units have a bias of their own.
-#[derive(PartialEq, Eq, Hash)]
-enum Biases {
-    /// All of them: in learning each is trained, be it 0 or not.
-    All,
-    /// As the machine says, in the order of the free units.
-    These(Vec<bool>),
-}
-
-impl Biases {
-    fn of(machine: &Machine, free: &[usize]) -> Self {
-        let has: Vec<bool> = free.iter().map(|&unit| machine.biases()[unit] != 0.0).collect();
-        if has.iter().all(|&has| has) { Self::All } else { Self::These(has) }
-    }
-}
-
-/// Networks by graph and free units, shared between clones of an engine.
-#[derive(Clone, Default)]
-pub(super) struct Networks {
-    pub(super) budget: Budget,
-    known: Arc<Mutex<Known>>,
-}
-
-/// The networks of the graph that was asked for last.
-#[derive(Default)]
-struct Known {
-    graph: Option<Arc<Graph>>,
-    networks: HashMap<Key, Arc<Plan>>,
-    bytes: u128,
-}
-
-impl fmt::Debug for Networks {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Networks").field("budget", &self.budget).finish_non_exhaustive()
-    }
-}
-
-impl Networks {
-    pub(super) fn new(budget: Budget) -> Self {
-        Self { budget, known: Arc::default() }
-    }
-
-    fn find(&self, graph: &Arc<Graph>, key: &Key) -> Option<Arc<Plan>> {
-        // A panic elsewhere leaves nothing half done here: entries are put in whole.
-        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        let same = known.graph.as_ref().is_some_and(|graph_known| Arc::ptr_eq(graph_known, graph));
-        if same { known.networks.get(key).cloned() } else { None }
-    }
-
-    fn keep(&self, graph: &Arc<Graph>, key: Key, plan: &Arc<Plan>) {
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        let same = known.graph.as_ref().is_some_and(|graph_known| Arc::ptr_eq(graph_known, graph));
-        let bytes = plan.bytes(1) + 40 * key.free.len() as u128;
-        if !same || known.bytes + bytes > u128::from(self.budget.0) {
-            *known = Known { graph: Some(graph.clone()), ..Known::default() };
-        }
-        known.bytes += bytes;
-        known.networks.insert(key, plan.clone());
-    }
 }
 
 impl Solver<'_> {
@@ -128,6 +53,10 @@ impl Solver<'_> {
             structure.own_bias = (0..free.len()).collect();
         }
         let (order, steps) = self.order(&structure)?;
+        let needed = Plan::bytes_of(&steps);
+        self.networks.budget.check(self.name, needed, || {
+            format!("{} free units with {} neighbours at elimination", free.len(), steps.total())
+        })?;
         let blueprint = Blueprint {
             graph: &structure.graph,
             free,
@@ -177,14 +106,15 @@ impl Solver<'_> {
     }
 
     pub(super) fn too_wide(self, graph: &Graph, most: usize) -> Error {
-        let lower = graph.degeneracy().max(most + 1);
+        // A width that is known to suffice; a longer search might find a narrower order.
+        let width = graph.pathwidth_bound().max(most + 1);
         Error::OverBudget {
             who: self.name,
             what: format!(
-                "{} free units, for which no elimination order with at most {most} neighbours was found (tables of 2^{lower} numbers or more)",
+                "{} free units (no elimination order with at most {most} neighbours was found; one with {width} exists)",
                 graph.units()
             ),
-            needed: if lower < 120 { 8 << lower } else { u128::MAX },
+            needed: if width < 120 { 8 << width } else { u128::MAX },
             budget: self.networks.budget,
         }
     }
@@ -200,112 +130,6 @@ impl Solver<'_> {
             bytes: peak + plan.bytes(1),
             work: plan.work(),
         })
-    }
-
-    /// The segments of a pass with moments, within the budget.
-    pub(super) fn segments<R: Rows>(self, plan: &Plan) -> Result<Segments> {
-        self.segments_within::<R>(plan, u128::from(self.networks.budget.0))
-    }
-
-    /// The segments of a pass with moments that shares the budget with those of other threads; or that must have it alone.
-    pub(super) fn shared_segments<R: Rows>(self, plan: &Plan) -> Result<(Segments, Turn)> {
-        let share = u128::from(self.networks.budget.0) / rayon::current_num_threads() as u128;
-        match self.segments_within::<R>(plan, share) {
-            Ok(segments) => Ok((segments, Turn::Together)),
-            Err(_) => self.segments::<R>(plan).map(|segments| (segments, Turn::Alone)),
-        }
-    }
-
-    fn segments_within<R: Rows>(self, plan: &Plan, bytes: u128) -> Result<Segments> {
-        let tape = plan.bytes(R::ROWS);
-        Segments::within(plan, R::ROWS, bytes.saturating_sub(tape)).map_err(|tables| Error::OverBudget {
-            who: self.name,
-            what: size_of_problem(plan),
-            needed: tables + tape,
-            budget: self.networks.budget,
-        })
-    }
-
-    /// Whether passes without moments can share the budget.
-    pub(super) fn shared_forward<R: Rows>(self, plan: &Plan) -> Result<Turn> {
-        let needed = Segments::forward_peak(plan, R::ROWS) + plan.bytes(R::ROWS);
-        if needed * rayon::current_num_threads() as u128 <= u128::from(self.networks.budget.0) {
-            return Ok(Turn::Together);
-        }
-        self.networks.budget.check(self.name, needed, || size_of_problem(plan))?;
-        Ok(Turn::Alone)
-    }
-}
-
-/// Whether passes may run at the same time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Turn {
-    /// There is room for one on every thread.
-    Together,
-    /// There is room for one.
-    Alone,
-}
-
-/// Passes that must run alone wait here.
-#[derive(Default)]
-pub(super) struct Gate(Mutex<()>);
-
-impl Gate {
-    /// Hold what comes back while the pass runs.
-    pub(super) fn pass(&self, turn: Turn) -> Option<MutexGuard<'_, ()>> {
-        (turn == Turn::Alone).then(|| self.0.lock().unwrap_or_else(PoisonError::into_inner))
-    }
-}
-
-fn size_of_problem(plan: &Plan) -> String {
-    format!("{} free units, at width {}", plan.free.len(), plan.width)
-}
-
-/// The graph of the free units, and where its biases are.
-pub(super) struct Structure {
-    pub(super) graph: Arc<Graph>,
-    /// The machine's edge for each of the graph's.
-    pub(super) edges: Vec<u32>,
-    /// Free units with a bias of their own, or with a clamped neighbour, as places.
-    pub(super) own_bias: Vec<usize>,
-}
-
-impl Structure {
-    pub(super) fn new(machine: &Machine, free: &[usize]) -> Result<Self> {
-        let whole = machine.graph();
-        let mut local = vec![usize::MAX; whole.units()];
-        for (place, &unit) in free.iter().enumerate() {
-            local[unit] = place;
-        }
-        let is_free = |unit: usize| local[unit] != usize::MAX;
-        let all_free = free.len() == whole.units();
-        let (graph, edges) = if all_free {
-            (whole.clone(), (0..whole.edges().len() as u32).collect())
-        } else {
-            let joined = (0u32..).zip(whole.edges()).filter(|&(_, &(a, b))| is_free(a) && is_free(b));
-            let (edges, pairs) = joined.map(|(edge, &(a, b))| (edge, (local[a], local[b]))).unzip();
-            (Arc::new(Graph::from_sorted(free.len(), pairs)?), edges)
-        };
-        let has_bias = |&(_, &unit): &(usize, &usize)| {
-            machine.biases()[unit] != 0.0
-                || !all_free && whole.neighbours(unit).any(|(other, _)| !is_free(other))
-        };
-        let own_bias = free.iter().enumerate().filter(has_bias).map(|(place, _)| place).collect();
-        Ok(Self { graph, edges, own_bias })
-    }
-
-    /// For each free unit, whether its mean may differ from 0: some unit of its connected part has a bias.
-    pub(super) fn biased(&self) -> Vec<bool> {
-        let n = self.graph.units();
-        if self.own_bias.is_empty() || self.own_bias.len() == n {
-            return vec![!self.own_bias.is_empty(); n];
-        }
-        let (part, count) = self.graph.components();
-        let mut parts = vec![false; count];
-        for &unit in &self.own_bias {
-            parts[part[unit]] = true;
-        }
-        part.iter().map(|&part| parts[part]).collect()
     }
 }
 

@@ -4,15 +4,16 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
+use super::Solver;
+use super::digits::guarantee;
 use super::memory::Segments;
 use super::plan::{NONE, Plan};
-use super::prepare::{Gate, Turn};
+use super::room::{Gate, Turn};
 use super::single::{all_means, load};
 use super::star::{Eight, One, Rows, Sum};
 use super::tape::{Keep, Tape};
-use super::{Solver, guarantee};
 use crate::engine::exact::fields::Fields;
-use crate::engine::exact::parts::{Part, solve_in_parts};
+use crate::engine::exact::parts::{Part, solve_in_parts, statistics_bytes};
 use crate::engine::{Ask, Batch, BatchExpectations, Group, Statistics};
 use crate::numeric::lanes::LANES;
 use crate::{Machine, Result};
@@ -22,6 +23,9 @@ const TABLE_BITS_IN_LANES: u8 = 8;
 
 /// What a sum of two terms costs in eight rows, forward and backward, in nanoseconds.
 const SUM_COST: f64 = 16.0;
+
+/// What a unit or an edge, clamped or free, costs in eight rows, in nanoseconds.
+const ELEMENT_COST: f64 = 8.0;
 
 /// A group's network, and how it is to be run.
 struct Prepared {
@@ -36,6 +40,12 @@ struct Prepared {
 impl Solver<'_> {
     /// Expectations under each row of evidence.
     pub(super) fn batch(self, machine: &Machine, batch: &Batch, ask: Ask) -> Result<BatchExpectations> {
+        if ask.statistics {
+            let bytes =
+                statistics_bytes(machine) + Sums::bytes(machine) * rayon::current_num_threads() as u128;
+            let edges = machine.graph().edges().len();
+            self.networks.budget.check(self.name, bytes, || format!("the sums of {edges} edge moments"))?;
+        }
         let groups = batch.groups();
         let known = groups.iter().map(|group| self.known(machine, &group.free, ask.statistics));
         let mut plans: Vec<Option<Arc<Plan>>> = known.collect();
@@ -48,13 +58,19 @@ impl Solver<'_> {
             };
             plans.par_iter_mut().zip(groups).try_for_each(compile)?;
         }
+        let bytes: u128 = plans.iter().flatten().map(|plan| plan.bytes(1)).sum();
+        self.networks
+            .budget
+            .check(self.name, bytes, || format!("{} patterns of free units", groups.len()))?;
         // Every group has its plan by now.
         let all = plans.into_iter().flatten().zip(groups);
         let prepared: Vec<Prepared> =
             all.map(|(plan, group)| self.prepared(plan, group, ask)).collect::<Result<_>>()?;
+        let elements = (machine.units() + machine.graph().edges().len()) as f64;
         let cost = |number: usize, _: &Group| {
             let Prepared { plan, in_lanes, .. } = &prepared[number];
-            plan.work() * SUM_COST * if *in_lanes { 1.0 } else { 8.0 }
+            let cost = plan.work() * SUM_COST + elements * ELEMENT_COST;
+            cost * if *in_lanes { 1.0 } else { 8.0 }
         };
         // Parts run at the same time, each with a tape of its own, unless the budget has no room for several.
         let gate = Gate::default();
@@ -84,7 +100,15 @@ impl Solver<'_> {
     fn prepared(self, plan: Arc<Plan>, group: &Group, ask: Ask) -> Result<Prepared> {
         let with_moments = ask.means || ask.statistics;
         let widest = plan.table_bits.iter().copied().max().unwrap_or(0);
-        let in_lanes = group.rows.len() > 1 && widest <= TABLE_BITS_IN_LANES;
+        let rows_share = group.rows.len() > 1 && widest <= TABLE_BITS_IN_LANES;
+        // Where eight rows do not fit, one may.
+        let fits = rows_share
+            && if with_moments {
+                self.segments::<Eight>(&plan).is_ok()
+            } else {
+                self.shared_forward::<Eight>(&plan).is_ok()
+            };
+        let in_lanes = rows_share && fits;
         let (segments, turn) = match (with_moments, in_lanes) {
             (true, true) => some(self.shared_segments::<Eight>(&plan)?),
             (true, false) => some(self.shared_segments::<One>(&plan)?),
@@ -160,6 +184,10 @@ struct Sums {
 }
 
 impl Sums {
+    fn bytes(machine: &Machine) -> u128 {
+        64 * (machine.units() + machine.graph().edges().len()) as u128
+    }
+
     fn new(machine: &Machine, ask: Ask) -> Self {
         let count = |numbers: usize| vec![[0.0; LANES]; if ask.statistics { numbers } else { 0 }];
         Self {

@@ -1,12 +1,10 @@
 //! One evidence: log Z, means and pair moments.
 
-use rayon::prelude::*;
-
-use super::plan::{Blueprint, Form, NONE, Plan};
-use super::prepare::{Gate, Structure};
-use super::star::{Eight, One, Rows, Sum};
+use super::Solver;
+use super::digits::guarantee;
+use super::plan::{Form, NONE, Plan};
+use super::star::{One, Rows, Sum};
 use super::tape::{Keep, Tape};
-use super::{Solver, guarantee};
 use crate::engine::exact::fields::Fields;
 use crate::engine::exact::pinned::clamp_pinned;
 use crate::engine::{Diagnostics, Expectations, PairMoments, Pairs};
@@ -52,68 +50,6 @@ impl Solver<'_> {
             errors: None,
             diagnostics: Diagnostics::direct(),
         })
-    }
-
-    /// Every pair moment: each unit is clamped both ways in turn, and the means of the others weighted by its probabilities.
-    ///
-    /// *Complexity*: a compilation and a pass for each unit, on all cores.
-    fn all_pairs(
-        self,
-        machine: &Machine,
-        evidence: &Evidence,
-        whole: &Plan,
-        means: &[f64],
-    ) -> Result<PairMoments> {
-        let n = machine.units();
-        let gate = Gate::default();
-        let mut free = whole.free.clone();
-        free.sort_unstable();
-        let mut place = vec![usize::MAX; n];
-        for (k, &unit) in free.iter().enumerate() {
-            place[unit] = k;
-        }
-        let order: Vec<usize> = whole.free.iter().map(|&unit| place[unit]).collect();
-        let row_of = |&unit: &usize| -> Result<Vec<f64>> {
-            // The order without the unit is an order of what is left, and not wider.
-            let others: Vec<usize> = free.iter().copied().filter(|&other| other != unit).collect();
-            let gone = free.partition_point(|&other| other < unit);
-            let later = |place: usize| place - usize::from(place > gone);
-            let order: Vec<usize> =
-                order.iter().filter(|&&place| place != gone).map(|&place| later(place)).collect();
-            let structure = Structure::new(machine, &others)?;
-            let steps = structure.graph.symbolic(&order, whole.width);
-            let steps = steps.ok_or_else(|| self.too_wide(&structure.graph, whole.width))?;
-            let plan = Plan::compile(Blueprint {
-                graph: &structure.graph,
-                free: &others,
-                edges: &structure.edges,
-                biased: &structure.biased(),
-                order: &order,
-                steps: &steps,
-                form: Form::Weights,
-            });
-            let (segments, turn) = self.shared_segments::<Eight>(&plan)?;
-            let _turn = gate.pass(turn);
-            let clamped = |s: i8| {
-                let mut cells = evidence.cells().to_vec();
-                cells[unit] = s;
-                cells
-            };
-            let (down, up) = (clamped(-1), clamped(1));
-            let fields = Fields::<8>::new(machine, &plan.free, &[&down, &up]);
-            let mut tape = Tape::<Eight>::new(&plan);
-            load(&mut tape, machine, &fields);
-            tape.forward::<Sum>(Keep::For(&segments));
-            tape.backward(&segments);
-            let p_up = 0.5 * (1.0 + means[unit]);
-            let moment = |given: &Eight| p_up * given[1] - (1.0 - p_up) * given[0];
-            Ok(all_means(&plan, &tape, &fields.values).iter().map(moment).collect())
-        };
-        let rows: Vec<Vec<f64>> = free.par_iter().map(row_of).collect::<Result<_>>()?;
-        Ok(PairMoments::collect(Pairs::All, machine.graph(), |a, b| match (place[a], place[b]) {
-            (usize::MAX, _) | (_, usize::MAX) => means[a] * means[b],
-            (row, _) => rows[row][b].clamp(-1.0, 1.0),
-        }))
     }
 }
 

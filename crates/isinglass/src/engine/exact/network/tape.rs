@@ -20,9 +20,6 @@ pub(super) enum Keep<'s> {
     For(&'s Segments),
 }
 
-/// Numbers of freed tables that are kept for reuse.
-const POOLED: usize = 1 << 21;
-
 /// The numbers of one row, or of eight.
 pub(super) struct Tape<'p, R> {
     plan: &'p Plan,
@@ -51,7 +48,7 @@ impl<'p, R: Rows> Tape<'p, R> {
             shifts: vec![R::all(0.0); tables],
             log_z: (R::all(0.0), R::all(0.0)),
             scratch: Scratch::default(),
-            pool: Pool::default(),
+            pool: Pool { most: plan.pooled(R::ROWS), ..Pool::default() },
         }
     }
 
@@ -129,7 +126,7 @@ impl<'p, R: Rows> Tape<'p, R> {
     fn backward_in<S: Simd>(&mut self, simd: S, segments: &Segments) {
         let plan = self.plan;
         for range in segments.ranges().rev() {
-            self.restore_in::<S, super::star::Sum>(simd, range.clone());
+            self.restore_in::<S, super::star::Sum>(simd, range.clone(), segments);
             for step in plan.steps[range].iter().rev() {
                 match *step {
                     Step::Star(star) => {
@@ -150,19 +147,20 @@ impl<'p, R: Rows> Tape<'p, R> {
     }
 
     /// Compute again what the forward pass dropped of some steps.
-    pub(super) fn restore<J: Rule>(&mut self, steps: std::ops::Range<usize>) {
+    pub(super) fn restore<J: Rule>(&mut self, steps: std::ops::Range<usize>, segments: &Segments) {
         let level = self.level;
-        dispatch!(level, simd => self.restore_in::<_, J>(simd, steps));
+        dispatch!(level, simd => self.restore_in::<_, J>(simd, steps, segments));
     }
 
     #[inline(always)]
-    fn restore_in<S: Simd, J: Rule>(&mut self, simd: S, steps: std::ops::Range<usize>) {
+    fn restore_in<S: Simd, J: Rule>(&mut self, simd: S, steps: std::ops::Range<usize>, segments: &Segments) {
         let plan = self.plan;
         for step in &plan.steps[steps] {
             if let Step::Bucket(bucket) = *step {
                 let bucket = &plan.buckets[bucket as usize];
                 if let Output::Table(table) = bucket.output
                     && self.tables[table as usize].is_empty()
+                    && segments.is_inner(table as usize)
                 {
                     self.eliminate::<S, J>(simd, bucket);
                 }
@@ -318,6 +316,8 @@ fn walsh<R: Rows>(table: &[f64], set: usize) -> R {
 struct Pool {
     free: Vec<Vec<Vec<f64>>>,
     numbers: usize,
+    /// Numbers that may be kept.
+    most: usize,
 }
 
 impl Pool {
@@ -336,7 +336,7 @@ impl Pool {
     /// Take a table back; what is behind the reference is empty then.
     fn give(&mut self, table: &mut Vec<f64>) {
         let table = std::mem::take(table);
-        if table.is_empty() || self.numbers + table.len() > POOLED {
+        if table.is_empty() || self.numbers + table.len() > self.most {
             return;
         }
         let class = table.len().ilog2() as usize;

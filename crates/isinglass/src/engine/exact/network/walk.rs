@@ -6,12 +6,13 @@
 use rand::RngExt;
 use rayon::prelude::*;
 
+use super::Solver;
+use super::digits::guarantee;
 use super::memory::Segments;
 use super::plan::{Bucket, Form, NONE, Plan, Star, Step};
 use super::single::load;
 use super::star::{Max, One, Rule, Sum};
 use super::tape::{Keep, Tape};
-use super::{Solver, guarantee};
 use crate::engine::exact::fields::Fields;
 use crate::engine::exact::pinned::clamp_pinned;
 use crate::engine::{Diagnostics, Draws};
@@ -81,7 +82,7 @@ impl Solver<'_> {
         tape.forward::<J>(Keep::For(&segments));
         let mut randoms: Vec<G> = (0..states.len().div_ceil(DRAWS_AT_ONCE)).map(random).collect();
         for range in Segments::ranges(&segments).rev() {
-            tape.restore::<J>(range.clone());
+            tape.restore::<J>(range.clone(), &segments);
             let numbers = &tape;
             states.par_chunks_mut(DRAWS_AT_ONCE).zip(&mut randoms).for_each(|(states, random)| {
                 for &step in plan.steps[range.clone()].iter().rev() {

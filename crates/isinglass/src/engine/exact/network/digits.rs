@@ -1,0 +1,82 @@
+//! How many digits an answer has.
+//!
+//! Every step rounds weights of the size of those at its unit, and an effective weight passes the errors of what it was made from on at most once. Where
+//! couplings are moderate, errors die out within a few units; units that are tied together by strong couplings share theirs.
+
+use crate::Machine;
+use crate::engine::Guarantee;
+
+/// Up to this sum of |v| over units that are tied together, nine digits after the point are right; beyond, the answer is not called exact.
+const NINE_DIGITS: f64 = 1e6;
+
+/// Couplings beyond this size (divided by T) tie units together: errors pass through with less than a thousandth lost.
+const STRONG: f64 = 4.0;
+
+/// Exact, if the numbers of units that are tied together are small enough for nine digits.
+///
+/// *Complexity*: linear in units and edges.
+pub(super) fn guarantee(machine: &Machine, free: impl IntoIterator<Item = usize>) -> Guarantee {
+    // The common case: everything together is small enough.
+    if 2.0 * machine.scale() <= NINE_DIGITS {
+        return Guarantee::Exact;
+    }
+    let mut tied = Clusters((0..machine.units()).collect());
+    let temperature = machine.temperature();
+    for (&(a, b), w) in machine.graph().edges().iter().zip(machine.weights()) {
+        if w.abs() > STRONG * temperature {
+            tied.join(a, b);
+        }
+    }
+    let mut sums = vec![0.0; machine.units()];
+    for unit in free {
+        let around = machine.graph().neighbours(unit).map(|(_, edge)| machine.weights()[edge].abs());
+        let size = (machine.biases()[unit].abs() + around.sum::<f64>()) / temperature;
+        let cluster = tied.of(unit);
+        sums[cluster] += size;
+        if sums[cluster] > NINE_DIGITS {
+            return Guarantee::Approximation;
+        }
+    }
+    Guarantee::Exact
+}
+
+/// Disjoint sets of units, each known by one of its members.
+struct Clusters(Vec<usize>);
+
+impl Clusters {
+    fn of(&mut self, unit: usize) -> usize {
+        let mut at = unit;
+        while self.0[at] != at {
+            // Halve the way for the next time.
+            self.0[at] = self.0[self.0[at]];
+            at = self.0[at];
+        }
+        at
+    }
+
+    fn join(&mut self, a: usize, b: usize) {
+        let (a, b) = (self.of(a), self.of(b));
+        self.0[a.max(b)] = a.min(b);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::topology;
+
+    #[test]
+    fn strong_chains_are_not_called_exact_for_being_long() {
+        let chain = |n: usize, w: f64| {
+            let chain = Machine::from_graph(topology::chain(n));
+            chain.with_parameters(vec![w; n - 1], vec![0.1; n]).unwrap()
+        };
+        assert_eq!(guarantee(&chain(100, 4.9e5), 0..100), Guarantee::Approximation);
+        assert_eq!(guarantee(&chain(1000, 1e5), 0..1000), Guarantee::Approximation);
+        assert_eq!(guarantee(&chain(100, 20.0), 0..100), Guarantee::Exact);
+        // Many units with moderate couplings: errors do not travel.
+        assert_eq!(guarantee(&chain(400_000, 3.0), 0..400_000), Guarantee::Exact);
+        // What is clamped does not count.
+        assert_eq!(guarantee(&chain(100, 4.9e5), [0]), Guarantee::Exact);
+    }
+}
