@@ -48,6 +48,17 @@ pub(crate) fn with_hint(error: isinglass::Error, hint: &str) -> anyhow::Error {
     }
 }
 
+/// An error of a question to an engine, with advice.
+pub(crate) fn with_advice(error: isinglass::Error) -> anyhow::Error {
+    let hint = match &error {
+        isinglass::Error::OverBudget { who, .. } if *who == isinglass::Gibbs::NAME => {
+            "give more --budget, or fewer --samples or --chains"
+        }
+        _ => "give more --budget, clamp units with --given, or take --engine gibbs",
+    };
+    with_hint(error, hint)
+}
+
 /// The reader of our output went away: not an error of ours.
 pub(crate) fn is_broken_pipe(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| {

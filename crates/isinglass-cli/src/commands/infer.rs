@@ -1,5 +1,7 @@
 //! `isinglass infer`: log Z, means, correlations, free or clamped.
 
+use std::collections::HashSet;
+
 use anyhow::Context;
 use clap::{Args as ClapArgs, ValueEnum};
 use isinglass::{Cumulants, Expectations, Machine, PairMoments, Pairs};
@@ -48,19 +50,23 @@ impl From<PairChoice> for Pairs {
     }
 }
 
-/// Correlations printed in the text report; JSON has them all.
+/// Correlations and means printed in the text report; JSON has them all.
 const SHOWN: usize = 30;
+const SHOWN_MEANS: usize = 500;
 
 pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
     let (machine, evidence) = args.model.read()?;
     let cumulants_of = args.cumulants.as_deref().map(|list| cumulant_units(&machine, list)).transpose()?;
     let engine = args.engine.choose(&machine, &evidence, Task::Answer, common)?;
-    let answer = engine.expectations(&machine, &evidence, args.pairs.into())?;
+    let answer = engine.expectations(&machine, &evidence, args.pairs.into()).map_err(report::with_advice)?;
     report::warn_unless_converged(common, &answer.diagnostics);
     if !engine.has_log_z() {
         common.note(&format!("note: the engine {} has no log Z", engine.name()));
     }
-    let cumulants = cumulants_of.map(|units| engine.cumulants(&machine, &evidence, &units)).transpose()?;
+    let cumulants = cumulants_of
+        .map(|units| engine.cumulants(&machine, &evidence, &units))
+        .transpose()
+        .map_err(report::with_advice)?;
     if common.json {
         return report::json(&Document::new(&machine, engine.name(), &answer, cumulants.as_ref()));
     }
@@ -88,10 +94,14 @@ fn cumulant_units(machine: &Machine, list: &str) -> anyhow::Result<Vec<usize>> {
     names.iter().map(|name| find(machine, name).context("--cumulants")).collect()
 }
 
-/// Each cumulant with the names of its units.
+/// Each cumulant with the names of its units; where a unit stands more than once in the list, each choice of units is told once.
 fn named<'a>(machine: &'a Machine, cumulants: &'a Cumulants) -> impl Iterator<Item = (Vec<&'a str>, f64)> {
-    cumulants.iter().map(|(places, x)| {
-        (places.into_iter().map(|place| machine.name(cumulants.units[place])).collect(), x)
+    let mut told = HashSet::new();
+    cumulants.iter().filter_map(move |(places, x)| {
+        let mut units: Vec<usize> = places.iter().map(|&place| cumulants.units[place]).collect();
+        let names = units.iter().map(|&unit| machine.name(unit)).collect();
+        units.sort_unstable();
+        told.insert(units).then_some((names, x))
     })
 }
 
@@ -188,7 +198,7 @@ fn plain(machine: &Machine, engine: &str, answer: &Expectations) -> String {
     let error = |values: Option<&Vec<f64>>, k: usize| values.map(|errors| format!("{:.4}", errors[k]));
     let mut header = vec!["unit", "mean", "P(+1)"];
     header.extend(with_error.then_some("error of mean"));
-    let rows: Vec<Vec<String>> = (0..machine.units())
+    let rows: Vec<Vec<String>> = (0..machine.units().min(SHOWN_MEANS))
         .map(|unit| {
             let mean = answer.means[unit];
             let mut row = vec![
@@ -201,6 +211,9 @@ fn plain(machine: &Machine, engine: &str, answer: &Expectations) -> String {
         })
         .collect();
     out += &format!("\n{}", report::columns(&header, &rows));
+    if machine.units() > SHOWN_MEANS {
+        out += &format!("({} more units; --json gives them all)\n", machine.units() - SHOWN_MEANS);
+    }
 
     let mut pairs: Vec<(usize, (usize, usize), f64)> = answer
         .correlations

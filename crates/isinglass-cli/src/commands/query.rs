@@ -39,7 +39,7 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
         }
     }
     let engine = args.engine.choose(&machine, &evidence, Task::Answer, common)?;
-    let table = engine.joint(&machine, &evidence, &asked)?;
+    let table = engine.joint(&machine, &evidence, &asked).map_err(report::with_advice)?;
     report::warn_unless_converged(common, &table.diagnostics);
     let names: Vec<&str> = asked.iter().map(|&unit| machine.name(unit)).collect();
     let states: Vec<Vec<i8>> =

@@ -1,7 +1,7 @@
 //! Cumulants of a few units: how means, pairs, triples and quadruples hang together beyond what fewer of them explain.
 
-use super::{Diagnostics, Guarantee, JointTable};
-use crate::{Error, Machine, Result};
+use super::{Diagnostics, Engine, Guarantee, JointTable};
+use crate::{Error, Evidence, Machine, Result};
 
 /// The cumulants of every subset of a list of units.
 ///
@@ -68,12 +68,25 @@ pub(super) fn check_units(machine: &Machine, units: &[usize]) -> Result<()> {
     }
 }
 
-/// From joint probabilities of the distinct free units to the cumulants of a list: moments first, then what smaller blocks explain is taken away.
-pub(super) fn from_joint(
+/// Cumulants by the joint probabilities of the units that are free.
+pub(super) fn by_joint<E: Engine + ?Sized>(
+    engine: &E,
+    machine: &Machine,
+    evidence: &Evidence,
     units: &[usize],
-    joint: &JointTable,
-    fixed: impl Fn(usize) -> Option<f64>,
-) -> Cumulants {
+) -> Result<Cumulants> {
+    machine.check_evidence(evidence)?;
+    check_units(machine, units)?;
+    let mut ask: Vec<usize> = units.to_vec();
+    ask.sort_unstable();
+    ask.dedup();
+    ask.retain(|&unit| evidence.get(unit).is_none());
+    let joint = engine.joint(machine, evidence, &ask)?;
+    Ok(from_joint(units, &joint, |unit| evidence.get(unit).map(|spin| f64::from(spin.value()))))
+}
+
+/// From joint probabilities of the distinct free units to the cumulants of a list: moments first, then what smaller blocks explain is taken away.
+fn from_joint(units: &[usize], joint: &JointTable, fixed: impl Fn(usize) -> Option<f64>) -> Cumulants {
     let count = 1usize << units.len();
     let spin = |state: usize, unit: usize| match joint.units.iter().position(|&known| known == unit) {
         Some(place) if state >> (joint.units.len() - 1 - place) & 1 == 1 => 1.0,

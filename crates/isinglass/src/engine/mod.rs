@@ -83,15 +83,7 @@ pub trait Engine: Send + Sync {
     ///
     /// Unless an engine has a better way, from the joint probabilities of the units.
     fn cumulants(&self, machine: &Machine, evidence: &Evidence, units: &[usize]) -> Result<Cumulants> {
-        machine.check_evidence(evidence)?;
-        cumulants::check_units(machine, units)?;
-        let mut ask: Vec<usize> = units.to_vec();
-        ask.sort_unstable();
-        ask.dedup();
-        ask.retain(|&unit| evidence.get(unit).is_none());
-        let joint = self.joint(machine, evidence, &ask)?;
-        let fixed = |unit: usize| evidence.get(unit).map(|spin| f64::from(spin.value()));
-        Ok(cumulants::from_joint(units, &joint, fixed))
+        cumulants::by_joint(self, machine, evidence, units)
     }
 }
 

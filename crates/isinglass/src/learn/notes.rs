@@ -21,6 +21,14 @@ const UNBOUNDED: f64 = 8.0;
 pub(super) fn about_likelihood(machine: &Machine, table: &Table) -> Vec<String> {
     let mut constant = Vec::new();
     let mut empty = Vec::new();
+    let mut summed = Vec::new();
+    let total = table.total_weight();
+    for (name, (weight, _)) in table.columns().iter().zip(table.column_sums()) {
+        let input = machine.position(name).is_ok_and(|unit| machine.roles()[unit] == Role::Input);
+        if input && weight < total * (1.0 - 1e-12) {
+            summed.push(name.as_str());
+        }
+    }
     for (name, mean) in table.columns().iter().zip(table.means()) {
         let visible = machine.position(name).is_ok_and(|unit| machine.roles()[unit] == Role::Visible);
         match mean {
@@ -29,11 +37,17 @@ pub(super) fn about_likelihood(machine: &Machine, table: &Table) -> Vec<String> 
             _ => {}
         }
     }
-    let mut notes: Vec<String> =
-        about_columns(&constant, "with one value only, whose bias has no finite optimum")
-            .into_iter()
-            .chain(about_columns(&empty, "without values, about which nothing can be learned"))
-            .collect();
+    let mut notes: Vec<String> = about_columns(
+        &constant,
+        "with one value only, whose bias has no finite optimum",
+    )
+    .into_iter()
+    .chain(about_columns(&empty, "without values, about which nothing can be learned"))
+    .chain(about_columns(
+        &summed,
+        "of inputs with missing cells, which are summed out though their own distribution is not learned",
+    ))
+    .collect();
     let largest =
         machine.weights().iter().fold(0.0, |most: f64, w| most.max(w.abs())) / machine.temperature();
     if largest > UNBOUNDED {

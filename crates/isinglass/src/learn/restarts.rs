@@ -96,7 +96,7 @@ impl Restarts {
         }
         if count < self.count {
             fit.notes.push(format!(
-                "without hidden units all starts are the same, and with complete rows the objective has one maximum: 1 start in place of {}",
+                "without hidden units all starts are the same: 1 start in place of {}",
                 self.count
             ));
         }

@@ -10,11 +10,16 @@ pub(super) fn maximize(
     mut climb: Climb<'_, '_>,
 ) -> Result<Optimum> {
     let mut here = Point::start(objective, start)?;
+    let first = here.value;
+    let mut rose = false;
     let mut velocity = vec![0.0; here.parameters.len()];
     let mut iteration = 0;
     loop {
+        rose |= here.value > first;
         if let Some(stopped) = climb.visit(iteration, &here.parameters, here.value, &here.gradient)? {
-            return Ok(climb.end(stopped));
+            let in_vain =
+                if iteration > 0 && !rose { "; the objective never rose: the rate is too large" } else { "" };
+            return Ok(climb.end(stopped + in_vain));
         }
         for (v, g) in velocity.iter_mut().zip(&here.gradient) {
             *v = momentum * *v + rate * g;

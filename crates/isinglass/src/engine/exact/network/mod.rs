@@ -31,6 +31,7 @@ use num_complex::Complex64;
 use self::prepare::Reach;
 use self::store::Networks;
 use crate::engine::auto::Estimate;
+use crate::engine::cumulants::by_joint;
 use crate::engine::{
     Ask, Batch, BatchExpectations, Budget, Cumulants, Draws, Engine, Expectations, JointTable, Pairs, Sampler,
 };
@@ -156,7 +157,11 @@ macro_rules! engine_by_network {
                 evidence: &Evidence,
                 units: &[usize],
             ) -> Result<Cumulants> {
-                self.solver().cumulants(machine, evidence, units)
+                match self.solver().cumulants(machine, evidence, units) {
+                    // Numbers with derivatives take sixteen times the room; partition sums, as exact, do without.
+                    Err(Error::OverBudget { .. }) => by_joint(self, machine, evidence, units),
+                    result => result,
+                }
             }
         }
 

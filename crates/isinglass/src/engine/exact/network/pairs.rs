@@ -14,9 +14,9 @@ use crate::engine::{PairMoments, Pairs};
 use crate::{Evidence, Machine, Result};
 
 impl Solver<'_> {
-    /// Each unit is clamped both ways in turn, and the means of the others are weighted by its probabilities.
+    /// Each unit is clamped in turn, and the means of the others tell its moments with them.
     ///
-    /// *Complexity*: a compilation and two passes for each unit, on all cores. *Memory*: the moments, twice.
+    /// *Complexity*: a compilation and a pass for each unit, on all cores. *Memory*: the moments, twice.
     pub(super) fn all_pairs(
         self,
         machine: &Machine,
@@ -53,20 +53,21 @@ impl Each<'_> {
         let plan = self.plan_without(unit)?;
         let (segments, turn) = self.solver.shared_segments::<One>(&plan)?;
         let _pass = gate.pass(turn);
+        // ⟨s_i s_j⟩ = p ⟨s_j⟩₊ − (1 − p) ⟨s_j⟩₋ with p = P(s_i = +1), and ⟨s_j⟩ = p ⟨s_j⟩₊ + (1 − p) ⟨s_j⟩₋: the more probable value tells both.
+        let mean = self.means[unit];
+        let s = if mean < 0.0 { -1i8 } else { 1 };
+        let mut cells = self.evidence.cells().to_vec();
+        cells[unit] = s;
+        let fields = Fields::<1>::new(self.machine, &plan.free, &[&cells]);
         let mut tape = Tape::<One>::new(&plan);
-        let mut means_given = |s: i8| {
-            let mut cells = self.evidence.cells().to_vec();
-            cells[unit] = s;
-            let fields = Fields::<1>::new(self.machine, &plan.free, &[&cells]);
-            load(&mut tape, self.machine, &fields);
-            tape.forward::<Sum>(Keep::For(&segments));
-            tape.backward(&segments);
-            all_means(&plan, &tape, &fields.values).split_off(unit + 1)
-        };
-        let (down, up) = (means_given(-1), means_given(1));
-        let p_up = 0.5 * (1.0 + self.means[unit]);
-        let moment = |([down], [up]): (&One, &One)| (p_up * up - (1.0 - p_up) * down).clamp(-1.0, 1.0);
-        Ok(down.iter().zip(&up).map(moment).collect())
+        load(&mut tape, self.machine, &fields);
+        tape.forward::<Sum>(Keep::For(&segments));
+        tape.backward(&segments);
+        let given = all_means(&plan, &tape, &fields.values).split_off(unit + 1);
+        let twice_p = 1.0 + mean.abs();
+        let moment =
+            |(&[given], own): (&One, &f64)| (f64::from(s) * (twice_p * given - own)).clamp(-1.0, 1.0);
+        Ok(given.iter().zip(&self.means[unit + 1..]).map(moment).collect())
     }
 
     /// The order without a unit is an order of what is left, and not wider.
