@@ -20,7 +20,7 @@ impl Segments {
     pub(super) fn within(plan: &Plan, rows: usize, bytes: u128) -> Result<Self, u128> {
         let life = lives(plan);
         let size = |table: usize| table_bytes(plan, table, rows * size_of::<f64>());
-        let total: u128 = (0..plan.table_bits.len()).map(size).sum();
+        let total = Self::all_tables(plan, rows);
         let mut segments = Self { ends: vec![plan.steps.len()], life };
         // Every table with its adjoint at the same time: no pass needs more.
         if 2 * total <= bytes {
@@ -36,6 +36,11 @@ impl Segments {
             least = least.min(peak);
         }
         Err(least)
+    }
+
+    /// The bytes of all tables together.
+    pub(super) fn all_tables(plan: &Plan, rows: usize) -> u128 {
+        (0..plan.table_bits.len()).map(|table| table_bytes(plan, table, rows * size_of::<f64>())).sum()
     }
 
     /// The most that a pass without moments has to hold, with numbers of some size: tables are dropped when they have been used.
