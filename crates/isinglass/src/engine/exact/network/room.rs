@@ -58,12 +58,10 @@ impl Solver<'_> {
     /// Whether passes without moments can share the budget.
     pub(super) fn shared_forward<R: Rows>(self, plan: &Plan) -> Result<Turn> {
         let needed = Segments::forward_peak(plan, R::ROWS * size_of::<f64>()) + plan.bytes(R::ROWS);
-        if needed * rayon::current_num_threads() as u128 <= u128::from(self.networks.budget.0) {
-            return Ok(Turn::Together);
-        }
         self.networks.budget.check(self.name, needed, || size_of_problem(plan))?;
         self.check_system(needed)?;
-        Ok(Turn::Alone)
+        let all = needed.saturating_mul(rayon::current_num_threads() as u128);
+        Ok(if all <= u128::from(self.networks.budget.0) { Turn::Together } else { Turn::Alone })
     }
 
     /// Check passes without moments, with numbers of some size in bytes, on some number of threads.
