@@ -61,6 +61,8 @@ pub use engine::{
 pub use error::{Error, Result};
 pub use graph::Graph;
 pub use machine::{Evidence, Machine, Role, Spin, Unit, topology};
+/// The numbers that characteristic functions take.
+pub use num_complex::Complex64;
 pub use table::Table;
 
 /// The README's example is tested like any other.

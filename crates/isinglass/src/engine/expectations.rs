@@ -111,10 +111,12 @@ impl PairMoments {
     }
 
     /// Each pair with its moment.
-    pub fn iter<'a>(&'a self, graph: &Graph) -> impl Iterator<Item = ((usize, usize), f64)> + 'a {
-        let mut pairs = Vec::with_capacity(self.values.len());
-        each_pair(self.pairs, graph, |a, b| pairs.push((a, b)));
-        pairs.into_iter().zip(self.values.iter().copied())
+    pub fn iter<'a>(&'a self, graph: &'a Graph) -> impl Iterator<Item = ((usize, usize), f64)> + 'a {
+        let n = graph.units();
+        let edges = if self.pairs == Pairs::Edges { graph.edges() } else { &[] };
+        let firsts = if self.pairs == Pairs::All { n } else { 0 };
+        let all = (0..firsts).flat_map(move |a| (a + 1..n).map(move |b| (a, b)));
+        edges.iter().copied().chain(all).zip(self.values.iter().copied())
     }
 
     /// The moment of one pair, if it is among those asked for.

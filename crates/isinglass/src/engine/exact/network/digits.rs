@@ -20,8 +20,16 @@ pub(super) fn guarantee(machine: &Machine, free: impl IntoIterator<Item = usize>
     if 2.0 * machine.scale() <= NINE_DIGITS {
         return Guarantee::Exact;
     }
-    let mut tied = Clusters((0..machine.units()).collect());
     let temperature = machine.temperature();
+    // Large machines with few strong couplings: no cluster has more units than these join.
+    let largest = |numbers: &[f64]| numbers.iter().fold(0.0, |most: f64, x| most.max(x.abs())) / temperature;
+    let degree = (0..machine.units()).map(|unit| machine.graph().degree(unit)).max().unwrap_or(0);
+    let at_unit = largest(machine.biases()) + degree as f64 * largest(machine.weights());
+    let strong = machine.weights().iter().filter(|w| w.abs() > STRONG * temperature).count();
+    if (strong + 1) as f64 * at_unit <= NINE_DIGITS {
+        return Guarantee::Exact;
+    }
+    let mut tied = Clusters((0..machine.units()).collect());
     for (&(a, b), w) in machine.graph().edges().iter().zip(machine.weights()) {
         if w.abs() > STRONG * temperature {
             tied.join(a, b);
