@@ -35,4 +35,21 @@ impl Graph {
         }
         (component, count)
     }
+
+    /// All units, each component depth first from its first unit: a unit stands soon after one that it is joined to.
+    pub(crate) fn depth_first(&self) -> Vec<usize> {
+        let mut order = Vec::with_capacity(self.units());
+        let mut seen = vec![false; self.units()];
+        let mut open = Vec::new();
+        for start in 0..self.units() {
+            open.push(start);
+            while let Some(unit) = open.pop() {
+                if !std::mem::replace(&mut seen[unit], true) {
+                    order.push(unit);
+                    open.extend(self.neighbours(unit).map(|(other, _)| other).filter(|&other| !seen[other]));
+                }
+            }
+        }
+        order
+    }
 }

@@ -20,6 +20,9 @@ pub(super) enum Reach {
     Tables,
 }
 
+/// Graphs of more units than this are numbered anew, if neighbours are far apart: smaller ones fit a cache.
+const RENUMBERED: usize = 1 << 15;
+
 impl Solver<'_> {
     /// The network for a set of free units (rising), from the store or compiled now.
     pub(super) fn network(self, machine: &Machine, free: &[usize], form: Form) -> Result<Arc<Plan>> {
@@ -47,10 +50,15 @@ impl Solver<'_> {
     }
 
     fn compile(self, machine: &Machine, key: Key) -> Result<Arc<Plan>> {
-        let free = &key.free;
-        let mut structure = Structure::new(machine, free)?;
+        let mut structure = Structure::new(machine, &key.free)?;
         if key.biases == Biases::All {
-            structure.own_bias = (0..free.len()).collect();
+            structure.own_bias = (0..key.free.len()).collect();
+        }
+        let mut free = key.free.clone();
+        if free.len() > RENUMBERED && structure.is_scattered() {
+            let before;
+            (structure, before) = structure.renumbered()?;
+            free = before.iter().map(|&place| free[place]).collect();
         }
         let (order, steps) = self.order(&structure)?;
         let needed = Plan::bytes_of(&steps);
@@ -59,7 +67,7 @@ impl Solver<'_> {
         })?;
         let blueprint = Blueprint {
             graph: &structure.graph,
-            free,
+            free: &free,
             edges: &structure.edges,
             biased: &structure.biased(),
             order: &order,

@@ -37,6 +37,48 @@ impl Structure {
         Ok(Self { graph, edges, own_bias })
     }
 
+    /// Whether units with successive numbers have neighbours far apart: a sample of pairs tells.
+    pub(super) fn is_scattered(&self) -> bool {
+        const SAMPLE: usize = 4096;
+        const NEAR: usize = 64;
+        let first = |unit: usize| self.graph.neighbours(unit).next().map(|(other, _)| other);
+        let n = self.graph.units();
+        let (mut near, mut far) = (0usize, 0usize);
+        for unit in (1..n).step_by((n / SAMPLE).max(1)) {
+            if let (Some(a), Some(b)) = (first(unit - 1), first(unit)) {
+                if a.abs_diff(b) <= NEAR { near += 1 } else { far += 1 }
+            }
+        }
+        far > near
+    }
+
+    /// The same with units numbered depth first, so that neighbours stand near each other in memory; and where each was before.
+    ///
+    /// All that is made from a large graph goes through it again and again; numbered by chance, it would wait for memory at every step.
+    pub(super) fn renumbered(&self) -> Result<(Self, Vec<usize>)> {
+        let before = self.graph.depth_first();
+        let mut now = vec![0; before.len()];
+        for (number, &unit) in before.iter().enumerate() {
+            now[unit] = number;
+        }
+        let count = self.graph.edges().len();
+        let (mut pairs, mut edges) = (Vec::with_capacity(count), Vec::with_capacity(count));
+        let mut row: Vec<(usize, usize)> = Vec::new();
+        for (number, &unit) in before.iter().enumerate() {
+            row.clear();
+            let later = self.graph.neighbours(unit).map(|(other, edge)| (now[other], edge));
+            row.extend(later.filter(|&(other, _)| other > number));
+            row.sort_unstable();
+            for &(other, edge) in &row {
+                pairs.push((number, other));
+                edges.push(self.edges[edge]);
+            }
+        }
+        let graph = Arc::new(Graph::from_sorted(before.len(), pairs)?);
+        let own_bias = self.own_bias.iter().map(|&unit| now[unit]).collect();
+        Ok((Self { graph, edges, own_bias }, before))
+    }
+
     /// For each free unit, whether its mean may differ from 0: some unit of its connected part has a bias.
     pub(super) fn biased(&self) -> Vec<bool> {
         let n = self.graph.units();
