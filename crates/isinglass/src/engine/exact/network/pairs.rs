@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use super::Solver;
-use super::plan::{Blueprint, Form, Plan};
+use super::plan::{Form, Plan};
 use super::room::Gate;
 use super::single::{all_means, load};
 use super::star::{One, Sum};
@@ -83,14 +83,6 @@ impl Each<'_> {
         let structure = Structure::new(self.machine, &free)?;
         let steps = structure.graph.symbolic(&order, self.whole.width);
         let steps = steps.ok_or_else(|| self.solver.too_wide(&structure.graph, self.whole.width))?;
-        Ok(Plan::compile(Blueprint {
-            graph: &structure.graph,
-            free: &free,
-            edges: &structure.edges,
-            biased: &structure.biased(),
-            order: &order,
-            steps: &steps,
-            form: Form::Weights,
-        }))
+        Ok(structure.plan(&free, &order, &steps, Form::Weights))
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::Solver;
-use super::plan::{Blueprint, Form, Plan};
+use super::plan::{Form, Plan};
 use super::star::One;
 use super::store::{Biases, Key};
 use super::structure::Structure;
@@ -65,16 +65,7 @@ impl Solver<'_> {
         self.networks.budget.check(self.name, needed, || {
             format!("{} free units with {} neighbours at elimination", free.len(), steps.total())
         })?;
-        let blueprint = Blueprint {
-            graph: &structure.graph,
-            free: &free,
-            edges: &structure.edges,
-            biased: &structure.biased(),
-            order: &order,
-            steps: &steps,
-            form: key.form,
-        };
-        let plan = Arc::new(Plan::compile(blueprint));
+        let plan = Arc::new(structure.plan(&free, &order, &steps, key.form));
         self.networks.keep(machine.graph(), key, &plan);
         Ok(plan)
     }

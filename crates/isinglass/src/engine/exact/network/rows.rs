@@ -102,25 +102,23 @@ impl Solver<'_> {
         let widest = plan.table_bits.iter().copied().max().unwrap_or(0);
         let rows_share = group.rows.len() > 1 && widest <= TABLE_BITS_IN_LANES;
         // Where eight rows do not fit, one may.
-        let fits = rows_share
-            && if with_moments {
-                self.segments::<Eight>(&plan).is_ok()
-            } else {
-                self.shared_forward::<Eight>(&plan).is_ok()
-            };
-        let in_lanes = rows_share && fits;
-        let (segments, turn) = match (with_moments, in_lanes) {
-            (true, true) => some(self.shared_segments::<Eight>(&plan)?),
-            (true, false) => some(self.shared_segments::<One>(&plan)?),
-            (false, true) => (None, self.shared_forward::<Eight>(&plan)?),
-            (false, false) => (None, self.shared_forward::<One>(&plan)?),
+        let eight = if rows_share { self.room::<Eight>(&plan, with_moments).ok() } else { None };
+        let in_lanes = eight.is_some();
+        let (segments, turn) = match eight {
+            Some(room) => room,
+            None => self.room::<One>(&plan, with_moments)?,
         };
         Ok(Prepared { plan, in_lanes, segments, turn })
     }
-}
 
-fn some((segments, turn): (Segments, Turn)) -> (Option<Segments>, Turn) {
-    (Some(segments), turn)
+    /// How passes of a plan share the budget, with segments if moments are wanted.
+    fn room<R: Rows>(self, plan: &Plan, with_moments: bool) -> Result<(Option<Segments>, Turn)> {
+        if with_moments {
+            self.shared_segments::<R>(plan).map(|(segments, turn)| (Some(segments), turn))
+        } else {
+            self.shared_forward::<R>(plan).map(|turn| (None, turn))
+        }
+    }
 }
 
 /// What the rows of a group are solved with.

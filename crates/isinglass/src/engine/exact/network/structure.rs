@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use super::plan::{Blueprint, Form, Plan};
+use crate::graph::Symbolic;
 use crate::{Graph, Machine, Result};
 
 /// The graph of the free units, and where its biases are.
@@ -35,6 +37,19 @@ impl Structure {
         };
         let own_bias = free.iter().enumerate().filter(has_bias).map(|(place, _)| place).collect();
         Ok(Self { graph, edges, own_bias })
+    }
+
+    /// The plan for an order with its steps; the machine's unit of each of the graph's is given.
+    pub(super) fn plan(&self, free: &[usize], order: &[usize], steps: &Symbolic, form: Form) -> Plan {
+        Plan::compile(Blueprint {
+            graph: &self.graph,
+            free,
+            edges: &self.edges,
+            biased: &self.biased(),
+            order,
+            steps,
+            form,
+        })
     }
 
     /// Whether units with successive numbers have neighbours far apart: a sample of pairs tells.
