@@ -195,12 +195,19 @@ pub struct Diagnostics {
     pub converged: bool,
     /// How well the chains mixed, for sampling engines.
     pub mixing: Option<Mixing>,
+    /// How the search for a fixed point went, for variational engines.
+    pub iteration: Option<Iteration>,
 }
 
 impl Diagnostics {
     /// Of a method without iterations.
     pub fn direct() -> Self {
-        Self { converged: true, mixing: None }
+        Self { converged: true, mixing: None, iteration: None }
+    }
+
+    /// Of a search for a fixed point.
+    pub fn iterated(converged: bool, iteration: Iteration) -> Self {
+        Self { converged, mixing: None, iteration: Some(iteration) }
     }
 }
 
@@ -216,7 +223,37 @@ impl Diagnostics {
             }),
             (a, b) => a.or(b),
         };
-        Self { converged: self.converged && other.converged, mixing }
+        let iteration = match (self.iteration, other.iteration) {
+            (Some(a), Some(b)) => Some(a.and(b)),
+            (a, b) => a.or(b),
+        };
+        Self { converged: self.converged && other.converged, mixing, iteration }
+    }
+}
+
+/// How the search for a fixed point went; of several rows, the worst of each.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Iteration {
+    /// Sweeps, all temperatures together, of the start that was kept.
+    pub sweeps: usize,
+    /// By how much the worst equation is violated at the end.
+    pub residual: f64,
+    /// The damping at the end.
+    pub damping: f64,
+    /// Whether the values were seen to swing between two states, so that damping had to be raised.
+    pub oscillated: bool,
+}
+
+impl Iteration {
+    /// The worst of two.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        Self {
+            sweeps: self.sweeps.max(other.sweeps),
+            residual: self.residual.max(other.residual),
+            damping: self.damping.max(other.damping),
+            oscillated: self.oscillated || other.oscillated,
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Engines: from a machine and evidence to expectations.
 //!
 //! The trait [`Engine`] is all that learners, scores and commands know. The engines live in folders by kind:
-//! `exact` (right up to rounding) and `sampling` (estimates with standard errors). [`auto`] chooses among them.
+//! `exact` (right up to rounding), `variational` (bounds and approximations from fixed points) and `sampling` (estimates with standard errors). [`auto`] chooses among them.
 //! Engines call [`crate::machine`], [`crate::graph`] and [`crate::numeric`], never a learner.
 
 pub mod auto;
@@ -12,16 +12,18 @@ mod exact;
 mod expectations;
 mod joint;
 mod sampling;
+mod variational;
 
 pub use batch::{Batch, Group};
 pub use budget::Budget;
 pub use cumulants::Cumulants;
 pub use exact::{Decimate, DecimationStep, Eliminate, Enumerate, UnitOrZero, explain_decimation};
 pub use expectations::{
-    Ask, BatchExpectations, Diagnostics, Expectations, Guarantee, JointTable, Mixing, PairMoments, Pairs,
-    StandardErrors, Statistics,
+    Ask, BatchExpectations, Diagnostics, Expectations, Guarantee, Iteration, JointTable, Mixing, PairMoments,
+    Pairs, StandardErrors, Statistics,
 };
 pub use sampling::{Gibbs, GibbsSettings};
+pub use variational::{Annealing, Schedule, VariationalSettings};
 
 use crate::search::ModeFinder;
 use crate::{Evidence, Machine, Result};

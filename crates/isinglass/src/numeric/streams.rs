@@ -20,6 +20,10 @@ pub enum Purpose {
     Draws = 4,
     /// The start of a fit.
     Start = 5,
+    /// Where a variational engine begins.
+    VariationalStart = 6,
+    /// Noise on pictures, and chains on lattices.
+    Picture = 7,
 }
 
 /// The stream with a number for a purpose.
