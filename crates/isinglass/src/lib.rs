@@ -56,7 +56,8 @@ pub mod table;
 
 pub use engine::{
     Ask, Batch, BatchExpectations, Budget, Cumulants, Decimate, Diagnostics, Eliminate, Engine, Enumerate,
-    Expectations, Gibbs, Guarantee, JointTable, PairMoments, Pairs, Sampler, Statistics,
+    Expectations, Gibbs, Guarantee, JointTable, LinearResponse, MeanField, PairMoments, Pairs, Sampler,
+    Statistics, Tap,
 };
 pub use error::{Error, Result};
 pub use graph::Graph;

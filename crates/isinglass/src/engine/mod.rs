@@ -10,7 +10,9 @@ mod budget;
 mod cumulants;
 mod exact;
 mod expectations;
+mod fields;
 mod joint;
+mod parts;
 mod sampling;
 mod variational;
 
@@ -23,7 +25,7 @@ pub use expectations::{
     Pairs, StandardErrors, Statistics,
 };
 pub use sampling::{Gibbs, GibbsSettings};
-pub use variational::{Annealing, Schedule, VariationalSettings};
+pub use variational::{Annealing, Around, LinearResponse, MeanField, Schedule, Tap, VariationalSettings};
 
 use crate::search::ModeFinder;
 use crate::{Evidence, Machine, Result};

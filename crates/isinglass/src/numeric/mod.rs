@@ -2,6 +2,9 @@
 //!
 //! Called by every engine and learner; calls nothing of the crate.
 
+pub(crate) mod dense;
 pub(crate) mod lanes;
+pub(crate) mod products;
+pub(crate) mod selected_inverse;
 pub mod stable;
 pub mod streams;

@@ -2,9 +2,7 @@
 
 mod enumerate;
 mod explain;
-mod fields;
 mod network;
-mod parts;
 pub(super) mod pinned;
 
 pub use enumerate::Enumerate;

@@ -1,7 +1,19 @@
 //! Variational engines: a tractable family of distributions, and its best member.
 //!
-//! All of them look for a fixed point by iteration, under the same [`VariationalSettings`], and say whether they reached it.
+//! All of them look for a fixed point by iteration, under the same [`VariationalSettings`], and say whether they reached it. `mean_field` holds the engines
+//! `mean-field`, `tap` and `linear-response`; `solver` brings machine and evidence to the search and its results back; `search` looks for the fixed points of rows
+//! that stand side by side (`panel`), by the updates of `update`, with the fields of `couplings`; `response` inverts the curvature at a fixed point.
 
+mod couplings;
+mod mean_field;
+mod panel;
+mod response;
+mod search;
 mod settings;
+mod solver;
+mod update;
 
+pub use mean_field::{Around, LinearResponse, MeanField, Tap};
 pub use settings::{Annealing, Schedule, VariationalSettings};
+
+use mean_field::Theory;

@@ -1,8 +1,8 @@
 //! From a machine and rows of evidence to the couplings and fields that the walk works on.
 
 use super::blocks::{Couplings, LaneFields, sign};
-use crate::engine::exact::fields::Fields;
 use crate::engine::exact::pinned::clamp_pinned;
+use crate::engine::fields::Fields;
 use crate::numeric::lanes::{LANES, Lane};
 use crate::{Evidence, Machine};
 

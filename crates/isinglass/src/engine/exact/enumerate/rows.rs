@@ -3,7 +3,7 @@
 use super::moments::Order;
 use super::problem::{group_couplings, rows_in_lanes};
 use super::single::{RowMoments, sum_in_parts};
-use crate::engine::exact::parts::{Part, Piece, solve_in_parts};
+use crate::engine::parts::{Part, Piece, solve_in_parts};
 use crate::engine::{Ask, Batch, BatchExpectations, Group, Guarantee};
 use crate::numeric::lanes::LANES;
 use crate::{Evidence, Machine, Result};

@@ -9,8 +9,8 @@ use super::jet::{Jet, MAX_ORDER};
 use super::plan::Form;
 use crate::engine::Diagnostics;
 use crate::engine::cumulants::{Cumulants, check_units};
-use crate::engine::exact::fields::Fields;
 use crate::engine::exact::pinned::clamp_pinned;
+use crate::engine::fields::Fields;
 use crate::{Evidence, Machine, Result};
 
 impl Solver<'_> {

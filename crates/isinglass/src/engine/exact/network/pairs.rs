@@ -9,7 +9,7 @@ use super::single::{all_means, load};
 use super::star::{One, Sum};
 use super::structure::Structure;
 use super::tape::{Keep, Tape};
-use crate::engine::exact::fields::Fields;
+use crate::engine::fields::Fields;
 use crate::engine::{PairMoments, Pairs};
 use crate::{Evidence, Machine, Result};
 

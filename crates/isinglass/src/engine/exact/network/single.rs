@@ -5,8 +5,8 @@ use super::digits::guarantee;
 use super::plan::{Form, NONE, Plan};
 use super::star::{One, Rows, Sum};
 use super::tape::{Keep, Tape};
-use crate::engine::exact::fields::Fields;
 use crate::engine::exact::pinned::clamp_pinned;
+use crate::engine::fields::Fields;
 use crate::engine::{Diagnostics, Expectations, PairMoments, Pairs};
 use crate::{Evidence, Machine, Result};
 

@@ -20,7 +20,7 @@ fn most_parts(machine: &Machine) -> usize {
 }
 
 /// The bytes of the statistics of all parts.
-pub(super) fn statistics_bytes(machine: &Machine) -> u128 {
+pub(in crate::engine) fn statistics_bytes(machine: &Machine) -> u128 {
     let numbers = machine.units() + machine.graph().edges().len();
     8 * (numbers as u128) * (most_parts(machine) as u128 + 1)
 }
@@ -30,24 +30,26 @@ const LEAST_COST: f64 = 100_000.0;
 
 /// Rows of one group that are solved one after another.
 #[derive(Debug, Clone)]
-pub(super) struct Piece {
+pub(in crate::engine) struct Piece {
     /// The number of the group.
-    pub(super) group: usize,
+    pub(in crate::engine) group: usize,
     /// Which rows, in the batch's grouped order; whole lanes but at the end of the group.
-    pub(super) rows: Range<usize>,
+    pub(in crate::engine) rows: Range<usize>,
 }
 
 /// Results of some rows of a batch, in grouped order.
-pub(super) struct Part {
-    pub(super) log_z: Vec<f64>,
-    pub(super) means: Vec<f64>,
-    pub(super) statistics: Option<Statistics>,
+pub(in crate::engine) struct Part {
+    pub(in crate::engine) log_z: Vec<f64>,
+    pub(in crate::engine) means: Vec<f64>,
+    pub(in crate::engine) statistics: Option<Statistics>,
+    pub(in crate::engine) guarantee: Guarantee,
+    pub(in crate::engine) diagnostics: Diagnostics,
 }
 
 /// Solve all rows of a batch: pieces of about equal cost on all cores.
 ///
 /// *Arguments*: the cost of eight rows of a group, in about nanoseconds; what solves some pieces, in order.
-pub(super) fn solve_in_parts(
+pub(in crate::engine) fn solve_in_parts(
     machine: &Machine,
     batch: &Batch,
     ask: Ask,
@@ -59,6 +61,8 @@ pub(super) fn solve_in_parts(
             log_z: Vec::new(),
             means: Vec::new(),
             statistics: ask.statistics.then(|| Statistics::zero(machine.graph())),
+            guarantee: Guarantee::Exact,
+            diagnostics: Diagnostics::direct(),
         };
         solve(pieces, &mut part).map(|()| part)
     };
@@ -72,8 +76,12 @@ pub(super) fn solve_in_parts(
     let mut log_z = vec![0.0; batch.rows()];
     let mut means = ask.means.then(|| vec![0.0; batch.rows() * n]);
     let mut statistics = ask.statistics.then(|| Statistics::zero(machine.graph()));
+    let mut guarantee = Guarantee::Exact;
+    let mut diagnostics = Diagnostics::direct();
     let mut given = batch.given_order().iter();
     for part in solved {
+        guarantee = guarantee.and(part.guarantee);
+        diagnostics = diagnostics.and(part.diagnostics);
         for ((k, &value), &given) in part.log_z.iter().enumerate().zip(&mut given) {
             log_z[given] = value;
             if let Some(means) = &mut means {
@@ -84,13 +92,7 @@ pub(super) fn solve_in_parts(
             sum.merge(statistics)?;
         }
     }
-    Ok(BatchExpectations {
-        log_z: Some(log_z),
-        statistics,
-        means,
-        guarantee: Guarantee::Exact,
-        diagnostics: Diagnostics::direct(),
-    })
+    Ok(BatchExpectations { log_z: Some(log_z), statistics, means, guarantee, diagnostics })
 }
 
 /// Cut a batch into parts of about equal work, in order and whatever the number of threads: pieces of groups, whole lanes each.

@@ -6,18 +6,18 @@
 use crate::Machine;
 
 /// Fields and constants of up to `N` rows that share their free units, all divided by T.
-pub(super) struct Fields<const N: usize> {
+pub(in crate::engine) struct Fields<const N: usize> {
     /// The field on each free unit, a number for each row.
-    pub(super) free: Vec<[f64; N]>,
+    pub(in crate::engine) free: Vec<[f64; N]>,
     /// What is to be added to the log-sum over free units.
-    pub(super) shifts: [f64; N],
+    pub(in crate::engine) shifts: [f64; N],
     /// The value of every unit in each row; 0 where it is free.
-    pub(super) values: Vec<[f64; N]>,
+    pub(in crate::engine) values: Vec<[f64; N]>,
 }
 
 impl<const N: usize> Fields<N> {
     /// *Complexity*: linear in units and edges, for all rows together.
-    pub(super) fn new(machine: &Machine, free: &[usize], rows: &[&[i8]]) -> Self {
+    pub(in crate::engine) fn new(machine: &Machine, free: &[usize], rows: &[&[i8]]) -> Self {
         debug_assert!(rows.len() <= N);
         let graph = machine.graph();
         let temperature = machine.temperature();

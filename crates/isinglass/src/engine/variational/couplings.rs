@@ -1,0 +1,176 @@
+//! The couplings among the free units, in the form in which their fields are computed fastest.
+
+use crate::Machine;
+use crate::numeric::products::multiply;
+
+/// Couplings among the free units of a machine, divided by T. Units are named by their places among the free ones.
+pub(super) struct Couplings {
+    pub(super) units: usize,
+    /// Each pair that is joined, with the number of its edge and its coupling.
+    pub(super) pairs: Vec<Pair>,
+    form: Form,
+}
+
+/// Two free units that are joined.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Pair {
+    pub(super) a: u32,
+    pub(super) b: u32,
+    pub(super) edge: u32,
+    pub(super) coupling: f64,
+}
+
+enum Form {
+    /// All pairs, column after column; and their squares, if asked for.
+    Dense { couplings: Vec<f64>, squares: Vec<f64> },
+    /// The neighbours of each unit in compressed rows.
+    Sparse { offsets: Vec<usize>, others: Vec<(u32, f64)> },
+}
+
+/// Units of a dense machine whose fields are computed by one product.
+pub(super) const BLOCK: usize = 32;
+
+/// Fewer units than this are not worth a matrix product.
+const LEAST_DENSE: usize = 24;
+
+/// A product of matrices does this many terms in the time of one along compressed rows.
+const DENSE_ADVANTAGE: usize = 6;
+
+impl Couplings {
+    /// The couplings among some units, in rising order.
+    pub(super) fn new(machine: &Machine, free: &[usize], with_squares: bool) -> Self {
+        let pairs = pairs_among(machine, free);
+        let units = free.len();
+        let form = if is_dense(units, pairs.len()) {
+            let mut couplings = vec![0.0; units * units];
+            for &Pair { a, b, coupling, .. } in &pairs {
+                couplings[a as usize * units + b as usize] = coupling;
+                couplings[b as usize * units + a as usize] = coupling;
+            }
+            let squares = if with_squares { couplings.iter().map(|v| v * v).collect() } else { Vec::new() };
+            Form::Dense { couplings, squares }
+        } else {
+            let mut offsets = vec![0; units + 1];
+            for pair in &pairs {
+                offsets[pair.a as usize + 1] += 1;
+                offsets[pair.b as usize + 1] += 1;
+            }
+            for unit in 0..units {
+                offsets[unit + 1] += offsets[unit];
+            }
+            let mut next = offsets.clone();
+            let mut others = vec![(0, 0.0); 2 * pairs.len()];
+            for &Pair { a, b, coupling, .. } in &pairs {
+                for (unit, other) in [(a, b), (b, a)] {
+                    others[next[unit as usize]] = (other, coupling);
+                    next[unit as usize] += 1;
+                }
+            }
+            Form::Sparse { offsets, others }
+        };
+        Self { units, pairs, form }
+    }
+
+    /// The bytes that the couplings of some units with some edges take at most.
+    pub(super) fn bytes(units: usize, edges: usize, with_squares: bool) -> u128 {
+        let (units, edges) = (units as u128, edges as u128);
+        let listed = edges * 24;
+        if is_dense(units as usize, edges as usize) {
+            listed + units * units * if with_squares { 16 } else { 8 }
+        } else {
+            listed + units * 16 + edges * 32
+        }
+    }
+
+    /// Whether no two free units are coupled, so that a product of independent units is exact.
+    pub(super) fn are_none(&self) -> bool {
+        self.pairs.iter().all(|pair| pair.coupling == 0.0)
+    }
+
+    /// How many units are taken together.
+    pub(super) fn block(&self) -> usize {
+        match self.form {
+            Form::Dense { .. } => BLOCK,
+            Form::Sparse { .. } => 1,
+        }
+    }
+
+    /// `out ← Σ_j v_ij x_j` for each unit of a block, or with `v_ij²`; all numbers stand unit after unit, `width` rows each.
+    #[inline(always)]
+    pub(super) fn pull(
+        &self,
+        block: std::ops::Range<usize>,
+        squared: bool,
+        x: &[f64],
+        width: usize,
+        out: &mut [f64],
+    ) {
+        match &self.form {
+            Form::Dense { couplings, squares } => {
+                let matrix = if squared { squares } else { couplings };
+                let columns = &matrix[block.start * self.units..block.end * self.units];
+                multiply(&mut out[..block.len() * width], x, columns, width, self.units, false);
+            }
+            Form::Sparse { offsets, others } => {
+                for (place, unit) in block.enumerate() {
+                    let out = &mut out[place * width..(place + 1) * width];
+                    let row = &others[offsets[unit]..offsets[unit + 1]];
+                    if width == 1 {
+                        let term =
+                            |&(other, v): &(u32, f64)| if squared { v * v } else { v } * x[other as usize];
+                        out[0] = row.iter().map(term).sum();
+                        continue;
+                    }
+                    out.fill(0.0);
+                    for &(other, v) in row {
+                        let v = if squared { v * v } else { v };
+                        let x = &x[other as usize * width..(other as usize + 1) * width];
+                        for (sum, x) in out.iter_mut().zip(x) {
+                            *sum += v * x;
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// The coupling of two units of a dense block; blocks of sparse machines hold one unit.
+    pub(super) fn between(&self, a: usize, b: usize) -> f64 {
+        match &self.form {
+            Form::Dense { couplings, .. } => couplings[a * self.units + b],
+            Form::Sparse { .. } => 0.0,
+        }
+    }
+
+    /// What a sweep over eight rows costs, in about nanoseconds.
+    pub(super) fn sweep_cost(&self) -> f64 {
+        let terms = match self.form {
+            Form::Dense { .. } => (self.units * self.units) as f64 / DENSE_ADVANTAGE as f64,
+            Form::Sparse { .. } => 2.0 * self.pairs.len() as f64,
+        };
+        2.0 * terms + 10.0 * self.units as f64
+    }
+}
+
+fn is_dense(units: usize, edges: usize) -> bool {
+    units >= LEAST_DENSE && 2 * edges * DENSE_ADVANTAGE >= units * units
+}
+
+/// The pairs among some units (in rising order) that are joined, in the order of their edges.
+fn pairs_among(machine: &Machine, free: &[usize]) -> Vec<Pair> {
+    const CLAMPED: u32 = u32::MAX;
+    let mut place = vec![CLAMPED; machine.units()];
+    for (k, &unit) in free.iter().enumerate() {
+        place[unit] = k as u32;
+    }
+    let edges = machine.graph().edges().iter().zip(machine.weights()).enumerate();
+    edges
+        .map(|(edge, (&(a, b), w))| Pair {
+            a: place[a],
+            b: place[b],
+            edge: edge as u32,
+            coupling: w / machine.temperature(),
+        })
+        .filter(|pair| pair.a != CLAMPED && pair.b != CLAMPED)
+        .collect()
+}

@@ -1,0 +1,180 @@
+//! Engines `mean-field`, `tap` and `linear-response`.
+
+use super::VariationalSettings;
+use super::solver::Solver;
+use crate::engine::{Ask, Batch, BatchExpectations, Engine, Expectations, Pairs};
+use crate::{Evidence, Machine, Result};
+
+/// Which fixed point means come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) enum Theory {
+    /// Independent units.
+    #[default]
+    MeanField,
+    /// With Onsager's reaction term.
+    Tap,
+}
+
+/// Mean field: the best distribution of independent units, `m_i = tanh(θ_i + Σ_j w_ij m_j)`.
+///
+/// log Z is a lower bound (Kappen & Rodríguez 1997, eq. 18), whatever the values of m; pair moments are products of means (eq. 16), which are also the derivatives of
+/// the bound by the couplings.
+///
+/// *Complexity*: a matrix product or a pass over the edges for each sweep; rows of a batch go through together. *Accuracy*: the means are good where each unit has many
+/// weak neighbours; there are no correlations beyond those of the means. Exact, and called so, where no two free units are coupled, as under the visible units of a
+/// restricted machine. *When it fails*: strong couplings, which break symmetries that the machine has. Updates of one unit after the other never lower the bound and always
+/// settle; [`Schedule::Parallel`](super::Schedule) may oscillate, and says so.
+///
+/// # Example
+/// ```
+/// use isinglass::{Engine, Enumerate, Evidence, Guarantee, Machine, MeanField, Pairs, topology};
+/// let ring = Machine::from_graph(topology::full(8)).with_parameters(vec![0.1; 28], vec![0.2; 8])?;
+/// let (field, exact) = (MeanField::default(), Enumerate::default());
+/// let found = field.expectations(&ring, &Evidence::none(8), Pairs::None)?;
+/// let truth = exact.expectations(&ring, &Evidence::none(8), Pairs::None)?;
+/// assert!(found.log_z < truth.log_z && found.guarantee == Guarantee::LowerBound);
+/// assert!(found.diagnostics.converged && (found.means[0] - truth.means[0]).abs() < 0.1);
+/// # Ok::<(), isinglass::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, Default)]
+pub struct MeanField {
+    /// How the fixed point is looked for.
+    pub settings: VariationalSettings,
+}
+
+/// The equations of Thouless, Anderson and Palmer: mean field with the reaction of a unit's neighbours to the unit itself taken off,
+/// `m_i = tanh(θ_i + Σ_j w_ij m_j − m_i Σ_j w_ij² (1 − m_j²))` (Kappen & Rodríguez 1997, eq. 30).
+///
+/// log Z is that of eq. 29, no bound; pair moments are its derivatives by the couplings, `m_i m_j + w_ij (1 − m_i²)(1 − m_j²)`.
+///
+/// *Complexity*: twice that of mean field. *Accuracy*: third order in the couplings, where mean field has the first; made for many weak couplings of both signs. *When it
+/// fails*: strong couplings, at which the expansion it comes from is no good.
+///
+/// # Example
+/// ```
+/// use isinglass::{Engine, Enumerate, Evidence, Machine, MeanField, Pairs, Tap, topology};
+/// let glass = topology::sherrington_kirkpatrick(12, 0.4, 0)?;
+/// let nothing = Evidence::none(12);
+/// let truth = Enumerate::default().expectations(&glass, &nothing, Pairs::None)?.log_z.unwrap();
+/// let error = |engine: &dyn Engine| -> isinglass::Result<f64> {
+///     Ok((engine.expectations(&glass, &nothing, Pairs::None)?.log_z.unwrap() - truth).abs())
+/// };
+/// assert!(error(&Tap::default())? < 0.1 * error(&MeanField::default())?);
+/// # Ok::<(), isinglass::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Tap {
+    /// How the fixed point is looked for.
+    pub settings: VariationalSettings,
+}
+
+/// The theory around which a linear response is taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Around {
+    /// [`MeanField`].
+    #[default]
+    MeanField,
+    /// [`Tap`].
+    Tap,
+}
+
+/// Linear response: pair moments from how the means answer to the fields, `⟨s_i s_j⟩ = m_i m_j + ∂m_i/∂θ_j` (Kappen & Rodríguez 1997, eq. 22).
+///
+/// Means and log Z are those of the theory it is taken around. With units clamped, eqs. 24 to 28.
+///
+/// *Complexity*: the fixed point, and the inverse of a matrix of the free units, O(n³); where few of them are coupled, only the entries asked for, by elimination. *Accuracy*: pairs
+/// that mean field calls independent get correlations right to leading order, also those without an edge. *When it fails*: near a fixed point that is about to split, responses grow
+/// without bound; at one that is no maximum there is an error.
+///
+/// # Example
+/// ```
+/// use isinglass::{Engine, Enumerate, Evidence, LinearResponse, Machine, Pairs, topology};
+/// let machine = Machine::from_graph(topology::full(6)).with_parameters(vec![0.05; 15], vec![0.3; 6])?;
+/// let moment = |engine: &dyn Engine| -> isinglass::Result<f64> {
+///     let answer = engine.expectations(&machine, &Evidence::none(6), Pairs::Edges)?;
+///     Ok(answer.correlations.values[0] - answer.means[0] * answer.means[1])
+/// };
+/// assert!((moment(&LinearResponse::default())? - moment(&Enumerate::default())?).abs() < 0.01);
+/// # Ok::<(), isinglass::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, Default)]
+pub struct LinearResponse {
+    /// Around which fixed point.
+    pub around: Around,
+    /// How the fixed point is looked for.
+    pub settings: VariationalSettings,
+}
+
+impl MeanField {
+    /// The name by which users choose the engine.
+    pub const NAME: &'static str = "mean-field";
+
+    fn solver(&self) -> Solver<'_> {
+        let settings = &self.settings;
+        Solver { engine: Self::NAME, theory: Theory::MeanField, response: false, settings }
+    }
+}
+
+impl Tap {
+    /// The name by which users choose the engine.
+    pub const NAME: &'static str = "tap";
+
+    fn solver(&self) -> Solver<'_> {
+        Solver { engine: Self::NAME, theory: Theory::Tap, response: false, settings: &self.settings }
+    }
+}
+
+impl LinearResponse {
+    /// The name by which users choose the engine.
+    pub const NAME: &'static str = "linear-response";
+
+    fn solver(&self) -> Solver<'_> {
+        let theory = match self.around {
+            Around::MeanField => Theory::MeanField,
+            Around::Tap => Theory::Tap,
+        };
+        Solver { engine: Self::NAME, theory, response: true, settings: &self.settings }
+    }
+}
+
+impl Engine for MeanField {
+    fn name(&self) -> &'static str {
+        Self::NAME
+    }
+
+    fn expectations(&self, machine: &Machine, evidence: &Evidence, pairs: Pairs) -> Result<Expectations> {
+        self.solver().single(machine, evidence, pairs)
+    }
+
+    fn batch(&self, machine: &Machine, batch: &Batch, ask: Ask) -> Result<BatchExpectations> {
+        self.solver().batch(machine, batch, ask)
+    }
+}
+
+impl Engine for Tap {
+    fn name(&self) -> &'static str {
+        Self::NAME
+    }
+
+    fn expectations(&self, machine: &Machine, evidence: &Evidence, pairs: Pairs) -> Result<Expectations> {
+        self.solver().single(machine, evidence, pairs)
+    }
+
+    fn batch(&self, machine: &Machine, batch: &Batch, ask: Ask) -> Result<BatchExpectations> {
+        self.solver().batch(machine, batch, ask)
+    }
+}
+
+impl Engine for LinearResponse {
+    fn name(&self) -> &'static str {
+        Self::NAME
+    }
+
+    fn expectations(&self, machine: &Machine, evidence: &Evidence, pairs: Pairs) -> Result<Expectations> {
+        self.solver().single(machine, evidence, pairs)
+    }
+
+    fn batch(&self, machine: &Machine, batch: &Batch, ask: Ask) -> Result<BatchExpectations> {
+        self.solver().batch(machine, batch, ask)
+    }
+}

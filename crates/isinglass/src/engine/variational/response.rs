@@ -1,0 +1,222 @@
+//! The linear response of the means to the fields, `A_ij = ∂m_i/∂θ_j`: what the pair moments of independent units lack.
+//!
+//! Each theory gives the inverse of A (Kappen & Rodríguez 1997, eq. 23). It is scaled on both sides by `s_i = √(1 − m_i²)`, which makes its diagonal 1 for mean
+//! field and keeps it finite where a mean reaches ±1: `A = S B⁻¹ S`.
+
+use fearless_simd::{Level, Simd, dispatch};
+
+use super::Theory;
+use super::couplings::{Couplings, Pair};
+use crate::numeric::dense::inverse_of_positive_definite;
+use crate::numeric::lanes::LANES;
+use crate::numeric::selected_inverse::SelectedInverse;
+use crate::{Error, Graph, Result};
+
+/// The matrices B of some rows. All numbers stand unit after unit or pair after pair, `width` rows each.
+pub(super) struct Curvature {
+    pub(super) width: usize,
+    /// `s_i`.
+    pub(super) scales: Vec<f64>,
+    pub(super) diagonal: Vec<f64>,
+    /// The entries of B for each pair that is joined.
+    pub(super) pairs: Vec<f64>,
+}
+
+impl Curvature {
+    /// Around mean field, `B_ij = δ_ij − s_i s_j v_ij` (eq. 23); around TAP, from the derivative of eq. 30,
+    /// `B_ij = δ_ij (1 + s_i² D_i) − s_i s_j (v_ij + 2 v_ij² m_i m_j)`, with `D_i = Σ_j v_ij² s_j²`.
+    pub(super) fn new(theory: Theory, couplings: &Couplings, means: &[f64], width: usize) -> Self {
+        let variances: Vec<f64> = means.iter().map(|m| 1.0 - m * m).collect();
+        let scales: Vec<f64> = variances.iter().map(|variance| variance.sqrt()).collect();
+        let of = |unit: u32| unit as usize * width..(unit as usize + 1) * width;
+        let mut diagonal = vec![1.0; means.len()];
+        let mut pairs = Vec::with_capacity(couplings.pairs.len() * width);
+        for &Pair { a, b, coupling: v, .. } in &couplings.pairs {
+            for (x, y) in of(a).zip(of(b)) {
+                let tap = if theory == Theory::Tap {
+                    let both = v * v * variances[x] * variances[y];
+                    diagonal[x] += both;
+                    diagonal[y] += both;
+                    2.0 * v * v * means[x] * means[y]
+                } else {
+                    0.0
+                };
+                pairs.push(-scales[x] * scales[y] * (v + tap));
+            }
+        }
+        Self { width, scales, diagonal, pairs }
+    }
+
+    fn units(&self) -> usize {
+        self.scales.len() / self.width.max(1)
+    }
+}
+
+/// How the matrices of a structure are inverted: found once for all rows with the same free units.
+pub(super) enum Plan {
+    /// No two units are joined.
+    Independent,
+    Dense,
+    Sparse(Box<SelectedInverse>),
+}
+
+/// Up to so many units a dense structure, too, is inverted eight rows at a time.
+const FEW: usize = 64;
+
+/// A dense factor does this many terms in the time of one of a sparse factor.
+const DENSE_ADVANTAGE: f64 = 8.0;
+
+impl Plan {
+    pub(super) fn new(couplings: &Couplings) -> Result<Self> {
+        let (units, pairs) = (couplings.units, &couplings.pairs);
+        if pairs.is_empty() {
+            return Ok(Self::Independent);
+        }
+        if units > FEW && pairs.len() * 8 > units * units {
+            return Ok(Self::Dense);
+        }
+        let edges: Vec<(usize, usize)> =
+            pairs.iter().map(|pair| (pair.a as usize, pair.b as usize)).collect();
+        let graph = Graph::from_sorted(units, edges)?;
+        let Some(order) = graph.elimination_order(units) else { return Ok(Self::Dense) };
+        let Some(symbolic) = graph.symbolic(&order.order, units) else { return Ok(Self::Dense) };
+        let columns = (0..symbolic.steps()).map(|step| symbolic.neighbours(step));
+        let sparse = SelectedInverse::new(&order.order, columns, graph.edges().iter().copied());
+        if units > FEW && sparse.work() * DENSE_ADVANTAGE > (units as f64).powi(3) {
+            return Ok(Self::Dense);
+        }
+        Ok(Self::Sparse(Box::new(sparse)))
+    }
+
+    /// The bytes that an inversion takes, for some rows at a time.
+    pub(super) fn bytes(&self, units: usize, rows: usize) -> u128 {
+        match self {
+            Self::Independent => 0,
+            Self::Dense => 32 * (units as u128).pow(2),
+            Self::Sparse(plan) => 16 * plan.numbers() as u128 * if rows == 1 { 1 } else { LANES as u128 },
+        }
+    }
+
+    /// What the inversion of eight rows costs, in about nanoseconds.
+    pub(super) fn cost(&self, units: usize) -> f64 {
+        match self {
+            Self::Independent => 0.0,
+            Self::Dense => LANES as f64 * (units as f64).powi(3) / 8.0,
+            Self::Sparse(plan) => 2.0 * plan.work(),
+        }
+    }
+
+    /// `A_ij` for each pair that is joined, pair after pair, `width` rows each; rows that fill the lanes are left at 0.
+    ///
+    /// # Errors
+    /// [`Error::Numerical`] for a row at whose fixed point −F has no maximum.
+    pub(super) fn responses(
+        &self,
+        engine: &'static str,
+        couplings: &Couplings,
+        curvature: &Curvature,
+        rows: usize,
+    ) -> Result<Vec<f64>> {
+        let width = curvature.width;
+        let mut found = vec![0.0; couplings.pairs.len() * width];
+        match self {
+            Self::Independent => {}
+            Self::Dense => {
+                for row in 0..rows {
+                    let inverse = dense(engine, couplings, curvature, row)?;
+                    for (k, pair) in couplings.pairs.iter().enumerate() {
+                        found[k * width + row] = inverse[pair.a as usize * couplings.units + pair.b as usize];
+                    }
+                }
+            }
+            Self::Sparse(plan) if width == 1 => {
+                sparse::<1>(engine, plan, couplings, curvature, 0..1, &mut found)?
+            }
+            Self::Sparse(plan) => {
+                for start in (0..rows).step_by(LANES) {
+                    let lanes = start..rows.min(start + LANES);
+                    sparse::<LANES>(engine, plan, couplings, curvature, lanes, &mut found)?;
+                }
+            }
+        }
+        Ok(found)
+    }
+}
+
+/// `A` of one row, complete.
+pub(super) fn dense(
+    engine: &'static str,
+    couplings: &Couplings,
+    curvature: &Curvature,
+    row: usize,
+) -> Result<Vec<f64>> {
+    let (n, width) = (curvature.units(), curvature.width);
+    let mut matrix = vec![0.0; n * n];
+    for unit in 0..n {
+        matrix[unit * n + unit] = curvature.diagonal[unit * width + row];
+    }
+    for (k, pair) in couplings.pairs.iter().enumerate() {
+        let (a, b) = (pair.a as usize, pair.b as usize);
+        let entry = curvature.pairs[k * width + row];
+        matrix[a * n + b] = entry;
+        matrix[b * n + a] = entry;
+    }
+    let mut inverse = inverse_of_positive_definite(&matrix, n).ok_or_else(|| unstable(engine))?;
+    for a in 0..n {
+        for b in 0..n {
+            inverse[a * n + b] *= curvature.scales[a * width + row] * curvature.scales[b * width + row];
+        }
+    }
+    Ok(inverse)
+}
+
+/// `A_ij` of the pairs of up to `N` rows.
+fn sparse<const N: usize>(
+    engine: &'static str,
+    plan: &SelectedInverse,
+    couplings: &Couplings,
+    curvature: &Curvature,
+    rows: std::ops::Range<usize>,
+    found: &mut [f64],
+) -> Result<()> {
+    let width = curvature.width;
+    // Lanes beyond the rows hold the matrix of independent units, which any factor is content with.
+    let lanes = |numbers: &[f64], at: usize, fill: f64| -> [f64; N] {
+        std::array::from_fn(
+            |lane| if lane < rows.len() { numbers[at * width + rows.start + lane] } else { fill },
+        )
+    };
+    let diagonal: Vec<[f64; N]> =
+        (0..curvature.units()).map(|unit| lanes(&curvature.diagonal, unit, 1.0)).collect();
+    let entries: Vec<[f64; N]> =
+        (0..couplings.pairs.len()).map(|pair| lanes(&curvature.pairs, pair, 0.0)).collect();
+    let inverse = dispatch!(Level::new(), simd => invert(simd, plan, &diagonal, &entries))
+        .map_err(|_| unstable(engine))?;
+    for (k, (pair, entry)) in couplings.pairs.iter().zip(&inverse).enumerate() {
+        let scales = |unit: u32, lane: usize| curvature.scales[unit as usize * width + rows.start + lane];
+        for lane in 0..rows.len() {
+            found[k * width + rows.start + lane] = entry[lane] * scales(pair.a, lane) * scales(pair.b, lane);
+        }
+    }
+    Ok(())
+}
+
+/// Compiled for each instruction set that may be met.
+#[inline(always)]
+fn invert<S: Simd, const N: usize>(
+    _simd: S,
+    plan: &SelectedInverse,
+    diagonal: &[[f64; N]],
+    entries: &[[f64; N]],
+) -> std::result::Result<Vec<[f64; N]>, usize> {
+    plan.invert(diagonal, entries).map(|inverse| inverse.entries)
+}
+
+fn unstable(engine: &'static str) -> Error {
+    Error::Numerical {
+        method: engine,
+        problem: "the fixed point found is unstable (its curvature is not positive definite), and has no linear response; \
+                  other starts, annealing, or another theory to respond around may help"
+            .into(),
+    }
+}

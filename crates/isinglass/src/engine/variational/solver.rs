@@ -1,0 +1,265 @@
+//! From machine and evidence to expectations, for mean field and TAP, with linear response or without.
+
+use super::couplings::{Couplings, Pair};
+use super::panel::Panel;
+use super::response::{self, Curvature};
+use super::search::{Found, search};
+use super::{Theory, VariationalSettings};
+use crate::engine::parts::{Part, Piece, solve_in_parts, statistics_bytes};
+use crate::engine::{
+    Ask, Batch, BatchExpectations, Diagnostics, Expectations, Group, Guarantee, PairMoments, Pairs,
+};
+use crate::{Error, Evidence, Machine, Result};
+
+/// What is computed, and for which engine.
+#[derive(Clone, Copy)]
+pub(super) struct Solver<'a> {
+    pub(super) engine: &'static str,
+    pub(super) theory: Theory,
+    /// Whether pair moments come from the linear response of the means.
+    pub(super) response: bool,
+    pub(super) settings: &'a VariationalSettings,
+}
+
+/// Energies divided by T beyond this would leave the range of numbers once they are squared.
+const SCALE: f64 = 1e150;
+
+/// Sweeps that a search is taken to need when work is shared out.
+const USUAL_SWEEPS: f64 = 30.0;
+
+impl Solver<'_> {
+    /// Expectations under one evidence.
+    pub(super) fn single(self, machine: &Machine, evidence: &Evidence, pairs: Pairs) -> Result<Expectations> {
+        machine.check_evidence(evidence)?;
+        self.check(machine)?;
+        let free: Vec<usize> = evidence.free().collect();
+        let edges = machine.graph().edges().len();
+        let all_responses = self.response && pairs == Pairs::All;
+        let bytes = Couplings::bytes(free.len(), edges, self.theory == Theory::Tap)
+            + Panel::bytes(machine.units(), free.len(), 1)
+            + 8 * PairMoments::count(pairs, machine.graph()) as u128
+            + if all_responses { 32 * (free.len() as u128).pow(2) } else { 0 };
+        self.check_memory(bytes, free.len())?;
+        let couplings = Couplings::new(machine, &free, self.theory == Theory::Tap);
+        let mut panel = Panel::new(machine, &free, &[evidence.cells()]);
+        let found = search(self.theory, &couplings, &panel, &free, self.settings, machine.temperature());
+        panel.insert(&free, &found.means);
+        let means = panel.values;
+        let mut correlations = PairMoments::collect(pairs, machine.graph(), |a, b| means[a] * means[b]);
+        if all_responses {
+            let curvature = Curvature::new(self.theory, &couplings, &found.means, 1);
+            let inverse = response::dense(self.engine, &couplings, &curvature, 0)?;
+            for (a, &unit) in free.iter().enumerate() {
+                for (b, &other) in free.iter().enumerate().skip(a + 1) {
+                    let pair = crate::engine::expectations::packed_pair(machine.units(), unit, other);
+                    correlations.values[pair] += inverse[a * free.len() + b];
+                }
+            }
+        } else if pairs != Pairs::None {
+            for (pair, x) in couplings.pairs.iter().zip(self.excess(&couplings, &found.means, 1, 1, None)?) {
+                let place = match pairs {
+                    Pairs::Edges => pair.edge as usize,
+                    _ => {
+                        let (a, b) = machine.graph().edges()[pair.edge as usize];
+                        crate::engine::expectations::packed_pair(machine.units(), a, b)
+                    }
+                };
+                correlations.values[place] += x;
+            }
+        }
+        Ok(Expectations {
+            log_z: Some(found.log_z[0] + panel.shifts[0]),
+            means,
+            correlations,
+            guarantee: self.guarantee(&couplings),
+            errors: None,
+            diagnostics: Diagnostics::iterated(found.converged[0], found.iterations[0]),
+        })
+    }
+
+    /// Expectations under each row of evidence.
+    pub(super) fn batch(self, machine: &Machine, batch: &Batch, ask: Ask) -> Result<BatchExpectations> {
+        Error::check_length("units of the batch", batch.units(), machine.units())?;
+        self.check(machine)?;
+        let widest = batch.groups().iter().max_by_key(|group| group.free.len());
+        let free = widest.map_or(0, |group| group.free.len());
+        let edges = machine.graph().edges().len();
+        let at_once = Panel::rows_at_once(free).min(batch.rows());
+        let each = Couplings::bytes(free, edges, self.theory == Theory::Tap)
+            + Panel::bytes(machine.units(), free, at_once.max(1))
+            + if ask.statistics { 8 * (edges * at_once) as u128 } else { 0 };
+        let sums = if ask.statistics { statistics_bytes(machine) } else { 0 };
+        self.check_memory(each * rayon::current_num_threads() as u128 + sums, free)?;
+        let prepared: Vec<Prepared> =
+            batch.groups().iter().map(|group| self.prepare(machine, group, ask)).collect::<Result<_>>()?;
+        let cost = |number: usize, _: &Group| prepared[number].cost;
+        solve_in_parts(machine, batch, ask, cost, |pieces, part| {
+            let mut known: Option<(usize, Couplings)> = None;
+            for piece in pieces {
+                let group = &batch.groups()[piece.group];
+                // Pieces of a group follow one another: its couplings are made once for all of them.
+                let couplings = match known.take() {
+                    Some((number, couplings)) if number == piece.group => couplings,
+                    _ => Couplings::new(machine, &group.free, self.theory == Theory::Tap),
+                };
+                self.solve_piece(
+                    machine,
+                    batch,
+                    ask,
+                    piece,
+                    (&couplings, prepared[piece.group].plan.as_ref()),
+                    part,
+                )?;
+                known = Some((piece.group, couplings));
+            }
+            Ok(())
+        })
+    }
+
+    /// What rows of a group share, and what eight of them cost.
+    fn prepare(self, machine: &Machine, group: &Group, ask: Ask) -> Result<Prepared> {
+        let couplings = Couplings::new(machine, &group.free, false);
+        let plan =
+            if self.response && ask.statistics { Some(response::Plan::new(&couplings)?) } else { None };
+        if let Some(plan) = &plan {
+            let bytes = plan.bytes(group.free.len(), group.rows.len());
+            self.check_memory(bytes * rayon::current_num_threads() as u128, group.free.len())?;
+        }
+        let elements = machine.units() + machine.graph().edges().len();
+        let cost = USUAL_SWEEPS * couplings.sweep_cost()
+            + 4.0 * elements as f64
+            + plan.as_ref().map_or(0.0, |plan| plan.cost(group.free.len()));
+        Ok(Prepared { plan, cost })
+    }
+
+    fn solve_piece(
+        self,
+        machine: &Machine,
+        batch: &Batch,
+        ask: Ask,
+        piece: &Piece,
+        (couplings, plan): (&Couplings, Option<&response::Plan>),
+        part: &mut Part,
+    ) -> Result<()> {
+        let free = &batch.groups()[piece.group].free;
+        part.guarantee = part.guarantee.and(self.guarantee(couplings));
+        for start in piece.rows.clone().step_by(Panel::rows_at_once(free.len())) {
+            let places = start..piece.rows.end.min(start + Panel::rows_at_once(free.len()));
+            let rows: Vec<&[i8]> = places.clone().map(|place| batch.row(place)).collect();
+            let mut panel = Panel::new(machine, free, &rows);
+            let found = search(self.theory, couplings, &panel, free, self.settings, machine.temperature());
+            panel.insert(free, &found.means);
+            for row in 0..panel.rows {
+                part.log_z.push(found.log_z[row] + panel.shifts[row]);
+                part.diagnostics =
+                    part.diagnostics.and(Diagnostics::iterated(found.converged[row], found.iterations[row]));
+                if ask.means {
+                    part.means.extend(panel.values.iter().skip(row).step_by(panel.width));
+                }
+            }
+            if ask.statistics {
+                let weights = &batch.weights()[places];
+                self.add_statistics(machine, couplings, plan, (&panel, &found), weights, part)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Add the weighted sums of a panel's means and edge moments.
+    fn add_statistics(
+        self,
+        machine: &Machine,
+        couplings: &Couplings,
+        plan: Option<&response::Plan>,
+        (panel, found): (&Panel, &Found),
+        weights: &[f64],
+        part: &mut Part,
+    ) -> Result<()> {
+        let Some(sums) = &mut part.statistics else { return Ok(()) };
+        let mut weights = weights.to_vec();
+        weights.resize(panel.width, 0.0);
+        sums.weight += weights.iter().sum::<f64>();
+        for (unit, sum) in sums.means.iter_mut().enumerate() {
+            *sum += dot(&weights, panel.of(unit));
+        }
+        let mut weighted = vec![0.0; panel.width];
+        let mut last = usize::MAX;
+        for (&(a, b), sum) in machine.graph().edges().iter().zip(&mut sums.edges) {
+            if a != last {
+                weighted.iter_mut().zip(&weights).zip(panel.of(a)).for_each(|((x, w), m)| *x = w * m);
+                last = a;
+            }
+            *sum += dot(&weighted, panel.of(b));
+        }
+        let excess = self.excess(couplings, &found.means, panel.width, panel.rows, plan)?;
+        for (pair, excess) in couplings.pairs.iter().zip(excess.chunks_exact(panel.width)) {
+            sums.edges[pair.edge as usize] += dot(&weights, excess);
+        }
+        Ok(())
+    }
+
+    /// What the moment of each pair has beyond the product of the means, pair after pair, `width` rows each; nothing for mean field.
+    ///
+    /// TAP's is the derivative of its −F (eq. 29) by the coupling: `v_ij (1 − m_i²)(1 − m_j²)`.
+    fn excess(
+        self,
+        couplings: &Couplings,
+        means: &[f64],
+        width: usize,
+        rows: usize,
+        plan: Option<&response::Plan>,
+    ) -> Result<Vec<f64>> {
+        if self.response {
+            let own;
+            let plan = match plan {
+                Some(plan) => plan,
+                None => {
+                    own = response::Plan::new(couplings)?;
+                    self.check_memory(own.bytes(couplings.units, rows), couplings.units)?;
+                    &own
+                }
+            };
+            let curvature = Curvature::new(self.theory, couplings, means, width);
+            return plan.responses(self.engine, couplings, &curvature, rows);
+        }
+        if self.theory == Theory::MeanField {
+            return Ok(Vec::new());
+        }
+        let of = |unit: u32| &means[unit as usize * width..(unit as usize + 1) * width];
+        let mut found = Vec::with_capacity(couplings.pairs.len() * width);
+        for &Pair { a, b, coupling, .. } in &couplings.pairs {
+            found.extend(of(a).iter().zip(of(b)).map(|(x, y)| coupling * (1.0 - x * x) * (1.0 - y * y)));
+        }
+        Ok(found)
+    }
+
+    fn guarantee(self, couplings: &Couplings) -> Guarantee {
+        if couplings.are_none() {
+            Guarantee::Exact
+        } else if self.theory == Theory::MeanField {
+            Guarantee::LowerBound
+        } else {
+            Guarantee::Approximation
+        }
+    }
+
+    fn check(self, machine: &Machine) -> Result<()> {
+        self.settings.check(machine.temperature())?;
+        machine.check_scale(self.engine, SCALE)
+    }
+
+    fn check_memory(self, bytes: u128, free: usize) -> Result<()> {
+        self.settings.budget.check(self.engine, bytes, || format!("a fixed point of {free} units"))
+    }
+}
+
+/// What rows of a group share.
+struct Prepared {
+    plan: Option<response::Plan>,
+    /// Of eight rows, in about nanoseconds.
+    cost: f64,
+}
+
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(x, y)| x * y).sum()
+}

@@ -1,0 +1,90 @@
+//! One unit, eight rows: the value that solves its own equation while all others stay as they are.
+
+use fearless_simd::{Simd, f64x8, prelude::*};
+
+use super::Theory;
+use crate::numeric::lanes::{LANES, ln_two_cosh, tanh};
+
+/// Newton steps at most for the equation of one unit; from the left of its root each one gains digits.
+const NEWTON_STEPS: usize = 40;
+
+/// A Newton step below this share of its place is rounding.
+const NEWTON_END: f64 = 4e-16;
+
+/// The mean that solves the unit's own equation.
+///
+/// *Mean field* (Kappen & Rodríguez 1997, eq. 10): `m = tanh h`. *TAP* (eq. 30): `m = tanh(h − m D)`, with `D = Σ_j w_ij² (1 − m_j²)`
+/// held fixed. Both maximise −F in this one coordinate, in which it is concave: so a sweep never lowers −F.
+#[inline(always)]
+pub(super) fn solve<S: Simd>(simd: S, theory: Theory, h: f64x8<S>, d: f64x8<S>, old: f64x8<S>) -> f64x8<S> {
+    match theory {
+        Theory::MeanField => tanh(simd, h),
+        Theory::Tap => tap(simd, h, d, old),
+    }
+}
+
+/// The root of `f(x) = x + D tanh x − |h|`, which is increasing and, on x ≥ 0, concave: a Newton step from anywhere there lands at its
+/// left, and further steps climb to it. `x ≥ max(|h| − D, |h| / (1 + D))` since tanh x is at most 1 and at most x.
+#[inline(always)]
+fn tap<S: Simd>(simd: S, h: f64x8<S>, d: f64x8<S>, old: f64x8<S>) -> f64x8<S> {
+    let one = f64x8::splat(simd, 1.0);
+    let size = h.abs();
+    let least = (size - d).max(size / (one + d));
+    // Near the end the old value is nearly right.
+    let mut x = (old.abs() * d).mul_add(f64x8::splat(simd, -1.0), size).max(least);
+    for _ in 0..NEWTON_STEPS {
+        let t = tanh(simd, x);
+        let slope = (one - t * t).mul_add(d, one);
+        let step = (size - x - d * t) / slope;
+        let next = (x + step).max(least);
+        let moved = (next - x).abs() - next * f64x8::splat(simd, NEWTON_END);
+        x = next;
+        let mut open = [0.0; LANES];
+        moved.store_array(&mut open);
+        if open.iter().all(|&open| open <= 0.0) {
+            break;
+        }
+    }
+    tanh(simd, x).copysign(h)
+}
+
+/// By how much the unit's equation is violated, and what it adds to −F: `ln 2cosh x − x m + ½ m (h + θ)`, for TAP also `¼ (1 − m²) D`
+/// (eqs. 18 and 29, the sums over pairs shared out to their two units).
+///
+/// `ln 2cosh x − x m` is at least the entropy of m, and equal to it at the fixed point: what is given there is right up to the square of the violation.
+/// `strict` takes the entropy itself, so that mean field's −F is a bound for any m.
+#[inline(always)]
+pub(super) fn finish<S: Simd>(
+    simd: S,
+    theory: Theory,
+    (h, d): (f64x8<S>, f64x8<S>),
+    field: f64x8<S>,
+    m: f64x8<S>,
+    strict: bool,
+) -> (f64x8<S>, f64x8<S>) {
+    let half = f64x8::splat(simd, 0.5);
+    let x = match theory {
+        Theory::MeanField => h,
+        Theory::Tap => h - m * d,
+    };
+    let violation = (tanh(simd, x) - m).abs();
+    let entropy = if strict {
+        let mut means = [0.0; LANES];
+        m.store_array(&mut means);
+        f64x8::load_array_ref(simd, &means.map(entropy))
+    } else {
+        ln_two_cosh(simd, x) - x * m
+    };
+    let mut share = entropy + half * m * (h + field);
+    if theory == Theory::Tap {
+        let variance = f64x8::splat(simd, 1.0) - m * m;
+        share += f64x8::splat(simd, 0.25) * variance * d;
+    }
+    (violation, share)
+}
+
+/// The entropy of a unit with a mean.
+fn entropy(m: f64) -> f64 {
+    let term = |p: f64| if p > 0.0 { -p * p.ln() } else { 0.0 };
+    term(0.5 * (1.0 + m)) + term(0.5 * (1.0 - m))
+}
