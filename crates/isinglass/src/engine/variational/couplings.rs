@@ -1,5 +1,7 @@
 //! The couplings among the free units, in the form in which their fields are computed fastest.
 
+use std::ops::Range;
+
 use crate::Machine;
 use crate::numeric::products::multiply;
 
@@ -28,7 +30,7 @@ enum Form {
 }
 
 /// Units of a dense machine whose fields are computed by one product.
-pub(super) const BLOCK: usize = 32;
+const BLOCK: usize = 32;
 
 /// Fewer units than this are not worth a matrix product.
 const LEAST_DENSE: usize = 24;
@@ -97,14 +99,7 @@ impl Couplings {
 
     /// `out ← Σ_j v_ij x_j` for each unit of a block, or with `v_ij²`; all numbers stand unit after unit, `width` rows each.
     #[inline(always)]
-    pub(super) fn pull(
-        &self,
-        block: std::ops::Range<usize>,
-        squared: bool,
-        x: &[f64],
-        width: usize,
-        out: &mut [f64],
-    ) {
+    pub(super) fn pull(&self, block: Range<usize>, squared: bool, x: &[f64], width: usize, out: &mut [f64]) {
         match &self.form {
             Form::Dense { couplings, squares } => {
                 let matrix = if squared { squares } else { couplings };
@@ -134,11 +129,11 @@ impl Couplings {
         }
     }
 
-    /// The coupling of two units of a dense block; blocks of sparse machines hold one unit.
-    pub(super) fn between(&self, a: usize, b: usize) -> f64 {
+    /// The couplings of a unit with some units of its block; blocks of sparse machines hold one unit, and are never asked for others.
+    pub(super) fn column(&self, unit: usize, others: Range<usize>) -> &[f64] {
         match &self.form {
-            Form::Dense { couplings, .. } => couplings[a * self.units + b],
-            Form::Sparse { .. } => 0.0,
+            Form::Dense { couplings, .. } => &couplings[unit * self.units..][others],
+            Form::Sparse { .. } => &[],
         }
     }
 

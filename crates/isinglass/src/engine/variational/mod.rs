@@ -2,7 +2,7 @@
 //!
 //! All of them look for a fixed point by iteration, under the same [`VariationalSettings`], and say whether they reached it. `mean_field` holds the engines
 //! `mean-field`, `tap` and `linear-response`; `solver` brings machine and evidence to the search and its results back; `search` looks for the fixed points of rows
-//! that stand side by side (`panel`), by the updates of `update`, with the fields of `couplings`; `response` inverts the curvature at a fixed point.
+//! that stand side by side (`panel`), by sweeps (`sweep`) of updates (`update`), with the fields of `couplings`; `response` inverts the curvature at a fixed point.
 
 mod couplings;
 mod mean_field;
@@ -11,6 +11,7 @@ mod response;
 mod search;
 mod settings;
 mod solver;
+mod sweep;
 mod update;
 
 pub use mean_field::{Around, LinearResponse, MeanField, Tap};

@@ -1,5 +1,7 @@
 //! Rows of evidence side by side: what their clamped units do to the free ones.
 
+use fearless_simd::{Level, Simd, dispatch};
+
 use crate::Machine;
 use crate::numeric::lanes::LANES;
 
@@ -39,6 +41,12 @@ impl Panel {
 
     /// *Complexity*: linear in units and edges, for each row.
     pub(super) fn new(machine: &Machine, free: &[usize], rows: &[&[i8]]) -> Self {
+        dispatch!(Level::new(), simd => Self::build(simd, machine, free, rows))
+    }
+
+    /// Compiled for each instruction set that may be met.
+    #[inline(always)]
+    fn build<S: Simd>(_simd: S, machine: &Machine, free: &[usize], rows: &[&[i8]]) -> Self {
         let (n, width) = (machine.units(), Self::width_of(rows.len()));
         let temperature = machine.temperature();
         let mut values = vec![0.0; n * width];
@@ -48,30 +56,22 @@ impl Panel {
             }
         }
         let of = |unit: usize| &values[unit * width..(unit + 1) * width];
-        let clamped = free.len() < n;
+        let mut is_free = vec![false; n];
+        free.iter().for_each(|&unit| is_free[unit] = true);
         let mut constants = vec![0.0; width];
-        if clamped {
-            for (unit, bias) in machine.biases().iter().enumerate() {
-                for (sum, value) in constants.iter_mut().zip(of(unit)) {
-                    *sum += bias * value;
-                }
+        for unit in (0..n).filter(|&unit| !is_free[unit]) {
+            // The pull of its bias and of the clamped units before it: each pair counts once.
+            let mut pulls = vec![machine.biases()[unit]; width];
+            for (other, edge) in machine.graph().neighbours(unit).take_while(|&(other, _)| other < unit) {
+                add_scaled(&mut pulls, machine.weights()[edge], of(other));
             }
-            for (&(a, b), w) in machine.graph().edges().iter().zip(machine.weights()) {
-                for ((sum, x), y) in constants.iter_mut().zip(of(a)).zip(of(b)) {
-                    *sum += w * x * y;
-                }
-            }
+            constants.iter_mut().zip(&pulls).zip(of(unit)).for_each(|((sum, pull), s)| *sum += pull * s);
         }
         let mut fields = vec![0.0; free.len() * width];
         for (field, &unit) in fields.chunks_exact_mut(width).zip(free) {
             field.fill(machine.biases()[unit]);
-            if clamped {
-                for (other, edge) in machine.graph().neighbours(unit) {
-                    let w = machine.weights()[edge];
-                    for (sum, value) in field.iter_mut().zip(of(other)) {
-                        *sum += w * value;
-                    }
-                }
+            for (other, edge) in machine.graph().neighbours(unit).filter(|&(other, _)| !is_free[other]) {
+                add_scaled(field, machine.weights()[edge], of(other));
             }
             field.iter_mut().for_each(|x| *x /= temperature);
         }
@@ -89,5 +89,12 @@ impl Panel {
     /// The values of a unit in all rows.
     pub(super) fn of(&self, unit: usize) -> &[f64] {
         &self.values[unit * self.width..(unit + 1) * self.width]
+    }
+}
+
+#[inline(always)]
+fn add_scaled(sums: &mut [f64], scale: f64, numbers: &[f64]) {
+    for (sum, x) in sums.iter_mut().zip(numbers) {
+        *sum += scale * x;
     }
 }

@@ -1,10 +1,12 @@
 //! The search for a fixed point, for a panel of rows: sweeps, annealing, several starts.
 
-use fearless_simd::{Level, Simd, dispatch, f64x8, prelude::*};
+use fearless_simd::{Level, dispatch};
 
-use super::couplings::{BLOCK, Couplings};
+use super::couplings::Couplings;
 use super::panel::Panel;
-use super::update::{finish, solve};
+use super::settings::StartingMeans;
+use super::sweep::Scratch;
+use super::update::tanh_in_place;
 use super::{Schedule, Theory, VariationalSettings};
 use crate::engine::Iteration;
 use crate::numeric::lanes::LANES;
@@ -46,11 +48,7 @@ pub(super) fn search(
             logs: vec![Log::new(settings.damping); width],
             level: Level::new(),
         };
-        for (place, &unit) in free.iter().enumerate() {
-            for k in place * width..(place + 1) * width {
-                rows.means[k] = start.mean(unit, panel.fields[k]);
-            }
-        }
+        rows.begin(&start, free);
         if let Some(anneal) = settings.anneal {
             for warm in anneal.temperatures(temperature) {
                 rows.run(
@@ -91,12 +89,12 @@ impl Found {
 
 /// What is known of the search for one row.
 #[derive(Debug, Clone, Copy)]
-struct Log {
-    sweeps: usize,
+pub(super) struct Log {
+    pub(super) sweeps: usize,
     /// The largest change in the last sweep.
-    change: f64,
-    damping: f64,
-    oscillated: bool,
+    pub(super) change: f64,
+    pub(super) damping: f64,
+    pub(super) oscillated: bool,
     /// Sweeps in a row that undid the sweep before.
     undone: u32,
 }
@@ -104,6 +102,18 @@ struct Log {
 impl Log {
     fn new(damping: f64) -> Self {
         Self { sweeps: 0, change: f64::INFINITY, damping, oscillated: false, undone: 0 }
+    }
+
+    /// Note how the changes of a sweep compare with those before it, by their products with each other and themselves; swings are damped.
+    pub(super) fn compare(&mut self, [both, now, before]: [f64; 3]) {
+        let hardly_smaller = now > HARDLY_SMALLER * HARDLY_SMALLER * before;
+        let undoes = hardly_smaller && both < OPPOSITE * (now * before).sqrt();
+        self.undone = if undoes { self.undone + 1 } else { 0 };
+        if self.undone >= UNDONE && self.damping < MOST_DAMPING {
+            self.damping = f64::midpoint(1.0, self.damping).min(MOST_DAMPING);
+            self.oscillated = true;
+            self.undone = 0;
+        }
     }
 }
 
@@ -113,26 +123,40 @@ const UNDONE: u32 = 6;
 const OPPOSITE: f64 = -0.9;
 /// and hardly smaller.
 const HARDLY_SMALLER: f64 = 0.95;
-/// Up to this violation, what −F lacks to a strict bound is below rounding.
-const NEARLY_HOLDS: f64 = 1e-8;
 /// Damping is not raised beyond this.
 const MOST_DAMPING: f64 = 0.98;
 
+/// Up to this violation, what −F lacks to a strict bound is below rounding.
+const NEARLY_HOLDS: f64 = 1e-8;
+
 /// Rows in search of their fixed points. All numbers stand unit after unit, `width` rows each.
-struct Rows<'a> {
-    theory: Theory,
-    couplings: &'a Couplings,
-    schedule: Schedule,
-    width: usize,
+pub(super) struct Rows<'a> {
+    pub(super) theory: Theory,
+    pub(super) couplings: &'a Couplings,
+    pub(super) schedule: Schedule,
+    pub(super) width: usize,
     /// Rows that count; those beyond fill the lanes.
-    used: usize,
-    fields: Vec<f64>,
-    means: Vec<f64>,
-    logs: Vec<Log>,
+    pub(super) used: usize,
+    pub(super) fields: Vec<f64>,
+    pub(super) means: Vec<f64>,
+    pub(super) logs: Vec<Log>,
     level: Level,
 }
 
 impl Rows<'_> {
+    fn begin(&mut self, start: &StartingMeans, free: &[usize]) {
+        for (place, &unit) in free.iter().enumerate() {
+            let here = place * self.width..(place + 1) * self.width;
+            for (mean, field) in self.means[here.clone()].iter_mut().zip(&self.fields[here]) {
+                *mean = start.shifts[unit] + if start.at_field { *field } else { 0.0 };
+            }
+        }
+        if start.at_field {
+            let level = self.level;
+            dispatch!(level, simd => tanh_in_place(simd, &mut self.means));
+        }
+    }
+
     /// Sweep until the equations hold, and say how well they do.
     fn to_the_end(mut self, settings: &VariationalSettings) -> Found {
         let warm: Vec<usize> = self.logs.iter().map(|log| log.sweeps).collect();
@@ -225,267 +249,5 @@ impl Rows<'_> {
             let shift = SHARE * shifts[unit] / largest;
             means.iter_mut().for_each(|m| *m += shift * (1.0 - *m * *m));
         }
-    }
-
-    #[inline(always)]
-    fn sweep<S: Simd>(&mut self, simd: S, beta: f64, backwards: bool, scratch: &mut Scratch) {
-        scratch.change.fill(0.0);
-        match self.schedule {
-            Schedule::Sequential => self.sequential(simd, beta, backwards, scratch),
-            Schedule::Parallel => self.parallel(simd, beta, scratch),
-        }
-        for (log, &change) in self.logs[..self.used].iter_mut().zip(&scratch.change) {
-            log.sweeps += 1;
-            log.change = change;
-        }
-    }
-
-    /// One unit after the other. Fields of a block of units come from one product; within it, each change is added to the fields of the units behind.
-    #[inline(always)]
-    fn sequential<S: Simd>(&mut self, simd: S, beta: f64, backwards: bool, scratch: &mut Scratch) {
-        let (width, units, size) = (self.width, self.couplings.units, self.couplings.block());
-        let tap = self.theory == Theory::Tap;
-        for number in 0..units.div_ceil(size) {
-            // Where a block is a unit, every other sweep goes backwards: what one end of a chain says reaches the other at once.
-            let number = if backwards && size == 1 { units - 1 - number } else { number };
-            let block = number * size..units.min((number + 1) * size);
-            self.couplings.pull(block.clone(), false, &self.means, width, &mut scratch.pulls);
-            if tap {
-                self.couplings.pull(block.clone(), true, &scratch.variances, width, &mut scratch.reactions);
-            }
-            for (place, unit) in block.clone().enumerate() {
-                let all = unit * width..(unit + 1) * width;
-                let here = place * width..(place + 1) * width;
-                let reactions = if tap { &scratch.reactions[here.clone()] } else { &scratch.zeros };
-                update_unit(
-                    simd,
-                    (self.theory, Schedule::Sequential, beta),
-                    &self.fields[all.clone()],
-                    (&scratch.pulls[here], reactions),
-                    &mut self.means[all.clone()],
-                    &scratch.shares,
-                    &mut scratch.delta,
-                );
-                note_changes(&scratch.delta, &mut scratch.change);
-                if tap {
-                    let variances = &mut scratch.variances[all.clone()];
-                    for ((variance, delta), m) in
-                        variances.iter_mut().zip(&mut scratch.variance_delta).zip(&self.means[all])
-                    {
-                        let new = 1.0 - m * m;
-                        *delta = new - *variance;
-                        *variance = new;
-                    }
-                }
-                for (behind, other) in (place + 1..block.len()).zip(unit + 1..block.end) {
-                    let v = self.couplings.between(unit, other);
-                    let here = behind * width..(behind + 1) * width;
-                    for (sum, delta) in scratch.pulls[here.clone()].iter_mut().zip(&scratch.delta) {
-                        *sum += v * delta;
-                    }
-                    if tap {
-                        for (sum, delta) in scratch.reactions[here].iter_mut().zip(&scratch.variance_delta) {
-                            *sum += v * v * delta;
-                        }
-                    }
-                }
-            }
-        }
-    }
-
-    /// All units from the values of the sweep before; swings are noticed, and damped.
-    #[inline(always)]
-    fn parallel<S: Simd>(&mut self, simd: S, beta: f64, scratch: &mut Scratch) {
-        let (width, units, size) = (self.width, self.couplings.units, self.couplings.block());
-        let tap = self.theory == Theory::Tap;
-        let old = self.means.clone();
-        let mut products = vec![[0.0; 3]; width];
-        for number in 0..units.div_ceil(size) {
-            let block = number * size..units.min((number + 1) * size);
-            self.couplings.pull(block.clone(), false, &old, width, &mut scratch.pulls);
-            if tap {
-                self.couplings.pull(block.clone(), true, &scratch.variances, width, &mut scratch.reactions);
-            }
-            for (place, unit) in block.enumerate() {
-                let all = unit * width..(unit + 1) * width;
-                let here = place * width..(place + 1) * width;
-                let reactions = if tap { &scratch.reactions[here.clone()] } else { &scratch.zeros };
-                update_unit(
-                    simd,
-                    (self.theory, Schedule::Parallel, beta),
-                    &self.fields[all.clone()],
-                    (&scratch.pulls[here], reactions),
-                    &mut self.means[all.clone()],
-                    &scratch.shares,
-                    &mut scratch.delta,
-                );
-                note_changes(&scratch.delta, &mut scratch.change);
-                let before = &mut scratch.before[all];
-                for ((sums, now), before) in products.iter_mut().zip(&scratch.delta).zip(before) {
-                    sums[0] += now * *before;
-                    sums[1] += now * now;
-                    sums[2] += *before * *before;
-                    *before = *now;
-                }
-            }
-        }
-        if tap {
-            scratch.variances.iter_mut().zip(&self.means).for_each(|(variance, m)| *variance = 1.0 - m * m);
-        }
-        for ((log, share), [both, now, before]) in self.logs.iter_mut().zip(&mut scratch.shares).zip(products)
-        {
-            let undoes =
-                both < OPPOSITE * (now * before).sqrt() && now > HARDLY_SMALLER * HARDLY_SMALLER * before;
-            log.undone = if undoes { log.undone + 1 } else { 0 };
-            if log.undone >= UNDONE && log.damping < MOST_DAMPING {
-                *log = Log {
-                    damping: f64::midpoint(1.0, log.damping).min(MOST_DAMPING),
-                    oscillated: true,
-                    undone: 0,
-                    ..*log
-                };
-                *share = 1.0 - log.damping;
-            }
-        }
-    }
-
-    /// By how much the worst equation of each row is violated, and −F.
-    #[inline(always)]
-    fn finish<S: Simd>(&self, simd: S, strict: bool) -> (Vec<f64>, Vec<f64>) {
-        let (width, units, size) = (self.width, self.couplings.units, self.couplings.block());
-        let mut scratch = Scratch::new(self);
-        let mut worst = vec![0.0f64; width];
-        let mut log_z = vec![0.0; width];
-        for number in 0..units.div_ceil(size) {
-            let block = number * size..units.min((number + 1) * size);
-            self.couplings.pull(block.clone(), false, &self.means, width, &mut scratch.pulls);
-            if self.theory == Theory::Tap {
-                self.couplings.pull(block.clone(), true, &scratch.variances, width, &mut scratch.reactions);
-            }
-            for (place, unit) in block.enumerate() {
-                let all = unit * width..(unit + 1) * width;
-                let here = place * width..(place + 1) * width;
-                let reactions = if self.theory == Theory::Tap {
-                    &scratch.reactions[here.clone()]
-                } else {
-                    &scratch.zeros
-                };
-                let rows = Lanes::of(width);
-                for lanes in rows {
-                    let field = lanes.load(simd, &self.fields[all.clone()]);
-                    let h = field + lanes.load(simd, &scratch.pulls[here.clone()]);
-                    let d = lanes.load(simd, reactions);
-                    let m = lanes.load(simd, &self.means[all.clone()]);
-                    let (violation, share) = finish(simd, self.theory, (h, d), field, m, strict);
-                    lanes.store(lanes.load(simd, &worst).max(violation), &mut worst);
-                    lanes.store(lanes.load(simd, &log_z) + share, &mut log_z);
-                }
-            }
-        }
-        (worst, log_z)
-    }
-}
-
-/// Room for one sweep.
-struct Scratch {
-    pulls: Vec<f64>,
-    reactions: Vec<f64>,
-    zeros: Vec<f64>,
-    delta: Vec<f64>,
-    variance_delta: Vec<f64>,
-    change: Vec<f64>,
-    /// How far each row goes towards the value wanted: 1 less its damping.
-    shares: Vec<f64>,
-    /// 1 − m² of every unit, for TAP.
-    variances: Vec<f64>,
-    /// The changes of the sweep before, for sweeps in parallel.
-    before: Vec<f64>,
-}
-
-impl Scratch {
-    fn new(rows: &Rows<'_>) -> Self {
-        let width = rows.width;
-        let tap = rows.theory == Theory::Tap;
-        let block = if rows.couplings.block() == 1 { 1 } else { BLOCK };
-        let numbers = |wanted: bool, count: usize| vec![0.0; if wanted { count * width } else { 0 }];
-        Self {
-            pulls: numbers(true, block),
-            reactions: numbers(tap, block),
-            zeros: numbers(true, 1),
-            delta: numbers(true, 1),
-            variance_delta: numbers(tap, 1),
-            change: numbers(true, 1),
-            shares: rows.logs.iter().map(|log| 1.0 - log.damping).collect(),
-            variances: rows.means.iter().filter(|_| tap).map(|m| 1.0 - m * m).collect(),
-            before: numbers(rows.schedule == Schedule::Parallel, rows.couplings.units),
-        }
-    }
-}
-
-/// Eight rows of a panel, or its only one.
-#[derive(Clone, Copy)]
-struct Lanes {
-    start: usize,
-    single: bool,
-}
-
-impl Lanes {
-    /// All lanes of a panel.
-    #[inline(always)]
-    fn of(width: usize) -> impl Iterator<Item = Self> {
-        (0..width).step_by(LANES).map(move |start| Self { start, single: width == 1 })
-    }
-
-    #[inline(always)]
-    fn load<S: Simd>(self, simd: S, from: &[f64]) -> f64x8<S> {
-        if self.single {
-            f64x8::splat(simd, from[0])
-        } else {
-            f64x8::from_slice(simd, &from[self.start..self.start + LANES])
-        }
-    }
-
-    #[inline(always)]
-    fn store<S: Simd>(self, value: f64x8<S>, to: &mut [f64]) {
-        let mut numbers = [0.0; LANES];
-        value.store_array(&mut numbers);
-        if self.single {
-            to[0] = numbers[0];
-        } else {
-            to[self.start..self.start + LANES].copy_from_slice(&numbers);
-        }
-    }
-}
-
-/// Move the means of one unit in all rows to what solves its equation (all at once: to the right-hand side), as far as damping lets them.
-#[inline(always)]
-fn update_unit<S: Simd>(
-    simd: S,
-    (theory, schedule, beta): (Theory, Schedule, f64),
-    fields: &[f64],
-    (pulls, reactions): (&[f64], &[f64]),
-    means: &mut [f64],
-    shares: &[f64],
-    delta: &mut [f64],
-) {
-    let scale = f64x8::splat(simd, beta);
-    for lanes in Lanes::of(means.len()) {
-        let old = lanes.load(simd, means);
-        let h = (lanes.load(simd, fields) + lanes.load(simd, pulls)) * scale;
-        let d = lanes.load(simd, reactions) * scale * scale;
-        let wanted = match schedule {
-            Schedule::Sequential => solve(simd, theory, h, d, old),
-            Schedule::Parallel => solve(simd, Theory::MeanField, h - old * d, d, old),
-        };
-        let step = (wanted - old) * lanes.load(simd, shares);
-        lanes.store(step, delta);
-        lanes.store(old + step, means);
-    }
-}
-
-#[inline(always)]
-fn note_changes(delta: &[f64], change: &mut [f64]) {
-    for (most, x) in change.iter_mut().zip(delta) {
-        *most = most.max(x.abs());
     }
 }

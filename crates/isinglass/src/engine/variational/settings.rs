@@ -157,14 +157,8 @@ impl VariationalSettings {
 
 /// The point at which a search begins.
 pub(super) struct StartingMeans {
-    at_field: bool,
+    /// Whether each unit begins near what its field alone would give it, `tanh(field + shift)`; otherwise it begins at the shift itself.
+    pub(super) at_field: bool,
     /// One for each unit of the machine.
     pub(super) shifts: Vec<f64>,
-}
-
-impl StartingMeans {
-    /// The mean of a unit with a field (couplings left out, divided by T).
-    pub(super) fn mean(&self, unit: usize, field: f64) -> f64 {
-        if self.at_field { (field + self.shifts[unit]).tanh() } else { self.shifts[unit] }
-    }
 }

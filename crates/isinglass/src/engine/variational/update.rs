@@ -1,9 +1,10 @@
-//! One unit, eight rows: the value that solves its own equation while all others stay as they are.
+//! One unit in all rows: the value that solves its own equation while all others stay as they are.
 
 use fearless_simd::{Simd, f64x8, prelude::*};
 
 use super::Theory;
-use crate::numeric::lanes::{LANES, ln_two_cosh, tanh};
+use super::sweep::Lanes;
+use crate::numeric::lanes::{LANES, ln_two_cosh, tanh, tanh_of_two};
 
 /// Newton steps at most for the equation of one unit; from the left of its root each one gains digits.
 const NEWTON_STEPS: usize = 40;
@@ -15,11 +16,34 @@ const NEWTON_END: f64 = 4e-16;
 ///
 /// *Mean field* (Kappen & Rodríguez 1997, eq. 10): `m = tanh h`. *TAP* (eq. 30): `m = tanh(h − m D)`, with `D = Σ_j w_ij² (1 − m_j²)`
 /// held fixed. Both maximise −F in this one coordinate, in which it is concave: so a sweep never lowers −F.
+///
+/// *Arguments*: the fields h, in whose place the means are written; D, for TAP; the means so far. One number for each row.
 #[inline(always)]
-pub(super) fn solve<S: Simd>(simd: S, theory: Theory, h: f64x8<S>, d: f64x8<S>, old: f64x8<S>) -> f64x8<S> {
+pub(super) fn solve<S: Simd>(simd: S, theory: Theory, h: &mut [f64], d: &[f64], old: &[f64]) {
     match theory {
-        Theory::MeanField => tanh(simd, h),
-        Theory::Tap => tap(simd, h, d, old),
+        Theory::MeanField => tanh_in_place(simd, h),
+        Theory::Tap => {
+            for lanes in Lanes::of(h.len()) {
+                let mean = tap(simd, lanes.load(simd, h), lanes.load(simd, d), lanes.load(simd, old));
+                lanes.store(mean, h);
+            }
+        }
+    }
+}
+
+/// `tanh` of many numbers.
+#[inline(always)]
+pub(super) fn tanh_in_place<S: Simd>(simd: S, numbers: &mut [f64]) {
+    let mut pairs = numbers.chunks_exact_mut(2 * LANES);
+    for pair in &mut pairs {
+        let (one, two) = pair.split_at_mut(LANES);
+        let (x, y) = tanh_of_two(simd, f64x8::from_slice(simd, one), f64x8::from_slice(simd, two));
+        x.store_slice(one);
+        y.store_slice(two);
+    }
+    let rest = pairs.into_remainder();
+    for lanes in Lanes::of(rest.len()) {
+        lanes.store(tanh(simd, lanes.load(simd, rest)), rest);
     }
 }
 
