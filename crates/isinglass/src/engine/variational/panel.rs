@@ -57,7 +57,9 @@ impl Panel {
         }
         let of = |unit: usize| &values[unit * width..(unit + 1) * width];
         let mut is_free = vec![false; n];
-        free.iter().for_each(|&unit| is_free[unit] = true);
+        for &unit in free {
+            is_free[unit] = true;
+        }
         let mut constants = vec![0.0; width];
         for unit in (0..n).filter(|&unit| !is_free[unit]) {
             // The pull of its bias and of the clamped units before it: each pair counts once.
@@ -73,7 +75,9 @@ impl Panel {
             for (other, edge) in machine.graph().neighbours(unit).filter(|&(other, _)| !is_free[other]) {
                 add_scaled(field, machine.weights()[edge], of(other));
             }
-            field.iter_mut().for_each(|x| *x /= temperature);
+            for x in field {
+                *x /= temperature;
+            }
         }
         let shifts = constants.iter().map(|x| x / temperature + machine.offset()).collect();
         Self { rows: rows.len(), width, values, fields, shifts }

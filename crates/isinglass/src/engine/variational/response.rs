@@ -130,7 +130,7 @@ impl Plan {
                 }
             }
             Self::Sparse(plan) if width == 1 => {
-                sparse::<1>(engine, plan, couplings, curvature, 0..1, &mut found)?
+                sparse::<1>(engine, plan, couplings, curvature, 0..1, &mut found)?;
             }
             Self::Sparse(plan) => {
                 for start in (0..rows).step_by(LANES) {

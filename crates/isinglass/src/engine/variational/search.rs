@@ -59,9 +59,9 @@ pub(super) fn search(
                 rows.nudge(&start.shifts, free);
             }
         }
-        let found = rows.to_the_end(settings);
+        let found = rows.settle(settings);
         best = Some(match best {
-            Some(best) => best.or_better(found, width),
+            Some(best) => best.or_better(&found, width),
             None => found,
         });
     }
@@ -71,7 +71,7 @@ pub(super) fn search(
 
 impl Found {
     /// Row by row the better of two: a fixed point before none, then the larger −F.
-    fn or_better(mut self, other: Self, width: usize) -> Self {
+    fn or_better(mut self, other: &Self, width: usize) -> Self {
         for row in 0..width {
             let better = (other.converged[row], other.log_z[row]) > (self.converged[row], self.log_z[row]);
             if better {
@@ -158,7 +158,7 @@ impl Rows<'_> {
     }
 
     /// Sweep until the equations hold, and say how well they do.
-    fn to_the_end(mut self, settings: &VariationalSettings) -> Found {
+    fn settle(mut self, settings: &VariationalSettings) -> Found {
         let warm: Vec<usize> = self.logs.iter().map(|log| log.sweeps).collect();
         let mut change = settings.tolerance;
         loop {
@@ -247,7 +247,9 @@ impl Rows<'_> {
         let largest = shifts.iter().fold(f64::MIN_POSITIVE, |most: f64, x| most.max(x.abs()));
         for (means, &unit) in self.means.chunks_exact_mut(self.width).zip(free) {
             let shift = SHARE * shifts[unit] / largest;
-            means.iter_mut().for_each(|m| *m += shift * (1.0 - *m * *m));
+            for m in means {
+                *m += shift * (1.0 - *m * *m);
+            }
         }
     }
 }

@@ -4,7 +4,7 @@ use fearless_simd::{Simd, f64x8, prelude::*};
 
 use super::Theory;
 use super::sweep::Lanes;
-use crate::numeric::lanes::{LANES, ln_two_cosh, tanh, tanh_of_two};
+use crate::numeric::lanes::{LANES, Lane, ln_two_cosh, tanh, tanh_of_two};
 
 /// Newton steps at most for the equation of one unit; from the left of its root each one gains digits.
 const NEWTON_STEPS: usize = 40;
@@ -41,9 +41,11 @@ pub(super) fn tanh_in_place<S: Simd>(simd: S, numbers: &mut [f64]) {
         x.store_slice(one);
         y.store_slice(two);
     }
-    let rest = pairs.into_remainder();
-    for lanes in Lanes::of(rest.len()) {
-        lanes.store(tanh(simd, lanes.load(simd, rest)), rest);
+    for rest in pairs.into_remainder().chunks_mut(LANES) {
+        let mut lane = Lane::ZERO;
+        lane.0[..rest.len()].copy_from_slice(rest);
+        lane.store(tanh(simd, lane.load(simd)));
+        rest.copy_from_slice(&lane.0[..rest.len()]);
     }
 }
 
