@@ -2,7 +2,9 @@
 
 use isinglass::engine::GibbsSettings;
 use isinglass::engine::auto::{self, Choice};
-use isinglass::{Decimate, Eliminate, Engine, Enumerate, Evidence, Gibbs, Machine};
+use isinglass::{
+    Decimate, Eliminate, Engine, Enumerate, Evidence, Gibbs, LinearResponse, Machine, MeanField, Tap,
+};
 
 use crate::options::{Common, EngineName, EngineOptions};
 
@@ -23,19 +25,26 @@ impl EngineOptions {
         evidence: &Evidence,
         task: Task,
         common: &Common,
-    ) -> isinglass::Result<Box<dyn Engine>> {
+    ) -> anyhow::Result<Box<dyn Engine>> {
+        self.variational.check(self.engine)?;
         let budget = self.budget;
+        let settings = self.variational.settings(common.seed, budget);
         Ok(match self.engine {
             EngineName::Enumerate => Box::new(Enumerate { budget }),
             EngineName::Decimate => Box::new(Decimate::new(budget)),
             EngineName::Eliminate => Box::new(Eliminate::new(budget)),
+            EngineName::MeanField => Box::new(MeanField { settings }),
+            EngineName::Tap => Box::new(Tap { settings }),
+            EngineName::LinearResponse => {
+                Box::new(LinearResponse { around: self.variational.around(), settings })
+            }
             EngineName::Gibbs => self.gibbs(common.seed),
             EngineName::Auto => match auto::choose(machine, evidence, budget)? {
                 Choice::Exact { engine, reason } => {
                     common.note(&format!("engine: {reason}"));
                     engine
                 }
-                Choice::Sampling { refusal, .. } if task == Task::Exact => return Err(refusal),
+                Choice::Sampling { refusal, .. } if task == Task::Exact => return Err(refusal.into()),
                 Choice::Sampling { reason, .. } => {
                     common.note(&format!("engine: {reason}"));
                     self.gibbs(common.seed)

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use clap::{Args, ValueEnum};
+use isinglass::engine::{Annealing, Around, Schedule, VariationalSettings};
 use isinglass::{Budget, Evidence, Machine, Spin};
 use isinglass_files::{TableOptions, Values, read_evidence, read_model};
 
@@ -141,8 +142,95 @@ pub(crate) enum EngineName {
     Decimate,
     /// Unit by unit, with tables where decimation ends: exact for any treewidth within the budget
     Eliminate,
+    /// Independent units: a lower bound on log Z, means, no correlations beyond theirs
+    MeanField,
+    /// Mean field with the reaction of a unit's neighbours taken off: an approximation for many weak couplings
+    Tap,
+    /// The means of --around, correlations from how they answer to fields: an approximation
+    LinearResponse,
     /// Gibbs sampling: estimates with standard errors
     Gibbs,
+}
+
+/// The theory around which `linear-response` is taken.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(crate) enum AroundName {
+    /// Mean field
+    MeanField,
+    /// The equations of Thouless, Anderson and Palmer
+    Tap,
+}
+
+/// In which order variational engines update units.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(crate) enum ScheduleName {
+    /// One after the other
+    Sequential,
+    /// All at once: may oscillate, which is noticed and damped
+    Parallel,
+}
+
+/// How variational engines look for their fixed points.
+#[derive(Args)]
+pub(crate) struct VariationalOptions {
+    /// linear-response: around which fixed point [default: mean-field]
+    #[arg(long, value_name = "THEORY", help_heading = "Engine")]
+    around: Option<AroundName>,
+    /// variational: begin at temperature T0 and cool down to the machine's own in so many geometric steps, such as 60:8
+    #[arg(long, value_name = "T0:STEPS", help_heading = "Engine")]
+    anneal: Option<Annealing>,
+    /// variational: points from which the search begins; the best end is kept
+    #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Engine", value_parser = at_least::<1>)]
+    starts: usize,
+    /// variational: the share of the old value kept in each update, below 1; raised where an iteration oscillates
+    #[arg(long, value_name = "X", default_value = "0", help_heading = "Engine", value_parser = below_one, allow_hyphen_values = true)]
+    damping: f64,
+    /// variational: in which order units are updated
+    #[arg(long, value_name = "ORDER", default_value = "sequential", help_heading = "Engine")]
+    schedule: ScheduleName,
+    /// variational: sweeps at most
+    #[arg(long, value_name = "N", default_value_t = 10_000, help_heading = "Engine", value_parser = at_least::<1>)]
+    max_sweeps: usize,
+}
+
+impl VariationalOptions {
+    /// What the library is to do.
+    pub(crate) fn settings(&self, seed: u64, budget: Budget) -> VariationalSettings {
+        VariationalSettings {
+            sweeps: self.max_sweeps,
+            damping: self.damping,
+            schedule: match self.schedule {
+                ScheduleName::Sequential => Schedule::Sequential,
+                ScheduleName::Parallel => Schedule::Parallel,
+            },
+            starts: self.starts,
+            anneal: self.anneal,
+            seed,
+            budget,
+            ..VariationalSettings::default()
+        }
+    }
+
+    /// The theory to take a linear response around.
+    pub(crate) fn around(&self) -> Around {
+        match self.around {
+            None | Some(AroundName::MeanField) => Around::MeanField,
+            Some(AroundName::Tap) => Around::Tap,
+        }
+    }
+
+    /// Refuse options that the engine named has no use for.
+    pub(crate) fn check(&self, engine: EngineName) -> Result<(), Usage> {
+        if self.around.is_some() && engine != EngineName::LinearResponse {
+            return Err(Usage("--around belongs to --engine linear-response".into()));
+        }
+        let is_variational =
+            matches!(engine, EngineName::MeanField | EngineName::Tap | EngineName::LinearResponse);
+        if self.anneal.is_some() && !is_variational {
+            return Err(Usage("--anneal belongs to variational engines such as --engine mean-field".into()));
+        }
+        Ok(())
+    }
 }
 
 /// Which engine, and how much it may take.
@@ -166,6 +254,8 @@ pub(crate) struct EngineOptions {
     /// gibbs: chains
     #[arg(long, value_name = "N", default_value_t = 32, help_heading = "Engine", value_parser = at_least::<1>)]
     pub(crate) chains: usize,
+    #[command(flatten)]
+    pub(crate) variational: VariationalOptions,
 }
 
 /// How to read a table.
@@ -224,6 +314,12 @@ pub(crate) fn find(machine: &Machine, name: &str) -> isinglass::Result<usize> {
 pub(crate) fn at_least<const LEAST: usize>(text: &str) -> Result<usize, String> {
     let number = text.parse::<usize>().ok().filter(|number| *number >= LEAST);
     number.ok_or_else(|| format!("expected a whole number of at least {LEAST}"))
+}
+
+/// A number of at least 0 and below 1.
+pub(crate) fn below_one(text: &str) -> Result<f64, String> {
+    let number = text.parse::<f64>().ok().filter(|x| (0.0..1.0).contains(x));
+    number.ok_or_else(|| "expected a number of at least 0 and below 1".into())
 }
 
 /// Refuse an output that would replace one of the inputs.

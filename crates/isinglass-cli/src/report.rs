@@ -41,10 +41,11 @@ pub(crate) fn error(error: &anyhow::Error) {
 }
 
 /// An error with advice, where a larger budget or less to do would help.
-pub(crate) fn with_hint(error: isinglass::Error, hint: &str) -> anyhow::Error {
-    match error {
-        isinglass::Error::OverBudget { .. } => anyhow::anyhow!("{error}\nhint: {hint}"),
-        other => other.into(),
+pub(crate) fn with_hint(error: impl Into<anyhow::Error>, hint: &str) -> anyhow::Error {
+    let error = error.into();
+    match error.downcast_ref() {
+        Some(isinglass::Error::OverBudget { .. }) => anyhow::anyhow!("{error}\nhint: {hint}"),
+        _ => error,
     }
 }
 
@@ -116,7 +117,34 @@ pub(crate) fn provenance(engine: &str, guarantee: Guarantee, diagnostics: &Diagn
             if diagnostics.converged { "" } else { " (not converged)" }
         );
     }
+    if let Some(iteration) = diagnostics.iteration {
+        let _ = writeln!(
+            out,
+            "{}, equations hold to {:.1e}{}{}",
+            counted(iteration.sweeps, "sweep"),
+            iteration.residual,
+            if iteration.oscillated { ", oscillated and was damped" } else { "" },
+            if diagnostics.converged { "" } else { " (not converged)" }
+        );
+    }
     out
+}
+
+/// A count with its word: `1 sweep`, `2 sweeps`.
+pub(crate) fn counted(count: usize, word: &str) -> String {
+    format!("{count} {word}{}", if count == 1 { "" } else { "s" })
+}
+
+/// How the search for a fixed point went, for JSON.
+pub(crate) fn iteration(diagnostics: &Diagnostics) -> Option<Value> {
+    diagnostics.iteration.map(|iteration| {
+        json!({
+            "sweeps": iteration.sweeps,
+            "residual": iteration.residual,
+            "damping": iteration.damping,
+            "oscillated": iteration.oscillated,
+        })
+    })
 }
 
 /// How the chains mixed, for JSON: `null` for direct methods.
@@ -133,10 +161,19 @@ pub(crate) fn mixing(diagnostics: &Diagnostics) -> Value {
 
 /// What to say when a method did not converge.
 pub(crate) fn warn_unless_converged(common: &crate::options::Common, diagnostics: &Diagnostics) {
-    if !diagnostics.converged {
-        common.note(
+    if diagnostics.converged {
+        return;
+    }
+    match diagnostics.iteration {
+        Some(iteration) => common.note(&format!(
+            "warning: no fixed point was reached in {} (its equations are violated by up to {:.1e}); \
+             take more --max-sweeps, --damping, --anneal, or another engine",
+            counted(iteration.sweeps, "sweep"),
+            iteration.residual
+        )),
+        None => common.note(
             "warning: the chains did not mix well (see R-hat and effective samples); \
              take more --samples and --burn-in, or an exact engine",
-        );
+        ),
     }
 }

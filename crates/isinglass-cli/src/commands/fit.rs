@@ -211,7 +211,7 @@ impl Args {
         // Whatever a bias is at the start, it is trained: the engine must be able to do with all of them. And what it can do with the input units
         // clamped alone, it can do with more units clamped.
         let trained = start.clone().with_parameters(start.weights().to_vec(), vec![1.0; start.units()])?;
-        let advise = |error| {
+        let advise = |error: anyhow::Error| {
             let advice = "give more --budget, sparser --visible-links, or fewer units or missing cells; --learner factorized fits any size";
             report::with_hint(error, advice)
         };
@@ -225,7 +225,7 @@ impl Args {
             restarts.fit(&learner, start, table, &mut progress)
         };
         progress.finish();
-        let restarted = restarted.map_err(advise)?;
+        let restarted = restarted.map_err(|error| advise(error.into()))?;
         Ok(Done { learner: learner.name(), engine: Some(engine.name()), restarted })
     }
 }

@@ -114,6 +114,8 @@ struct Document<'a> {
     means: ByName<'a>,
     correlations: ByPair<'a>,
     converged: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    iteration: Option<Value>,
     #[serde(flatten)]
     errors: Option<Errors<'a>>,
     #[serde(flatten)]
@@ -149,6 +151,7 @@ impl<'a> Document<'a> {
             means: ByName { machine, values: &answer.means },
             correlations: by_pair(&answer.correlations.values),
             converged: answer.diagnostics.converged,
+            iteration: report::iteration(&answer.diagnostics),
             errors: answer.errors.as_ref().map(|errors| Errors {
                 log_z_error: errors.log_z,
                 means_error: ByName { machine, values: &errors.means },

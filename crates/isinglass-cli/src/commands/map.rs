@@ -22,14 +22,15 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
     let (machine, evidence) = args.model.read()?;
-    let advise = |error| report::with_hint(error, "give more --budget, or clamp units with --given");
+    let advise =
+        |error: anyhow::Error| report::with_hint(error, "give more --budget, or clamp units with --given");
     let engine = args.engine.choose(&machine, &evidence, Task::Exact, common).map_err(advise)?;
     let finder = engine.mode_finder().ok_or_else(|| Error::CannotDo {
         who: engine.name(),
         what: "find a most probable state".into(),
         why: "it only draws states; --engine decimate, eliminate and enumerate can".into(),
     })?;
-    let mode = finder.mode(&machine, &evidence).map_err(advise)?;
+    let mode = finder.mode(&machine, &evidence).map_err(|error| advise(error.into()))?;
     if common.json {
         let state = machine.names().iter().cloned().zip(mode.state.iter().map(|&s| json!(s)));
         return report::json(&json!({

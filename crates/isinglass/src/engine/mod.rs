@@ -58,6 +58,16 @@ pub trait Engine: Send + Sync {
         true
     }
 
+    /// Whether its answers are exact, but for numbers too large to be.
+    fn is_exact(&self) -> bool {
+        false
+    }
+
+    /// Whether its means and pair moments are the derivatives of its log Z: then they are the gradient of a likelihood that it can also compute.
+    fn moments_are_derivatives(&self) -> bool {
+        true
+    }
+
     /// The engine as one that draws states, if it can.
     fn sampler(&self) -> Option<&dyn Sampler> {
         None

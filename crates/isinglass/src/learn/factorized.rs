@@ -70,10 +70,12 @@ impl Learner for Factorized {
         Ok(Fit {
             machine,
             history: vec![step],
+            kept: 0,
             converged: true,
             stopped: "closed form".into(),
             log_likelihood: Some(log_likelihood),
             guarantee: Guarantee::Exact,
+            pseudo_log_likelihood: None,
             notes: about_columns(
                 &constant,
                 "with one value only: biases as if half a row of each value were added",

@@ -10,7 +10,8 @@
 
 use std::collections::HashMap;
 
-use super::notes::about_likelihood;
+use super::judge::Judge;
+use super::notes::{about_likelihood, about_swings};
 use super::optimize::{self, Objective, OptimizerSettings};
 use super::{Fit, Learner, Observer, Step};
 use crate::engine::{Ask, Batch, Engine, Group, Guarantee, Statistics};
@@ -26,6 +27,10 @@ pub struct Phases<'a> {
 }
 
 /// Learns by following the gradient of the information gain, with an engine for both phases.
+///
+/// With an engine that is not exact, the objective is as approximate as the engine. A fit that does not converge then keeps the machine of largest
+/// pseudo-likelihood among those it has seen, and says if it only swung to and fro, as naive mean field does on data with correlations
+/// (Kappen & Rodríguez 1997, section 2.3).
 ///
 /// *Accuracy*: that of the engine; with an exact one it is exact maximum likelihood. Without hidden units the objective is concave, and the
 /// optimum found is the only one. *When it fails*: data in which a combination of units never varies has its maximum at infinity; weights then
@@ -86,29 +91,56 @@ impl Learner for Likelihood<'_> {
             return Err(Error::invalid("l2", problem));
         }
         let gain = InformationGain::new(self.phases, start, table, self.l2)?;
-        let mut history = Vec::new();
+        let mut judge = Judge::new(self.phases, start, table)?;
+        let mut history: Vec<Step> = Vec::new();
         let found = optimize::maximize(
             &gain,
             gain.parameters_of(start),
             &self.settings,
             &mut |iteration, parameters, objective, gradient_norm| {
                 let step = Step { iteration, objective, gradient_norm };
+                let machine = gain.machine_of(parameters)?;
+                if let Some(judge) = &mut judge {
+                    judge.hear(iteration, parameters, &machine)?;
+                }
                 history.push(step);
-                observer.step(&step, &gain.machine_of(parameters)?)
+                observer.step(&step, &machine)
             },
         )?;
-        let machine = gain.machine_of(&found.parameters)?;
+        let mut kept = kept_iteration(&history, found.converged);
+        let mut parameters = found.parameters;
+        let mut notes = Vec::new();
+        let mut quality = None;
+        if let Some(judge) = judge {
+            let (best, seen) = judge.verdict(found.converged);
+            if !found.converged {
+                (kept, parameters) = (best.iteration, best.parameters);
+                notes.extend(about_swings(&history, kept, self.phases.free.name()));
+            }
+            quality = Some(seen);
+        }
+        let machine = gain.machine_of(&parameters)?;
         let last = gain.evaluate(&machine)?;
+        notes.extend(about_likelihood(&machine, table));
         Ok(Fit {
             log_likelihood: Some(last.gain),
             guarantee: last.guarantee,
-            notes: about_likelihood(&machine, table),
+            pseudo_log_likelihood: quality,
+            notes,
             machine,
             history,
+            kept,
             converged: found.converged,
             stopped: found.stopped,
         })
     }
+}
+
+/// The iteration whose point an optimiser keeps: the last where it converged, otherwise the one with the largest objective.
+fn kept_iteration(history: &[Step], converged: bool) -> usize {
+    let highest = history.iter().max_by(|a, b| a.objective.total_cmp(&b.objective));
+    let kept = if converged { history.last() } else { highest };
+    kept.map_or(0, |step| step.iteration)
 }
 
 /// The information gain of a table as a function of a machine's trainable parameters, value and gradient in one call.
@@ -320,6 +352,11 @@ impl Objective for InformationGain<'_> {
     fn value(&self, parameters: &[f64]) -> Result<f64> {
         let machine = self.machine_of(parameters)?;
         Ok(self.gain(&machine)? - self.penalty(&machine))
+    }
+
+    fn gradient_is_of_value(&self) -> bool {
+        let clamped = self.incomplete.rows() == 0 || self.phases.clamped.moments_are_derivatives();
+        clamped && self.phases.free.moments_are_derivatives()
     }
 }
 

@@ -6,6 +6,7 @@
 
 mod chow_liu;
 mod factorized;
+mod judge;
 mod likelihood;
 mod notes;
 mod optimize;
@@ -43,6 +44,8 @@ pub struct Fit {
     pub machine: Machine,
     /// Each iteration, the start first.
     pub history: Vec<Step>,
+    /// The iteration whose machine was kept.
+    pub kept: usize,
     /// Whether the gradient fell below the tolerance.
     pub converged: bool,
     /// Why the fit stopped, in words.
@@ -51,6 +54,8 @@ pub struct Fit {
     pub log_likelihood: Option<f64>,
     /// What kind of number the log-likelihood is.
     pub guarantee: Guarantee,
+    /// The average pseudo-log-likelihood of a row, where machines were compared by it since their likelihoods are not known.
+    pub pseudo_log_likelihood: Option<f64>,
     /// What the user should know about the data or the fit.
     pub notes: Vec<String>,
 }
@@ -61,10 +66,15 @@ impl Fit {
         self.history.last().map_or(0, |step| step.iteration)
     }
 
-    /// The iteration whose machine was kept: the last if the fit converged, otherwise the one with the largest objective.
+    /// The iteration whose machine was kept: the last if the fit converged, otherwise the best.
     pub fn best(&self) -> Option<&Step> {
-        let highest = || self.history.iter().max_by(|a, b| a.objective.total_cmp(&b.objective));
-        if self.converged { self.history.last() } else { highest() }
+        self.history.get(self.kept)
+    }
+
+    /// By what fits of the same table are compared: the objective, or the pseudo-log-likelihood where the objective is approximate.
+    pub fn quality(&self) -> f64 {
+        let objective = self.best().map_or(f64::NEG_INFINITY, |step| step.objective);
+        self.pseudo_log_likelihood.unwrap_or(objective)
     }
 }
 

@@ -1,5 +1,6 @@
 //! What the user should know about the data or the fit.
 
+use super::Step;
 use crate::{Machine, Role, Table};
 
 /// A note on some columns, if there are any; the first few by name.
@@ -58,5 +59,42 @@ pub(super) fn about_likelihood(machine: &Machine, table: &Table) -> Vec<String> 
     if machine.with_role(Role::Visible).next().is_none() {
         notes.push("there are no visible units: nothing is modelled".into());
     }
+    notes
+}
+
+/// A fit of fewer iterations has had no time to swing.
+const LEAST_ITERATIONS: usize = 20;
+
+/// Ups and downs of the objective, in the second half of a fit, that are no accident.
+const TURNS: usize = 4;
+
+/// Notes on a fit with approximate engines that did not converge: whether it swung to and fro, and what was kept.
+pub(super) fn about_swings(history: &[Step], kept: usize, engine: &str) -> Vec<String> {
+    let mut notes = Vec::new();
+    let (early, late) = history.split_at(history.len() / 2);
+    let least = |steps: &[Step]| steps.iter().map(|step| step.gradient_norm).fold(f64::INFINITY, f64::min);
+    let turns = late.windows(3).filter(|steps| {
+        (steps[1].objective - steps[0].objective) * (steps[2].objective - steps[1].objective) < 0.0
+    });
+    let turns = turns.count();
+    let swings = history.len() >= LEAST_ITERATIONS && turns >= TURNS && least(late) > 0.5 * least(early);
+    if swings {
+        notes.push(format!(
+            "the fit oscillates: in its last {} iterations the objective turned {turns} times, and the gradient never fell below {:.1e}",
+            late.len(),
+            least(late)
+        ));
+    }
+    if engine == crate::MeanField::NAME {
+        notes.push(
+            "learning with naive mean field has no fixed point where the data are correlated (Kappen & Rodríguez 1997, section 2.3); \
+             linear-response, tap or bethe may do better"
+                .into(),
+        );
+    }
+    notes.push(format!(
+        "the machine of iteration {kept} is kept, that of largest pseudo-likelihood among {}",
+        history.len()
+    ));
     notes
 }

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use super::{Fit, Learner, Observer, Step, start};
 use crate::{Error, Machine, Result, Role, Table};
 
-/// Fits from several random starts and keeps the one with the largest objective.
+/// Fits from several random starts and keeps the best, by [`Fit::quality`].
 ///
 /// With hidden units the likelihood has more than one maximum, and where a fit ends depends on where it began. Start `k` is
 /// [`start(structure, table, seed, k)`](start()), so that more restarts keep what fewer have found. Without hidden units all starts are the
@@ -38,7 +38,7 @@ pub struct Restarts {
 pub struct Restarted {
     /// The best fit; among equals the first.
     pub fit: Fit,
-    /// The objective at which each start that was made ended.
+    /// The [quality](Fit::quality) with which each start that was made ended.
     pub objectives: Vec<f64>,
     /// The number of the best start, counted from 0.
     pub best: usize,
@@ -79,7 +79,7 @@ impl Restarts {
                 }
                 result => result?,
             };
-            let objective = fit.best().map_or(f64::NEG_INFINITY, |step| step.objective);
+            let objective = fit.quality();
             objectives.push(objective);
             if best.as_ref().is_none_or(|&(highest, ..)| objective > highest) {
                 best = Some((objective, restart, fit));

@@ -4,7 +4,7 @@
 
 mod completion;
 
-use crate::engine::Guarantee;
+use crate::engine::{Engine, Guarantee};
 use crate::learn::{InformationGain, Phases};
 use crate::{Error, Machine, Result, Table};
 
@@ -62,6 +62,11 @@ pub fn score(machine: &Machine, table: &Table, phases: Phases<'_>) -> Result<Sco
         guarantee,
         notes,
     })
+}
+
+/// The average pseudo-log-likelihood of a row, as [`Score::pseudo_log_likelihood`].
+pub(crate) fn pseudo_log_likelihood(machine: &Machine, table: &Table, engine: &dyn Engine) -> Result<f64> {
+    Ok(completion::completion(machine, table, engine)?.per_row)
 }
 
 /// A score, or a note why the engine cannot give it.

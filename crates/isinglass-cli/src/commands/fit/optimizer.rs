@@ -4,7 +4,7 @@ use clap::{Args, ValueEnum};
 use isinglass::learn::{Method, OptimizerSettings};
 
 use super::non_negative;
-use crate::options::Usage;
+use crate::options::{Usage, below_one};
 
 /// Which optimiser, and when it stops.
 #[derive(Args)]
@@ -90,12 +90,6 @@ impl OptimizerName {
 fn positive(text: &str) -> Result<f64, String> {
     let number = text.parse::<f64>().ok().filter(|x| x.is_finite() && *x > 0.0);
     number.ok_or_else(|| "expected a finite number above 0".into())
-}
-
-/// A number of at least 0 and below 1.
-fn below_one(text: &str) -> Result<f64, String> {
-    let number = text.parse::<f64>().ok().filter(|x| (0.0..1.0).contains(x));
-    number.ok_or_else(|| "expected a number of at least 0 and below 1".into())
 }
 
 #[cfg(test)]

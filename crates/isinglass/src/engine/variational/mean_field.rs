@@ -170,6 +170,10 @@ impl Engine for LinearResponse {
         Self::NAME
     }
 
+    fn moments_are_derivatives(&self) -> bool {
+        false
+    }
+
     fn expectations(&self, machine: &Machine, evidence: &Evidence, pairs: Pairs) -> Result<Expectations> {
         self.solver().single(machine, evidence, pairs)
     }

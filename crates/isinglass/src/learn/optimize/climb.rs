@@ -9,14 +9,17 @@ use crate::{Error, Result};
 pub(super) struct Climb<'c, 'w> {
     settings: &'c OptimizerSettings,
     watch: &'c mut Watch<'w>,
+    /// Whether values decide; otherwise the gradient does.
+    by_value: bool,
     best: Vec<f64>,
+    /// The value of the best point; without values to go by, its gradient's largest component, negated.
     best_value: f64,
     converged: bool,
 }
 
 impl<'c, 'w> Climb<'c, 'w> {
-    pub(super) fn new(settings: &'c OptimizerSettings, watch: &'c mut Watch<'w>) -> Self {
-        Self { settings, watch, best: Vec::new(), best_value: f64::NEG_INFINITY, converged: false }
+    pub(super) fn new(settings: &'c OptimizerSettings, watch: &'c mut Watch<'w>, by_value: bool) -> Self {
+        Self { settings, watch, by_value, best: Vec::new(), best_value: f64::NEG_INFINITY, converged: false }
     }
 
     /// Note an iteration, the start being number 0; the reason to stop there, if there is one.
@@ -34,13 +37,14 @@ impl<'c, 'w> Climb<'c, 'w> {
         if !(value.is_finite() && norm.is_finite()) {
             return Err(self.broken(iteration));
         }
+        let height = if self.by_value { value } else { -norm };
         // A flat place below one that was seen before is no optimum.
         self.converged =
-            norm <= self.settings.tolerance && value >= self.best_value - rounding(self.best_value);
-        if self.converged || value >= self.best_value {
+            norm <= self.settings.tolerance && height >= self.best_value - rounding(self.best_value);
+        if self.converged || height >= self.best_value {
             self.best.clear();
             self.best.extend_from_slice(parameters);
-            self.best_value = value;
+            self.best_value = height;
         }
         let watched = (self.watch)(iteration, parameters, value, norm)?;
         Ok(if self.converged {

@@ -9,6 +9,7 @@ mod climb;
 mod lbfgs;
 mod line_search;
 mod momentum;
+mod secant;
 #[cfg(test)]
 mod tests;
 
@@ -26,6 +27,11 @@ pub trait Objective {
     fn value(&self, parameters: &[f64]) -> Result<f64> {
         self.value_and_gradient(parameters, &mut vec![0.0; parameters.len()])
     }
+
+    /// Whether the gradient is that of the value. Where it is not, a place is looked for at which the gradient vanishes, and values decide nothing.
+    fn gradient_is_of_value(&self) -> bool {
+        true
+    }
 }
 
 /// How to follow the gradient.
@@ -38,7 +44,8 @@ pub trait Objective {
 /// | [`Adaptive`](Method::Adaptive) | 2 to 3, one of them without gradient | no rate to be chosen, and an objective that never falls |
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub enum Method {
-    /// Limited-memory BFGS (Liu and Nocedal 1989) with a Moré–Thuente line search.
+    /// Limited-memory BFGS (Liu and Nocedal 1989) with a Moré–Thuente line search. For a gradient that is not that of the value, the same
+    /// steps, shortened until the gradient itself gets smaller.
     #[default]
     Lbfgs,
     /// Nonlinear conjugate gradients: the Polak–Ribière formula, cut off at 0 (Gilbert and Nocedal 1992), with a strong-Wolfe
@@ -160,8 +167,15 @@ pub(super) fn maximize(
     watch: &mut Watch<'_>,
 ) -> Result<Optimum> {
     settings.check()?;
-    let climb = Climb::new(settings, watch);
+    let of_value = objective.gradient_is_of_value();
+    let climb = Climb::new(settings, watch, of_value);
     match settings.method {
+        Method::Cg | Method::Adaptive { .. } if !of_value => Err(Error::CannotDo {
+            who: settings.method.name(),
+            what: "follow this gradient".into(),
+            why: "it compares values, and the engine's moments are not the derivatives of its log Z; take L-BFGS or momentum".into(),
+        }),
+        Method::Lbfgs if !of_value => secant::maximize(objective, start, climb),
         Method::Lbfgs => lbfgs::maximize(objective, start, climb),
         Method::Cg => cg::maximize(objective, start, climb),
         Method::Momentum { rate, momentum } => momentum::maximize(objective, start, (rate, momentum), climb),

@@ -17,8 +17,11 @@ pub(super) fn maximize(
     loop {
         rose |= here.value > first;
         if let Some(stopped) = climb.visit(iteration, &here.parameters, here.value, &here.gradient)? {
-            let in_vain =
-                if iteration > 0 && !rose { "; the objective never rose: the rate is too large" } else { "" };
+            let in_vain = if iteration > 0 && !rose && objective.gradient_is_of_value() {
+                "; the objective never rose: the rate is too large"
+            } else {
+                ""
+            };
             return Ok(climb.end(stopped + in_vain));
         }
         for (v, g) in velocity.iter_mut().zip(&here.gradient) {

@@ -85,6 +85,10 @@ impl Engine for Enumerate {
         Self::NAME
     }
 
+    fn is_exact(&self) -> bool {
+        true
+    }
+
     fn sampler(&self) -> Option<&dyn Sampler> {
         Some(self)
     }

@@ -128,6 +128,10 @@ macro_rules! engine_by_network {
                 Self::NAME
             }
 
+            fn is_exact(&self) -> bool {
+                true
+            }
+
             fn sampler(&self) -> Option<&dyn Sampler> {
                 Some(self)
             }
