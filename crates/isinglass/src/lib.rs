@@ -55,9 +55,9 @@ pub mod search;
 pub mod table;
 
 pub use engine::{
-    Ask, Batch, BatchExpectations, Budget, Cumulants, Decimate, Diagnostics, Eliminate, Engine, Enumerate,
-    Expectations, Gibbs, Guarantee, JointTable, LinearResponse, MeanField, PairMoments, Pairs, Sampler,
-    Statistics, Tap,
+    Ask, Batch, BatchExpectations, Bethe, Budget, Cumulants, Decimate, Diagnostics, Eliminate, Engine,
+    Enumerate, Expectations, Gibbs, Guarantee, JointTable, LinearResponse, MeanField, PairMoments, Pairs,
+    Sampler, Statistics, Tap,
 };
 pub use error::{Error, Result};
 pub use graph::Graph;

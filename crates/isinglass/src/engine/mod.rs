@@ -25,7 +25,9 @@ pub use expectations::{
     Pairs, StandardErrors, Statistics,
 };
 pub use sampling::{Gibbs, GibbsSettings};
-pub use variational::{Annealing, Around, LinearResponse, MeanField, Schedule, Tap, VariationalSettings};
+pub use variational::{
+    Annealing, Around, Bethe, LinearResponse, MeanField, Schedule, Tap, VariationalSettings,
+};
 
 use crate::search::ModeFinder;
 use crate::{Evidence, Machine, Result};

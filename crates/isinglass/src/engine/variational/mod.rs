@@ -4,6 +4,7 @@
 //! `mean-field`, `tap` and `linear-response`; `solver` brings machine and evidence to the search and its results back; `search` looks for the fixed points of rows
 //! that stand side by side (`panel`), by sweeps (`sweep`) of updates (`update`), with the fields of `couplings`; `response` inverts the curvature at a fixed point.
 
+mod bethe;
 mod couplings;
 mod mean_field;
 mod panel;
@@ -14,6 +15,7 @@ mod solver;
 mod sweep;
 mod update;
 
+pub use bethe::Bethe;
 pub use mean_field::{Around, LinearResponse, MeanField, Tap};
 pub use settings::{Annealing, Schedule, VariationalSettings};
 

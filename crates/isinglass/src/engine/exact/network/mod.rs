@@ -8,7 +8,7 @@
 
 mod bucket;
 mod cumulants;
-mod digits;
+pub(in crate::engine) mod digits;
 mod fourier;
 mod generic;
 mod jet;

@@ -1,0 +1,136 @@
+//! What messages say: log Z, means, moments of couplings, and by how much the equations are violated.
+//!
+//! With `H` the field of a unit with all messages, and `c_i = H_i − u_{j→i}` its cavity field without neighbour j, the Bethe free energy at a point is
+//!
+//! ```text
+//! ln Z = Σ_i ln 2cosh H_i + Σ_(ij) [ln Z_ij − ln 2cosh H_i − ln 2cosh H_j]
+//! Z_ij = Σ_{s,s'} exp(v s s' + c_i s + c_j s')
+//! ```
+//!
+//! (Yedidia, Freeman & Weiss 2005, eq. 36, in messages). In this form it is stationary where the messages satisfy their equations: an error ε in them makes one of ε² in log Z.
+
+use fearless_simd::{Level, Simd, dispatch, f64x8, prelude::*};
+
+use super::messages::{Messages, at_once, distance, gather, largest, message, spread};
+use super::wiring::Wiring;
+use crate::numeric::lanes::{LANES, exp_nonpositive, ln_two_cosh, tanh};
+
+/// What follows from messages, for each row.
+pub(super) struct Beliefs<const N: usize> {
+    /// Without constants.
+    pub(super) log_z: [f64; N],
+    /// The largest difference between a message and what its equation gives.
+    pub(super) residual: [f64; N],
+    /// ⟨s_i⟩ at each place.
+    pub(super) means: Vec<[f64; N]>,
+    /// `1 − ⟨s_i⟩²` at each place, without cancellation.
+    pub(super) variances: Vec<[f64; N]>,
+    /// ⟨s_i s_j⟩ of each link ahead.
+    pub(super) moments: Vec<[f64; N]>,
+    /// ⟨s_i s_j⟩ − ⟨s_i⟩⟨s_j⟩ of each link ahead, without cancellation.
+    pub(super) covariances: Vec<[f64; N]>,
+}
+
+impl<const N: usize> Beliefs<N> {
+    /// The bytes of all numbers.
+    pub(super) fn bytes(free: usize, links: usize) -> u128 {
+        8 * N as u128 * (3 * free as u128 + 2 * links as u128)
+    }
+
+    /// Of messages as they are, at the machine's own temperature.
+    pub(super) fn of(messages: &mut Messages<'_, N>) -> Self {
+        messages.add_up(1.0);
+        let Wiring { locals, edges, .. } = messages.wiring;
+        let mut beliefs = Self {
+            log_z: [0.0; N],
+            residual: [0.0; N],
+            means: vec![[0.0; N]; locals.len()],
+            variances: vec![[0.0; N]; locals.len()],
+            moments: vec![[0.0; N]; edges.len()],
+            covariances: vec![[0.0; N]; edges.len()],
+        };
+        dispatch!(Level::new(), simd => beliefs.read(simd, messages));
+        beliefs
+    }
+
+    #[inline(always)]
+    fn read<S: Simd>(&mut self, simd: S, messages: &Messages<'_, N>) {
+        let Messages { wiring, totals, ahead, back, .. } = messages;
+        // ln 2cosh H of each unit, which every link needs.
+        let mut logs = vec![[0.0; N]; totals.len()];
+        let step = at_once(N);
+        for first in (0..totals.len()).step_by(step) {
+            let total = gather(simd, totals, |lane| (first + lane).min(totals.len() - 1));
+            let log = ln_two_cosh(simd, total);
+            put(&mut logs, first, log);
+            put(&mut self.means, first, tanh(simd, total));
+            put(&mut self.variances, first, four_over_square(simd, log));
+        }
+        for log in &logs {
+            for (sum, x) in self.log_z.iter_mut().zip(log) {
+                *sum += x;
+            }
+        }
+
+        let links = ahead.len();
+        let half = f64x8::splat(simd, 0.5);
+        let mut residual = f64x8::splat(simd, 0.0);
+        for first in (0..links).step_by(step) {
+            let link = |lane: usize| (first + lane).min(links - 1);
+            let mirror = |lane: usize| wiring.ahead.mirrors[link(lane)] as usize;
+            let sender = |lane: usize| wiring.ahead.senders[link(lane)] as usize;
+            let receiver = |lane: usize| wiring.back.senders[mirror(lane)] as usize;
+            let v = spread::<S, N>(simd, &wiring.ahead.couplings, link);
+            let (out, incoming) = (gather(simd, ahead, link), gather(simd, back, mirror));
+            let a = gather(simd, totals, sender) - incoming;
+            let b = gather(simd, totals, receiver) - out;
+            residual = residual.max(distance(simd, message(simd, v, a), out));
+            residual = residual.max(distance(simd, message(simd, v, b), incoming));
+            // Half the log-odds of equal against unequal.
+            let tie = v + message(simd, a, b);
+            let log = (ln_two_cosh(simd, a + b) + ln_two_cosh(simd, a - b)) * half + ln_two_cosh(simd, tie);
+            put(&mut self.moments, first, tanh(simd, tie));
+            put(&mut self.covariances, first, covariance(simd, v, log));
+            let apart = log - gather(simd, &logs, sender) - gather(simd, &logs, receiver);
+            let mut lanes = [0.0; LANES];
+            apart.store_array(&mut lanes);
+            for terms in lanes.chunks(N).take(links - first) {
+                for (sum, x) in self.log_z.iter_mut().zip(terms) {
+                    *sum += x;
+                }
+            }
+        }
+        let mut lanes = [0.0; LANES];
+        residual.store_array(&mut lanes);
+        self.residual = largest(lanes);
+    }
+}
+
+/// `1/cosh² = 4 / (2cosh)²`, given `ln 2cosh`.
+#[inline(always)]
+fn four_over_square<S: Simd>(simd: S, log: f64x8<S>) -> f64x8<S> {
+    let exponent = log.mul_add(f64x8::splat(simd, -2.0), f64x8::splat(simd, 4f64.ln()));
+    exp_nonpositive(simd, exponent.min(f64x8::splat(simd, 0.0)))
+}
+
+/// `4 (p₊₊ p₋₋ − p₊₋ p₋₊) = 8 sinh 2v / Z_ij²`, given `ln Z_ij`.
+#[inline(always)]
+fn covariance<S: Simd>(simd: S, v: f64x8<S>, log_z: f64x8<S>) -> f64x8<S> {
+    let size = v.abs();
+    let one = f64x8::splat(simd, 1.0);
+    // 1 − e^(−4|v|) from a tanh, so that small couplings keep their digits.
+    let slope = tanh(simd, size + size);
+    let sinh = (slope + slope) / (one + slope);
+    let exponent = (size - log_z) * f64x8::splat(simd, 2.0);
+    (sinh * exp_nonpositive(simd, exponent) * f64x8::splat(simd, 4.0)).copysign(v)
+}
+
+/// Store what a vector holds of the numbers from a place on.
+#[inline(always)]
+fn put<S: Simd, const N: usize>(to: &mut [[f64; N]], first: usize, vector: f64x8<S>) {
+    let mut lanes = [0.0; LANES];
+    vector.store_array(&mut lanes);
+    for (numbers, lanes) in to[first..].iter_mut().zip(lanes.chunks(N)) {
+        numbers.copy_from_slice(lanes);
+    }
+}

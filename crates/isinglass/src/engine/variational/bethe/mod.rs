@@ -1,0 +1,119 @@
+//! Engine `bethe`: loopy belief propagation.
+//!
+//! `wiring` puts the free units in order and knows which message goes where, `messages` passes them on, `monitor` watches for oscillation, `search` goes through starts and
+//! temperatures until the equations hold, and `beliefs` reads log Z and moments from messages. `solver` leads from rows of evidence to solved rows; `rows` answers for batches, `pairs` for all pairs.
+
+mod beliefs;
+mod messages;
+mod monitor;
+mod pairs;
+mod rows;
+mod search;
+mod solver;
+mod wiring;
+
+pub(super) use self::solver::{Solved, Solver};
+use super::VariationalSettings;
+use crate::engine::exact::digits::guarantee;
+use crate::engine::{Ask, Batch, BatchExpectations, Engine, Expectations, Guarantee, PairMoments, Pairs};
+use crate::{Error, Evidence, Machine, Result};
+
+/// The Bethe approximation by belief propagation: exact without cycles, and often close with them.
+///
+/// Each unit i tells each neighbour j how it would be without it, in messages
+///
+/// ```text
+/// u_{i→j} = artanh(tanh v_ij · tanh h_{i\j})        h_{i\j} = h_i + Σ_{k≠j} u_{k→i}
+/// ```
+///
+/// with `v = w/T` and `h = θ/T` (Pearl 1988; Mézard & Montanari 2009, eq. 14.17 for ±1 units). Where they satisfy these equations, `⟨s_i⟩ = tanh(h_i + Σ_k u_{k→i})`, the moments of couplings follow from
+/// the cavity fields at both ends, and log Z is the Bethe free energy, whose stationary points these are (Yedidia, Freeman & Weiss 2005, theorem 2): moments of couplings and means are its derivatives.
+/// With [`Pairs::All`], units that are not coupled count as independent, `⟨s_i s_j⟩ = ⟨s_i⟩⟨s_j⟩`, except on a forest, where these too are exact.
+///
+/// *Complexity*: linear in the couplings for each sweep. *Memory*: linear. A sweep goes through the units and back, and renews each message once. On a forest one sweep is all, whatever the settings.
+/// Elsewhere sweeps go on until the residual, by how much a message differs from what its equation gives, is at most the tolerance; messages beyond ±20, where tanh is ±1 to
+/// the last digit, count as ±20. Oscillation is detected and damped, and told in the diagnostics.
+///
+/// *Accuracy*: on forests as [`Decimate`](crate::Decimate), and the answer is called exact; an edge of the machine with weight 0 counts as a pair that is not coupled. Elsewhere it is an approximation, neither a bound from below nor from above, that is best for weak
+/// couplings and long cycles. *When it fails*: strong couplings on short frustrated cycles may have no fixed point that the iteration finds; then `converged` is false. With several fixed points, as in a ferromagnet at
+/// low temperature, it finds one; `starts` and `anneal` look for a better one.
+///
+/// The answer for a row of a batch is the same as for the row alone, bit for bit.
+///
+/// # Example
+/// ```
+/// use isinglass::{Bethe, Decimate, Engine, Enumerate, Evidence, Guarantee, Machine, Pairs, topology};
+/// let nothing = Evidence::none(10);
+/// let tree = Machine::from_graph(topology::tree(10, 3)).with_parameters(vec![0.8; 9], vec![0.1; 10])?;
+/// let answer = Bethe::default().expectations(&tree, &nothing, Pairs::Edges)?;
+/// let exact = Decimate::default().expectations(&tree, &nothing, Pairs::Edges)?;
+/// assert_eq!(answer.guarantee, Guarantee::Exact);
+/// assert!((answer.log_z.unwrap() - exact.log_z.unwrap()).abs() < 1e-12);
+///
+/// let clique = Machine::from_graph(topology::full(10)).with_parameters(vec![0.05; 45], vec![0.1; 10])?;
+/// let answer = Bethe::default().expectations(&clique, &nothing, Pairs::Edges)?;
+/// let exact = Enumerate::default().expectations(&clique, &nothing, Pairs::Edges)?;
+/// assert_eq!(answer.guarantee, Guarantee::Approximation);
+/// assert!(answer.diagnostics.converged);
+/// assert!((answer.means[0] - exact.means[0]).abs() < 2e-3);
+/// # Ok::<(), isinglass::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Bethe {
+    /// How fixed points are looked for.
+    pub settings: VariationalSettings,
+}
+
+impl Bethe {
+    /// The name by which users choose the engine.
+    pub const NAME: &'static str = "bethe";
+
+    /// Refuse more pair moments than the budget has room for; those of all pairs take a second array on the way.
+    fn check_pairs(&self, machine: &Machine, pairs: Pairs) -> Result<()> {
+        let count = PairMoments::count(pairs, machine.graph());
+        let copies = if pairs == Pairs::All { 2 } else { 1 };
+        let what = || format!("the moments of {count} pairs");
+        self.settings.budget.check(Self::NAME, 8 * copies * count as u128, what)
+    }
+}
+
+impl Engine for Bethe {
+    fn name(&self) -> &'static str {
+        Self::NAME
+    }
+
+    fn expectations(&self, machine: &Machine, evidence: &Evidence, pairs: Pairs) -> Result<Expectations> {
+        machine.check_evidence(evidence)?;
+        self.check_pairs(machine, pairs)?;
+        let free: Vec<usize> = evidence.free().collect();
+        let solver = Solver::new(machine, &free, &self.settings)?;
+        let solved = solver.solve::<1>(&[evidence.cells()]);
+        let values = match pairs {
+            Pairs::None => Vec::new(),
+            Pairs::Edges => solved.moments.iter().map(|&[moment]| moment).collect(),
+            Pairs::All => solver.all_pairs(&solved),
+        };
+        let Solved { log_z: [log_z], means, diagnostics: [diagnostics], .. } = solved;
+        let is_exact = match pairs {
+            Pairs::None | Pairs::All => solver.is_forest(),
+            Pairs::Edges => solver.is_forest_of_edges(),
+        };
+        Ok(Expectations {
+            log_z: Some(log_z),
+            means: means.into_iter().map(|[mean]| mean).collect(),
+            correlations: PairMoments { pairs, values },
+            guarantee: if is_exact && diagnostics.converged {
+                guarantee(machine, free)
+            } else {
+                Guarantee::Approximation
+            },
+            errors: None,
+            diagnostics,
+        })
+    }
+
+    fn batch(&self, machine: &Machine, batch: &Batch, ask: Ask) -> Result<BatchExpectations> {
+        Error::check_length("units of the batch", batch.units(), machine.units())?;
+        rows::solve(machine, batch, ask, &self.settings)
+    }
+}

@@ -1,0 +1,104 @@
+//! A batch of rows: those with the same free units go through in lanes, eight at a time.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::solver::{Solved, Solver, check_room};
+use super::{Bethe, VariationalSettings};
+use crate::engine::exact::digits::guarantee;
+use crate::engine::parts::{Part, solve_in_parts, statistics_bytes};
+use crate::engine::{Ask, Batch, BatchExpectations, Group, Guarantee};
+use crate::numeric::lanes::LANES;
+use crate::{Machine, Result};
+
+/// About what a message costs in eight rows, all sweeps together, in nanoseconds.
+const MESSAGE_COST: f64 = 1000.0;
+
+/// What a unit or an edge, clamped or free, costs in eight rows, in nanoseconds.
+const ELEMENT_COST: f64 = 16.0;
+
+/// So few rows are faster one by one, each with its own messages in the lanes.
+const FEW_ROWS: usize = 2;
+
+/// Solve all rows of a batch.
+pub(super) fn solve(
+    machine: &Machine,
+    batch: &Batch,
+    ask: Ask,
+    settings: &VariationalSettings,
+) -> Result<BatchExpectations> {
+    if ask.statistics {
+        let edges = machine.graph().edges().len();
+        let what = || format!("the sums of {edges} edge moments");
+        settings.budget.check(Bethe::NAME, statistics_bytes(machine), what)?;
+    }
+    let threads = rayon::current_num_threads();
+    // Where eight rows do not fit on every thread, one may.
+    let fits_lanes = |group: &Group| check_room(machine, &group.free, settings, LANES, threads).is_ok();
+    let in_lanes: Vec<bool> = batch.groups().iter().map(fits_lanes).collect();
+    for (group, in_lanes) in batch.groups().iter().zip(&in_lanes) {
+        if !in_lanes {
+            check_room(machine, &group.free, settings, 1, threads)?;
+        }
+    }
+    let elements = (machine.units() + machine.graph().edges().len()) as f64;
+    let cost = |_: usize, group: &Group| {
+        let messages: usize =
+            group.free.iter().map(|&unit| machine.graph().degree(unit).min(group.free.len())).sum();
+        messages as f64 * MESSAGE_COST + elements * ELEMENT_COST
+    };
+    let all_exact = AtomicBool::new(true);
+    let mut answer = solve_in_parts(machine, batch, ask, cost, |pieces, part| {
+        for piece in pieces {
+            let solver = Solver::new(machine, &batch.groups()[piece.group].free, settings)?;
+            let is_exact = if ask.statistics { solver.is_forest_of_edges() } else { solver.is_forest() };
+            if !is_exact {
+                all_exact.store(false, Ordering::Relaxed);
+            }
+            let lanes = if in_lanes[piece.group] { LANES } else { 1 };
+            for first in piece.rows.clone().step_by(lanes) {
+                let places = first..piece.rows.end.min(first + lanes);
+                let rows: Vec<&[i8]> = places.clone().map(|place| batch.row(place)).collect();
+                let weights = &batch.weights()[places];
+                if rows.len() <= FEW_ROWS {
+                    for (row, weight) in rows.chunks(1).zip(weights.chunks(1)) {
+                        record(&solver.solve::<1>(row), weight, ask, part);
+                    }
+                } else {
+                    record(&solver.solve::<LANES>(&rows), weights, ask, part);
+                }
+            }
+        }
+        Ok(())
+    })?;
+    let is_exact = all_exact.into_inner() && answer.diagnostics.converged;
+    // Differences between rows matter here, so the clamped units' terms count as well.
+    answer.guarantee =
+        if is_exact { guarantee(machine, 0..machine.units()) } else { Guarantee::Approximation };
+    Ok(answer)
+}
+
+/// Note the results of some rows, one weight each.
+fn record<const N: usize>(solved: &Solved<N>, weights: &[f64], ask: Ask, part: &mut Part) {
+    let rows = weights.len();
+    part.log_z.extend(&solved.log_z[..rows]);
+    for diagnostics in &solved.diagnostics[..rows] {
+        part.diagnostics = part.diagnostics.and(*diagnostics);
+    }
+    if ask.means {
+        for row in 0..rows {
+            part.means.extend(solved.means.iter().map(|mean| mean[row]));
+        }
+    }
+    if let Some(statistics) = &mut part.statistics {
+        let mut by_row = [0.0; N];
+        by_row[..rows].copy_from_slice(weights);
+        let sum = |x: &[f64; N]| x.iter().zip(&by_row).map(|(x, weight)| x * weight).sum::<f64>();
+        statistics.weight += weights.iter().sum::<f64>();
+        for (total, mean) in statistics.means.iter_mut().zip(&solved.means) {
+            *total += sum(mean);
+        }
+        for (total, moment) in statistics.edges.iter_mut().zip(&solved.moments) {
+            *total += sum(moment);
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! From rows of evidence to solved rows: what the engine, and linear response around it, begin with.
+
+use super::Bethe;
+use super::beliefs::Beliefs;
+use super::messages::Messages;
+use super::monitor::Monitor;
+use super::search::Search;
+use super::wiring::Wiring;
+use crate::engine::Diagnostics;
+use crate::engine::fields::Fields;
+use crate::engine::variational::VariationalSettings;
+use crate::{Machine, Result};
+
+/// Energies beyond this would overflow in sums and differences.
+const SCALE: f64 = 1e290;
+
+/// Solves rows that leave the same units free.
+pub(in crate::engine::variational) struct Solver<'a> {
+    pub(super) machine: &'a Machine,
+    pub(super) free: &'a [usize],
+    settings: &'a VariationalSettings,
+    pub(super) wiring: Wiring,
+}
+
+/// `N` rows at fixed points of their messages, or where the search for these ended.
+pub(in crate::engine::variational) struct Solved<const N: usize> {
+    /// The Bethe log Z with all constants.
+    pub(in crate::engine::variational) log_z: [f64; N],
+    /// ⟨s_i⟩ of every unit of the machine.
+    pub(in crate::engine::variational) means: Vec<[f64; N]>,
+    /// `1 − ⟨s_i⟩²` of every unit, without cancellation; 0 of clamped ones.
+    pub(in crate::engine::variational) variances: Vec<[f64; N]>,
+    /// ⟨s_i s_j⟩ of every edge of the machine; of those without coupling or with a clamped end, the product of the means.
+    pub(in crate::engine::variational) moments: Vec<[f64; N]>,
+    /// ⟨s_i s_j⟩ − ⟨s_i⟩⟨s_j⟩ of every edge, without cancellation; 0 where the moment is a product.
+    pub(in crate::engine::variational) covariances: Vec<[f64; N]>,
+    /// How the search of each row went.
+    pub(in crate::engine::variational) diagnostics: [Diagnostics; N],
+}
+
+impl<'a> Solver<'a> {
+    /// For the rows of a machine with these free units; refuses bad settings, numbers too large, and what does not fit the budget.
+    pub(in crate::engine::variational) fn new(
+        machine: &'a Machine,
+        free: &'a [usize],
+        settings: &'a VariationalSettings,
+    ) -> Result<Self> {
+        settings.check(machine.temperature())?;
+        machine.check_scale(Bethe::NAME, SCALE)?;
+        check_room(machine, free, settings, 1, 1)?;
+        Ok(Self { machine, free, settings, wiring: Wiring::new(machine, free) })
+    }
+
+    /// Whether fixed points are exact: no coupling of free units lies on a cycle.
+    pub(in crate::engine::variational) fn is_forest(&self) -> bool {
+        self.wiring.is_forest
+    }
+
+    /// Whether the moments of all edges are exact too: no edge without coupling joins two free units.
+    pub(super) fn is_forest_of_edges(&self) -> bool {
+        self.wiring.is_forest && !self.wiring.has_idle_edges
+    }
+
+    /// Solve up to `N` rows, 1 or 8. What a row gives does not depend on the rows beside it, nor on `N`: bit for bit.
+    pub(in crate::engine::variational) fn solve<const N: usize>(&self, rows: &[&[i8]]) -> Solved<N> {
+        let Self { machine, free, settings, wiring } = self;
+        let Fields { free: fields, shifts, values } = Fields::<N>::new(machine, free, rows);
+        let mut messages = Messages::new(wiring, &fields);
+        let found = Search { machine, free, settings }.run(&mut messages, rows.len());
+        drop(messages);
+        let Beliefs {
+            log_z, means: by_place, variances: spread, moments: by_link, covariances: tied, ..
+        } = found.beliefs;
+
+        let mut means = values;
+        let mut variances = vec![[0.0; N]; machine.units()];
+        for ((&local, mean), variance) in wiring.locals.iter().zip(by_place).zip(spread) {
+            let unit = free[local as usize];
+            means[unit] = mean;
+            variances[unit] = variance;
+        }
+        let product = |&(a, b): &(usize, usize)| std::array::from_fn(|row| means[a][row] * means[b][row]);
+        let mut moments: Vec<[f64; N]> = machine.graph().edges().iter().map(product).collect();
+        let mut covariances = vec![[0.0; N]; moments.len()];
+        for ((&edge, moment), covariance) in wiring.edges.iter().zip(by_link).zip(tied) {
+            moments[edge as usize] = moment;
+            covariances[edge as usize] = covariance;
+        }
+        Solved {
+            log_z: std::array::from_fn(|row| log_z[row] + shifts[row]),
+            means,
+            variances,
+            moments,
+            covariances,
+            diagnostics: found.diagnostics,
+        }
+    }
+}
+
+/// Refuse rows that do not fit the budget, so many at a time and on so many threads.
+pub(super) fn check_room(
+    machine: &Machine,
+    free: &[usize],
+    settings: &VariationalSettings,
+    rows: usize,
+    threads: usize,
+) -> Result<()> {
+    let links = Wiring::most_links(machine, free);
+    let numbers = Messages::<1>::bytes(free.len(), links, settings.schedule)
+        + Messages::<1>::bytes(0, links, settings.schedule) * u128::from(settings.starts > 1)
+        + Monitor::<1>::bytes(free.len())
+        + Beliefs::<1>::bytes(free.len(), links)
+        + 8 * (3 * machine.units() + free.len() + 2 * machine.graph().edges().len()) as u128;
+    let bytes = (Wiring::bytes(machine, free.len(), links) + numbers * rows as u128) * threads as u128;
+    settings.budget.check(Bethe::NAME, bytes, || {
+        let of_rows =
+            if rows * threads > 1 { format!(", {} rows at once", rows * threads) } else { String::new() };
+        format!("messages between {} free units through {links} couplings{of_rows}", free.len())
+    })
+}

@@ -1,0 +1,230 @@
+//! Which message goes where: the free units of a machine in an order in which two passes settle a forest.
+//!
+//! Units that hang on the rest by a single coupling are peeled off, layer after layer. What cannot be peeled is the core, empty in a forest. The core comes first, as it
+//! is numbered, then the peeled units, those peeled last first: each of them has one neighbour before it at most. A pass backwards therefore brings all that the
+//! branches have to say to the core (in a tree: to its centre), and a pass forwards brings the answer out again.
+//!
+//! Only the order among neighbours matters, so units are put into levels: a unit is one level above the highest neighbour before it. Units of a level are not
+//! joined, and their messages are computed side by side.
+
+use crate::Machine;
+
+/// No place.
+const NONE: u32 = u32::MAX;
+
+/// The free units in order, and the links between them.
+pub(super) struct Wiring {
+    /// The number, among the free units, of the unit at each place.
+    pub(super) locals: Vec<u32>,
+    /// The place at which each level begins, and the number of places at the end.
+    pub(super) levels: Vec<u32>,
+    /// The links from units to those after them.
+    pub(super) ahead: Links,
+    /// The same links from the other end.
+    pub(super) back: Links,
+    /// The machine's edge of each link ahead.
+    pub(super) edges: Vec<u32>,
+    /// No coupling of the free units lies on a cycle.
+    pub(super) is_forest: bool,
+    /// Some of the machine's edges between free units have no coupling, and so no link.
+    pub(super) has_idle_edges: bool,
+    /// The most links at a unit.
+    pub(super) degree: usize,
+}
+
+/// Links in one direction, those of a unit next to each other.
+pub(super) struct Links {
+    /// The first link of each place, and the number of links at the end.
+    pub(super) offsets: Vec<u32>,
+    /// The place that sends.
+    pub(super) senders: Vec<u32>,
+    /// `v = w/T`.
+    pub(super) couplings: Vec<f64>,
+    /// The number of the same link in the other direction.
+    pub(super) mirrors: Vec<u32>,
+}
+
+impl Links {
+    fn new(places: usize, links: usize) -> Self {
+        Self {
+            offsets: vec![0; places + 1],
+            senders: vec![0; links],
+            couplings: vec![0.0; links],
+            mirrors: vec![0; links],
+        }
+    }
+
+    /// The links of some places that follow each other.
+    pub(super) fn of(&self, places: std::ops::Range<usize>) -> std::ops::Range<usize> {
+        self.offsets[places.start] as usize..self.offsets[places.end] as usize
+    }
+}
+
+impl Wiring {
+    /// The bytes of the wiring, and of what is needed to make it.
+    pub(super) fn bytes(machine: &Machine, free: usize, links: usize) -> u128 {
+        4 * machine.units() as u128 + 48 * free as u128 + 40 * links as u128
+    }
+
+    /// At most how many links there are between free units.
+    pub(super) fn most_links(machine: &Machine, free: &[usize]) -> usize {
+        let graph = machine.graph();
+        let ends: usize = free.iter().map(|&unit| graph.degree(unit)).sum();
+        graph.edges().len().min(ends / if free.len() == machine.units() { 2 } else { 1 })
+    }
+
+    /// *Complexity*: linear in the free units and their edges.
+    pub(super) fn new(machine: &Machine, free: &[usize]) -> Self {
+        let graph = machine.graph();
+        let temperature = machine.temperature();
+        let mut local = vec![NONE; machine.units()];
+        for (k, &unit) in free.iter().enumerate() {
+            local[unit] = k as u32;
+        }
+        let among_free = |k: u32| {
+            let edges = graph.neighbours(free[k as usize]).map(|(other, edge)| (local[other], edge));
+            edges.filter(|&(other, _)| other != NONE)
+        };
+        // A coupling of 0 is none.
+        let is_coupled = |edge: usize| machine.weights()[edge] / temperature != 0.0;
+        let around = |k: u32| among_free(k).filter(|&(_, edge)| is_coupled(edge));
+        let has_idle_edges = (0..free.len() as u32).any(|k| among_free(k).any(|(_, edge)| !is_coupled(edge)));
+        let (order, core, degree) = peeled_last(free.len(), around);
+        let (locals, levels) = by_levels(&order, around);
+        let mut place = order;
+        for (p, &k) in locals.iter().enumerate() {
+            place[k as usize] = p as u32;
+        }
+
+        let count = locals.iter().map(|&k| around(k).count()).sum::<usize>() / 2;
+        let mut ahead = Links::new(free.len(), count);
+        let mut back = Links::new(free.len(), count);
+        let mut edges = Vec::with_capacity(count);
+        let mut receivers = Vec::with_capacity(count);
+        for (p, &k) in locals.iter().enumerate() {
+            for (other, edge) in around(k) {
+                let q = place[other as usize];
+                if q as usize > p {
+                    ahead.senders[edges.len()] = p as u32;
+                    ahead.couplings[edges.len()] = machine.weights()[edge] / temperature;
+                    back.offsets[q as usize + 1] += 1;
+                    edges.push(edge as u32);
+                    receivers.push(q);
+                }
+            }
+            ahead.offsets[p + 1] = edges.len() as u32;
+        }
+        for p in 0..free.len() {
+            back.offsets[p + 1] += back.offsets[p];
+        }
+        let mut next = back.offsets.clone();
+        for (link, &q) in receivers.iter().enumerate() {
+            let mirror = next[q as usize] as usize;
+            next[q as usize] += 1;
+            ahead.mirrors[link] = mirror as u32;
+            back.mirrors[mirror] = link as u32;
+            back.senders[mirror] = q;
+            back.couplings[mirror] = ahead.couplings[link];
+        }
+        Self { locals, levels, ahead, back, edges, is_forest: core == 0, has_idle_edges, degree }
+    }
+}
+
+/// The core, then what is peeled, the last first; the size of the core; the most links at a unit.
+fn peeled_last<I: Iterator<Item = (u32, usize)>>(
+    units: usize,
+    around: impl Fn(u32) -> I,
+) -> (Vec<u32>, usize, usize) {
+    let mut links: Vec<u32> = (0..units as u32).map(|k| around(k).count() as u32).collect();
+    let degree = links.iter().copied().max().unwrap_or(0) as usize;
+    let mut peeled: Vec<u32> = (0..units as u32).filter(|&k| links[k as usize] <= 1).collect();
+    let mut next = 0;
+    while next < peeled.len() {
+        for (other, _) in around(peeled[next]) {
+            let left = &mut links[other as usize];
+            *left = left.saturating_sub(1);
+            // From two to one; those with fewer are in the list already.
+            if *left == 1 {
+                peeled.push(other);
+            }
+        }
+        next += 1;
+    }
+    let mut is_core = vec![true; units];
+    for &k in &peeled {
+        is_core[k as usize] = false;
+    }
+    let mut order: Vec<u32> = (0..units as u32).filter(|&k| is_core[k as usize]).collect();
+    let core = order.len();
+    order.extend(peeled.iter().rev());
+    (order, core, degree)
+}
+
+/// The units of an order by levels, and where each level begins.
+fn by_levels<I: Iterator<Item = (u32, usize)>>(
+    order: &[u32],
+    around: impl Fn(u32) -> I,
+) -> (Vec<u32>, Vec<u32>) {
+    let mut level = vec![NONE; order.len()];
+    let mut starts = vec![0u32];
+    for &k in order {
+        let below = around(k).map(|(other, _)| level[other as usize]).filter(|&level| level != NONE).max();
+        let own = below.map_or(0, |below| below + 1);
+        level[k as usize] = own;
+        if starts.len() < own as usize + 2 {
+            starts.push(0);
+        }
+        starts[own as usize + 1] += 1;
+    }
+    for k in 1..starts.len() {
+        starts[k] += starts[k - 1];
+    }
+    let mut next = starts.clone();
+    let mut sorted = vec![0; order.len()];
+    for &k in order {
+        let at = &mut next[level[k as usize] as usize];
+        sorted[*at as usize] = k;
+        *at += 1;
+    }
+    (sorted, starts)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::topology::{self, Neighbours};
+
+    fn wiring(graph: crate::Graph) -> Wiring {
+        let weights = vec![1.0; graph.edges().len()];
+        let biases = vec![0.0; graph.units()];
+        let machine = Machine::from_graph(graph).with_parameters(weights, biases).unwrap();
+        let free: Vec<usize> = (0..machine.units()).collect();
+        Wiring::new(&machine, &free)
+    }
+
+    #[test]
+    fn units_of_a_forest_have_one_neighbour_before_them_at_most() {
+        for graph in [topology::chain(9), topology::tree(40, 3), crate::Graph::new(5, [(3, 4)]).unwrap()] {
+            let wiring = wiring(graph);
+            assert!(wiring.is_forest);
+            assert!(wiring.back.offsets.windows(2).all(|pair| pair[1] - pair[0] <= 1));
+        }
+        // Levels from the middle of the chain outwards.
+        assert_eq!(wiring(topology::chain(9)).levels.len(), 6);
+    }
+
+    #[test]
+    fn units_of_a_level_are_not_joined_and_links_lead_ahead() {
+        for graph in [topology::full(7), topology::grid(4, 5, Neighbours::Eight)] {
+            let wiring = wiring(graph);
+            assert!(!wiring.is_forest);
+            let level = |place: u32| wiring.levels.partition_point(|&start| start <= place);
+            for (link, &mirror) in wiring.ahead.mirrors.iter().enumerate() {
+                let (from, to) = (wiring.ahead.senders[link], wiring.back.senders[mirror as usize]);
+                assert!(level(from) < level(to));
+                assert_eq!(wiring.back.mirrors[mirror as usize] as usize, link);
+            }
+        }
+        assert_eq!(wiring(topology::grid(4, 5, Neighbours::Four)).levels.len(), 4 + 5);
+    }
+}
