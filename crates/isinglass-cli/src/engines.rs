@@ -3,7 +3,7 @@
 use isinglass::engine::GibbsSettings;
 use isinglass::engine::auto::{self, Choice};
 use isinglass::{
-    Decimate, Eliminate, Engine, Enumerate, Evidence, Gibbs, LinearResponse, Machine, MeanField, Tap,
+    Bethe, Decimate, Eliminate, Engine, Enumerate, Evidence, Gibbs, LinearResponse, Machine, MeanField, Tap,
 };
 
 use crate::options::{Common, EngineName, EngineOptions};
@@ -38,6 +38,7 @@ impl EngineOptions {
             EngineName::LinearResponse => {
                 Box::new(LinearResponse { around: self.variational.around(), settings })
             }
+            EngineName::Bethe => Box::new(Bethe { settings }),
             EngineName::Gibbs => self.gibbs(common.seed),
             EngineName::Auto => match auto::choose(machine, evidence, budget)? {
                 Choice::Exact { engine, reason } => {

@@ -148,6 +148,8 @@ pub(crate) enum EngineName {
     Tap,
     /// The means of --around, correlations from how they answer to fields: an approximation
     LinearResponse,
+    /// Belief propagation: exact without cycles, the Bethe approximation with them
+    Bethe,
     /// Gibbs sampling: estimates with standard errors
     Gibbs,
 }
@@ -224,8 +226,10 @@ impl VariationalOptions {
         if self.around.is_some() && engine != EngineName::LinearResponse {
             return Err(Usage("--around belongs to --engine linear-response".into()));
         }
-        let is_variational =
-            matches!(engine, EngineName::MeanField | EngineName::Tap | EngineName::LinearResponse);
+        let is_variational = matches!(
+            engine,
+            EngineName::MeanField | EngineName::Tap | EngineName::LinearResponse | EngineName::Bethe
+        );
         if self.anneal.is_some() && !is_variational {
             return Err(Usage("--anneal belongs to variational engines such as --engine mean-field".into()));
         }

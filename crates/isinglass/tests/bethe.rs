@@ -47,7 +47,7 @@ fn forests(most: usize, strength: f64) -> impl Strategy<Value = (Machine, Eviden
     })
 }
 
-/// Machines whose messages have one fixed point, since a change in one of them is felt less and less (Mooij & Kappen 2007, corollary 3).
+/// Machines whose messages have one fixed point, since a change in one of them is felt less and less (Mooij & Kappen 2007).
 fn weakly_coupled() -> impl Strategy<Value = (Machine, Evidence)> {
     clamped_machines(8, 0.15).prop_map(|(machine, evidence)| {
         // Clamped units may push as strongly as they like.
@@ -286,11 +286,9 @@ fn large_forests_are_exact() {
     let strong = Numbers::Uniform { low: -5.0, high: 5.0 };
     let n = 100_000;
     let star = Graph::new(n, (1..n).map(|leaf| (0, leaf))).unwrap();
-    for (graph, weights) in [
-        (topology::chain(n), strong.clone()),
-        (topology::tree(n, 2), strong),
-        (star, Numbers::Constant(1e-3)),
-    ] {
+    for (graph, weights) in
+        [(topology::chain(n), strong), (topology::tree(n, 2), strong), (star, Numbers::Constant(1e-3))]
+    {
         let machine = Machine::from_graph(graph).with_numbers(&weights, &NORMAL, 4).unwrap();
         let nothing = Evidence::none(n);
         let found = Bethe::default().expectations(&machine, &nothing, Pairs::Edges).unwrap();

@@ -7,7 +7,7 @@
 //! Z_ij = Σ_{s,s'} exp(v s s' + c_i s + c_j s')
 //! ```
 //!
-//! (Yedidia, Freeman & Weiss 2005, eq. 36, in messages). In this form it is stationary where the messages satisfy their equations: an error ε in them makes one of ε² in log Z.
+//! (Yedidia, Freeman & Weiss 2005, here in messages). In this form it is stationary where the messages satisfy their equations: an error ε in them makes one of ε² in log Z.
 
 use fearless_simd::{Level, Simd, dispatch, f64x8, prelude::*};
 

@@ -7,6 +7,8 @@ mod beliefs;
 mod messages;
 mod monitor;
 mod pairs;
+#[cfg(test)]
+mod response;
 mod rows;
 mod search;
 mod solver;
@@ -26,8 +28,8 @@ use crate::{Error, Evidence, Machine, Result};
 /// u_{i→j} = artanh(tanh v_ij · tanh h_{i\j})        h_{i\j} = h_i + Σ_{k≠j} u_{k→i}
 /// ```
 ///
-/// with `v = w/T` and `h = θ/T` (Pearl 1988; Mézard & Montanari 2009, eq. 14.17 for ±1 units). Where they satisfy these equations, `⟨s_i⟩ = tanh(h_i + Σ_k u_{k→i})`, the moments of couplings follow from
-/// the cavity fields at both ends, and log Z is the Bethe free energy, whose stationary points these are (Yedidia, Freeman & Weiss 2005, theorem 2): moments of couplings and means are its derivatives.
+/// with `v = w/T` and `h = θ/T` (Pearl 1988; for ±1 units Mézard & Montanari 2009, chapter 14). Where they satisfy these equations, `⟨s_i⟩ = tanh(h_i + Σ_k u_{k→i})`, the moments of couplings follow from
+/// the cavity fields at both ends, and log Z is the Bethe free energy, whose stationary points these are (Yedidia, Freeman & Weiss 2005): moments of couplings and means are its derivatives.
 /// With [`Pairs::All`], units that are not coupled count as independent, `⟨s_i s_j⟩ = ⟨s_i⟩⟨s_j⟩`, except on a forest, where these too are exact.
 ///
 /// *Complexity*: linear in the couplings for each sweep. *Memory*: linear. A sweep goes through the units and back, and renews each message once. On a forest one sweep is all, whatever the settings.
