@@ -314,3 +314,21 @@ fn every_exact_engine_gives_the_same_answer() {
     let (code, message) = room.fails("infer grid.json --cumulants x0,x1,x2,x3,x4");
     assert!(code == 2 && message.contains("at most 4"), "{message}");
 }
+
+#[test]
+fn belief_propagation_is_exact_on_trees_and_says_where_it_is_not() {
+    let room = Room::new();
+    room.ok(
+        "make tree --units 20 --branching 3 --coupling normal:0,1 --bias normal:0,1 --seed 5 -o tree.json",
+    );
+    let reference = room.json("infer tree.json --engine decimate --pairs all --given x3=+1");
+    let answer = room.json("infer tree.json --engine bethe --pairs all --given x3=+1");
+    assert_eq!((&answer["engine"], &answer["guarantee"]), (&"bethe".into(), &"exact".into()));
+    close(&answer["log_z"], reference["log_z"].as_f64().unwrap());
+
+    room.ok("make full --units 6 --coupling 0.1 --bias 0.2 -o clique.json");
+    let answer = room.json("infer clique.json --engine bethe");
+    assert_eq!((&answer["guarantee"], &answer["converged"]), (&"approximation".into(), &true.into()));
+    let (code, message) = room.fails("map clique.json --engine bethe");
+    assert!(code == 1 && message.contains("bethe cannot find a most probable state"), "{message}");
+}
