@@ -26,6 +26,7 @@ pub(super) fn solve(
     ask: Ask,
     settings: &VariationalSettings,
 ) -> Result<BatchExpectations> {
+    settings.check(machine.temperature())?;
     if ask.statistics {
         let edges = machine.graph().edges().len();
         let what = || format!("the sums of {edges} edge moments");
