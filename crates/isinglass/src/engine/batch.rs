@@ -1,7 +1,10 @@
 //! Many rows of evidence at once, grouped by which units they clamp.
 
-use std::collections::HashMap;
+use std::hash::BuildHasher;
 use std::ops::Range;
+
+use hashbrown::DefaultHashBuilder;
+use hashbrown::hash_table::{Entry, HashTable};
 
 use crate::{Error, Result};
 
@@ -56,34 +59,25 @@ impl Batch {
             let problem = format!("the weight is {}, expected a finite number of at least 0", weights[bad]);
             return Err(Error::invalid(format!("row {bad} of the batch"), problem));
         }
-        let mut numbers: HashMap<Vec<usize>, usize> = HashMap::new();
-        let mut members: Vec<(Vec<usize>, Vec<usize>)> = Vec::new();
-        for row in 0..weights.len() {
-            let cells = &cells[row * units..(row + 1) * units];
-            let free: Vec<usize> = (0..units).filter(|&unit| cells[unit] == 0).collect();
-            let group = *numbers.entry(free).or_insert_with_key(|free| {
-                members.push((free.clone(), Vec::new()));
-                members.len() - 1
-            });
-            members[group].1.push(row);
+        let (group_of, frees) = group_by_free_units(units, cells, weights.len());
+        let mut sizes = vec![0; frees.len()];
+        group_of.iter().for_each(|&group| sizes[group] += 1);
+        let mut groups = Vec::with_capacity(frees.len());
+        let mut next = 0;
+        for (free, size) in frees.into_iter().zip(sizes) {
+            groups.push(Group { free, rows: next..next + size });
+            next += size;
         }
-        let mut batch = Self {
-            units,
-            cells: Vec::with_capacity(cells.len()),
-            weights: Vec::with_capacity(weights.len()),
-            groups: Vec::with_capacity(members.len()),
-            given: Vec::with_capacity(weights.len()),
-        };
-        for (free, rows) in members {
-            let start = batch.given.len();
-            for row in rows {
-                batch.cells.extend(&cells[row * units..(row + 1) * units]);
-                batch.weights.push(weights[row]);
-                batch.given.push(row);
-            }
-            batch.groups.push(Group { free, rows: start..batch.given.len() });
+        let mut places: Vec<usize> = groups.iter().map(|group| group.rows.start).collect();
+        let mut given = vec![0; weights.len()];
+        for (row, &group) in group_of.iter().enumerate() {
+            given[places[group]] = row;
+            places[group] += 1;
         }
-        Ok(batch)
+        let mut grouped = Vec::with_capacity(cells.len());
+        given.iter().for_each(|&row| grouped.extend_from_slice(&cells[row * units..(row + 1) * units]));
+        let weights = given.iter().map(|&row| weights[row]).collect();
+        Ok(Self { units, cells: grouped, weights, groups, given })
     }
 
     /// The number of units of each row.
@@ -114,5 +108,79 @@ impl Batch {
     /// For each row in grouped order, its number in the order given.
     pub fn given_order(&self) -> &[usize] {
         &self.given
+    }
+}
+
+/// For each row, the number of its group; for each group, in the order of first rows, its free units.
+///
+/// Rows are compared by a bit for each unit: there may be as many patterns of free units as rows.
+fn group_by_free_units(units: usize, cells: &[i8], rows: usize) -> (Vec<usize>, Vec<Vec<usize>>) {
+    const BITS: usize = u64::BITS as usize;
+    let width = units.div_ceil(BITS);
+    let hasher = DefaultHashBuilder::default();
+    let mut known = HashTable::new();
+    // The patterns of all groups, one after another; behind them that of the row at hand.
+    let mut patterns: Vec<u64> = Vec::new();
+    let mut group_of = Vec::with_capacity(rows);
+    let mut frees: Vec<Vec<usize>> = Vec::new();
+    for row in 0..rows {
+        let cells = &cells[row * units..(row + 1) * units];
+        let is_free = |bits: u64, cell: &i8| bits << 1 | u64::from(*cell == 0);
+        patterns.extend(cells.chunks(BITS).map(|some| some.iter().fold(0, is_free)));
+        let pattern = |group: usize| &patterns[group * width..(group + 1) * width];
+        let own = pattern(frees.len());
+        let hash = hasher.hash_one(own);
+        match known.entry(hash, |&group| pattern(group) == own, |&group| hasher.hash_one(pattern(group))) {
+            Entry::Occupied(same) => {
+                group_of.push(*same.get());
+                patterns.truncate(frees.len() * width);
+            }
+            Entry::Vacant(room) => {
+                room.insert(frees.len());
+                group_of.push(frees.len());
+                frees.push((0..units).filter(|&unit| cells[unit] == 0).collect());
+            }
+        }
+    }
+    (group_of, frees)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+
+    /// Patterns that differ in one unit only, on either side of every border between words of bits.
+    #[test]
+    fn rows_are_grouped_by_exactly_their_free_units() {
+        for units in [1, 63, 64, 65, 130] {
+            let rows: Vec<Vec<i8>> = (0..4 * units)
+                .map(|row| {
+                    let cell = |unit| if unit == row % units || unit == row / 3 % units { 0 } else { 1 };
+                    (0..units).map(|unit| if row % 7 == 0 { -1 } else { cell(unit) }).collect()
+                })
+                .collect();
+            let weights: Vec<f64> = (0..rows.len()).map(|row| row as f64).collect();
+            let batch = Batch::new(units, &rows.concat(), &weights).unwrap();
+            let mut plain: BTreeMap<Vec<usize>, Vec<usize>> = BTreeMap::new();
+            for (number, row) in rows.iter().enumerate() {
+                plain.entry((0..units).filter(|&unit| row[unit] == 0).collect()).or_default().push(number);
+            }
+            assert_eq!(batch.groups().len(), plain.len());
+            let firsts: Vec<usize> =
+                batch.groups().iter().map(|group| batch.given_order()[group.rows.start]).collect();
+            assert!(firsts.is_sorted());
+            for group in batch.groups() {
+                assert_eq!(batch.given_order()[group.rows.clone()], plain[&group.free]);
+                for place in group.rows.clone() {
+                    let given = batch.given_order()[place];
+                    assert_eq!(
+                        (batch.row(place), batch.weights()[place]),
+                        (&rows[given][..], weights[given])
+                    );
+                }
+            }
+        }
     }
 }

@@ -19,6 +19,7 @@ use std::ops::ControlFlow;
 pub use chow_liu::chow_liu;
 pub use factorized::Factorized;
 pub use likelihood::{Evaluation, InformationGain, Likelihood, Phases, most_free};
+pub(crate) use notes::about_columns;
 pub use optimize::{Method, Objective, OptimizerSettings};
 pub use restarts::{Restarted, Restarts};
 pub use start::start;

@@ -4,7 +4,7 @@ use super::Step;
 use crate::{Machine, Role, Table};
 
 /// A note on some columns, if there are any; the first few by name.
-pub(super) fn about_columns(columns: &[&str], what: &str) -> Option<String> {
+pub(crate) fn about_columns(columns: &[&str], what: &str) -> Option<String> {
     const NAMED: usize = 5;
     if columns.is_empty() {
         return None;

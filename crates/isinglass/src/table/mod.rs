@@ -199,8 +199,19 @@ impl Table {
         Batch::new(machine.units(), &cells, &weights)
     }
 
-    /// For each column, the position of its unit.
+    /// For each column, the position of its unit; every visible and input unit has a column.
     pub(crate) fn positions_in(&self, machine: &Machine) -> Result<Vec<usize>> {
+        let positions = self.columns_in(machine)?;
+        if let Some(&lacking) = units_without_column(machine, &positions).first() {
+            let problem =
+                format!("is {} in the machine, but the table has no column for it", machine.roles()[lacking]);
+            return Err(Error::invalid(format!("unit '{}'", machine.name(lacking)), problem));
+        }
+        Ok(positions)
+    }
+
+    /// For each column, the position of its unit; there may be units without a column.
+    pub(crate) fn columns_in(&self, machine: &Machine) -> Result<Vec<usize>> {
         let mut positions = Vec::with_capacity(self.columns.len());
         for name in &self.columns {
             let place = || format!("column '{name}'");
@@ -218,13 +229,6 @@ impl Table {
             }
             positions.push(position);
         }
-        if let Some(lacking) = (0..machine.units())
-            .find(|unit| machine.roles()[*unit] != Role::Hidden && !positions.contains(unit))
-        {
-            let problem =
-                format!("is {} in the machine, but the table has no column for it", machine.roles()[lacking]);
-            return Err(Error::invalid(format!("unit '{}'", machine.name(lacking)), problem));
-        }
         Ok(positions)
     }
 
@@ -240,6 +244,13 @@ impl Table {
         }
         Ok((cells, self.weights.clone()))
     }
+}
+
+/// The visible and input units that are none of the columns' positions.
+pub(crate) fn units_without_column(machine: &Machine, positions: &[usize]) -> Vec<usize> {
+    let mut lacking: Vec<bool> = machine.roles().iter().map(|&role| role != Role::Hidden).collect();
+    positions.iter().for_each(|&unit| lacking[unit] = false);
+    (0..machine.units()).filter(|&unit| lacking[unit]).collect()
 }
 
 #[cfg(test)]

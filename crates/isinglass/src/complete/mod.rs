@@ -1,0 +1,276 @@
+//! Filling the missing cells of a table by their means given what each row shows.
+//!
+//! Calls engines and tables; nothing calls it but commands.
+
+use crate::engine::{Ask, Batch, BatchExpectations, Diagnostics, Engine, Guarantee};
+use crate::learn::about_columns;
+use crate::table::units_without_column;
+use crate::{Budget, Error, Evidence, Machine, Result, Role, Spin, Table};
+
+/// Cells of rows that go to the engine in one batch.
+const CELLS_AT_ONCE: usize = 1 << 22;
+
+/// The bytes of a cell on its way: its mean, once with the parts of a batch and once whole, and itself, in rows and in the batch.
+const CELL_BYTES: usize = 18;
+
+/// Means nearer to 0 than the accuracy of the exact engines are 0.
+const TIE: f64 = 1e-9;
+
+/// A table with a mean for each missing cell.
+///
+/// The columns are those of the table, and behind them one for each visible or input unit that the table has no column for.
+#[derive(Debug, Clone)]
+pub struct Completed<'a> {
+    table: &'a Table,
+    columns: Vec<String>,
+    /// For each distinct row, where its means begin; and where the last ends.
+    starts: Vec<usize>,
+    /// ⟨s_i⟩ of the missing cells, row after row.
+    means: Vec<f64>,
+    /// What kind of answer the means are; exact if there are none.
+    pub guarantee: Guarantee,
+    /// How the computation went.
+    pub diagnostics: Diagnostics,
+    /// What the user should know.
+    pub notes: Vec<String>,
+}
+
+impl Completed<'_> {
+    /// The table's columns, and behind them the units that it has no column for, in the machine's order.
+    pub fn columns(&self) -> &[String] {
+        &self.columns
+    }
+
+    /// The units that the table has no column for.
+    pub fn added(&self) -> &[String] {
+        &self.columns[self.table.columns().len()..]
+    }
+
+    /// The number of cells filled, among the rows as given.
+    pub fn filled(&self) -> usize {
+        self.table.distinct_of().iter().map(|&row| self.missing_in(row as usize)).sum()
+    }
+
+    fn missing_in(&self, distinct: usize) -> usize {
+        self.starts[distinct + 1] - self.starts[distinct]
+    }
+
+    /// The mean of each column in a distinct row of the table: an observed cell's is its value.
+    pub fn means(&self, distinct: usize) -> impl Iterator<Item = f64> + '_ {
+        let mut filled = self.means[self.starts[distinct]..self.starts[distinct + 1]].iter();
+        let added = std::iter::repeat_n(&0, self.added().len());
+        // There is a mean for each missing cell.
+        let mean = move |&cell: &i8| if cell == 0 { *filled.next().unwrap_or(&0.0) } else { f64::from(cell) };
+        self.table.row(distinct).iter().chain(added).map(mean)
+    }
+
+    /// The probability of +1 of each column in a distinct row of the table; an observed cell's is 0 or 1.
+    pub fn probabilities(&self, distinct: usize) -> impl Iterator<Item = f64> + '_ {
+        self.means(distinct).map(|mean| f64::midpoint(1.0, mean).clamp(0.0, 1.0))
+    }
+
+    /// A distinct row of the table with each missing cell at its more probable value; where both are equally probable, +1.
+    pub fn state(&self, distinct: usize) -> impl Iterator<Item = Spin> + '_ {
+        self.means(distinct).map(|mean| if mean > -TIE { Spin::Up } else { Spin::Down })
+    }
+}
+
+/// Fill the missing cells of a table: `⟨s_i⟩` given the observed cells of the row, hidden units and the other missing cells summed out.
+///
+/// A visible or input unit without a column is missing in every row. Input units are as they are given; the missing cell of one is filled like any other,
+/// and a note says that its own distribution was never learned.
+///
+/// *Complexity*: one answer of the engine for each distinct row with missing cells; rows that miss the same cells share its preparations. Rows without missing
+/// cells cost nothing. *Memory*: a number for each missing cell of the distinct rows; rows go to the engine in pieces that fit the budget.
+/// *Accuracy*: that of the engine's means. *When it fails*: each cell is filled by itself, so two cells of a row that exclude each other may both get their
+/// more probable value; the most probable state of a row is another question ([`crate::search`]).
+///
+/// # Errors
+/// A column that is no visible or input unit; what the engine refuses; [`Error::OverBudget`] if the means do not fit.
+///
+/// # Example
+/// ```
+/// use isinglass::complete::complete;
+/// use isinglass::{Budget, Decimate, Machine, Spin, Table, topology};
+/// let chain = Machine::from_graph(topology::chain(3)).with_parameters(vec![1.0, 1.0], vec![0.0; 3])?;
+/// let table = Table::from_rows(["x0", "x2"], [[-1, 0], [1, 1]])?;    // x1 has no column
+/// let found = complete(&chain, &table, &Decimate::default(), Budget::default())?;
+/// assert_eq!(found.columns(), ["x0", "x2", "x1"]);
+/// assert_eq!(found.filled(), 3);
+/// let means: Vec<f64> = found.means(0).collect();
+/// assert!((means[1] - -(1f64.tanh().powi(2))).abs() < 1e-12);
+/// assert!(found.state(1).all(|spin| spin == Spin::Up));
+/// # Ok::<(), isinglass::Error>(())
+/// ```
+pub fn complete<'a>(
+    machine: &Machine,
+    table: &'a Table,
+    engine: &dyn Engine,
+    budget: Budget,
+) -> Result<Completed<'a>> {
+    let rows = Rows::new(machine, table)?;
+    let mut starts = vec![0];
+    for row in 0..table.distinct_rows() {
+        starts.push(starts[row] + rows.missing(row).count());
+    }
+    let incomplete: Vec<usize> =
+        (0..table.distinct_rows()).filter(|&row| starts[row + 1] > starts[row]).collect();
+    let count = starts[table.distinct_rows()];
+    budget.check("complete", 8 * count as u128, || format!("the means of {count} missing cells"))?;
+    let mut completed = Completed {
+        table,
+        columns: table
+            .columns()
+            .iter()
+            .cloned()
+            .chain(rows.added.iter().map(|&unit| machine.name(unit).to_owned()))
+            .collect(),
+        starts,
+        means: Vec::with_capacity(count),
+        guarantee: Guarantee::Exact,
+        diagnostics: Diagnostics::direct(),
+        notes: rows.notes(),
+    };
+    let bytes_of_a_row = CELL_BYTES * machine.units().max(1);
+    let room = usize::try_from(budget.0).unwrap_or(usize::MAX).saturating_sub(8 * count);
+    let mut at_once = (CELLS_AT_ONCE * CELL_BYTES).min(room) / bytes_of_a_row;
+    let mut rest = &incomplete[..];
+    while !rest.is_empty() {
+        let piece = &rest[..at_once.clamp(1, rest.len())];
+        let answer = match rows.answer(piece, engine) {
+            // What one row cannot have, fewer rows cannot have either; else the preparations for all these rows were too much at once.
+            Err(refusal @ Error::OverBudget { .. }) if piece.len() > 1 => {
+                rows.answer(&[rows.freest(piece)], engine).map_err(|_| refusal)?;
+                at_once = piece.len() / 2;
+                continue;
+            }
+            answer => answer?,
+        };
+        let means = answer.means.ok_or_else(|| Error::CannotDo {
+            who: engine.name(),
+            what: "complete a table".into(),
+            why: "it has no means of single rows".into(),
+        })?;
+        for (&row, means) in piece.iter().zip(means.chunks_exact(machine.units().max(1))) {
+            completed.means.extend(rows.missing(row).map(|unit| means[unit]));
+        }
+        completed.guarantee = completed.guarantee.and(answer.guarantee);
+        completed.diagnostics = completed.diagnostics.and(answer.diagnostics);
+        rest = &rest[piece.len()..];
+    }
+    Ok(completed)
+}
+
+/// Which units an engine must be able to sum out to complete a table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Open {
+    /// Everything free that is free in any of the rows with missing cells.
+    pub in_any_row: Evidence,
+    /// A row of those that leave most units free; the values clamped are of no account.
+    pub in_one_row: Evidence,
+}
+
+/// Which units an engine must be able to sum out to complete a table; `None` if no cell is missing.
+///
+/// # Errors
+/// A column that is no visible or input unit.
+///
+/// # Example
+/// ```
+/// use isinglass::{Table, complete, topology};
+/// let table = Table::from_rows(["v0", "v1", "v2"], [[1, 0, 1], [1, 1, 1], [0, 1, 1]])?;
+/// let open = complete::open(&topology::rbm(3, 2)?, &table)?.unwrap();
+/// assert_eq!((open.in_any_row.cells(), open.in_one_row.free_count()), ([0, 0, 1, 0, 0].as_slice(), 3));
+/// # Ok::<(), isinglass::Error>(())
+/// ```
+pub fn open(machine: &Machine, table: &Table) -> Result<Option<Open>> {
+    let rows = Rows::new(machine, table)?;
+    let incomplete: Vec<usize> =
+        (0..table.distinct_rows()).filter(|&row| rows.missing(row).next().is_some()).collect();
+    if incomplete.is_empty() {
+        return Ok(None);
+    }
+    let clamp = |free: &[usize]| {
+        let mut evidence = Evidence::none(machine.units());
+        let mut known: Vec<bool> = machine.roles().iter().map(|&role| role != Role::Hidden).collect();
+        free.iter().for_each(|&unit| known[unit] = false);
+        (0..machine.units()).filter(|&unit| known[unit]).for_each(|unit| evidence.clamp(unit, Spin::Up));
+        evidence
+    };
+    let mut anywhere = vec![false; machine.units()];
+    for &row in &incomplete {
+        rows.missing(row).for_each(|unit| anywhere[unit] = true);
+    }
+    let anywhere: Vec<usize> = (0..machine.units()).filter(|&unit| anywhere[unit]).collect();
+    let freest: Vec<usize> = rows.missing(rows.freest(&incomplete)).collect();
+    Ok(Some(Open { in_any_row: clamp(&anywhere), in_one_row: clamp(&freest) }))
+}
+
+/// A table as rows of evidence for a machine.
+struct Rows<'a> {
+    machine: &'a Machine,
+    table: &'a Table,
+    /// For each column, the position of its unit.
+    positions: Vec<usize>,
+    /// Visible and input units that have no column.
+    added: Vec<usize>,
+}
+
+impl<'a> Rows<'a> {
+    fn new(machine: &'a Machine, table: &'a Table) -> Result<Self> {
+        let positions = table.columns_in(machine)?;
+        let added = units_without_column(machine, &positions);
+        Ok(Self { machine, table, positions, added })
+    }
+
+    /// The units of the missing cells of a distinct row, in the order of columns.
+    fn missing(&self, row: usize) -> impl Iterator<Item = usize> + '_ {
+        let cells = self.positions.iter().zip(self.table.row(row));
+        cells.filter(|(_, cell)| **cell == 0).map(|(&unit, _)| unit).chain(self.added.iter().copied())
+    }
+
+    /// The first of the rows that miss most cells.
+    fn freest(&self, rows: &[usize]) -> usize {
+        // Of equals `max_by_key` gives the last. There is a row wherever this is asked.
+        rows.iter().rev().copied().max_by_key(|&row| self.missing(row).count()).unwrap_or(0)
+    }
+
+    fn answer(&self, rows: &[usize], engine: &dyn Engine) -> Result<BatchExpectations> {
+        let n = self.machine.units();
+        let mut cells = vec![0; rows.len() * n];
+        for (&row, to) in rows.iter().zip(cells.chunks_exact_mut(n.max(1))) {
+            for (&unit, &cell) in self.positions.iter().zip(self.table.row(row)) {
+                to[unit] = cell;
+            }
+        }
+        let batch = Batch::new(n, &cells, &vec![1.0; rows.len()])?;
+        engine.batch(self.machine, &batch, Ask { statistics: false, means: true })
+    }
+
+    fn notes(&self) -> Vec<String> {
+        let (mut empty, mut inputs) = (Vec::new(), Vec::new());
+        let mut present = vec![0; self.positions.len()];
+        for row in 0..self.table.distinct_rows() {
+            for (count, &cell) in present.iter_mut().zip(self.table.row(row)) {
+                *count += usize::from(cell != 0);
+            }
+        }
+        let is_input = |unit: usize| self.machine.roles()[unit] == Role::Input;
+        for ((name, &unit), &present) in self.table.columns().iter().zip(&self.positions).zip(&present) {
+            if present == 0 {
+                empty.push(name.as_str());
+            }
+            if is_input(unit) && present < self.table.distinct_rows() {
+                inputs.push(name.as_str());
+            }
+        }
+        let added: Vec<&str> = self.added.iter().map(|&unit| self.machine.name(unit)).collect();
+        inputs.extend(self.added.iter().filter(|&&unit| is_input(unit)).map(|&unit| self.machine.name(unit)));
+        let told = [
+            about_columns(&empty, "without values, filled all through"),
+            about_columns(&added, "added at the end, for units that the table has no column for"),
+            about_columns(&inputs, "of inputs, whose own distribution is not learned, filled all the same"),
+        ];
+        told.into_iter().flatten().collect()
+    }
+}
