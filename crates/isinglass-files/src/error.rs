@@ -49,7 +49,7 @@ pub enum Error {
         /// What would help.
         hint: Option<String>,
     },
-    /// A machine holds something that the format of the output cannot hold.
+    /// A machine or a table holds something that the format of the output cannot hold.
     #[error("{}: {place}: {problem}{}", .path.display(), Hint(.hint.as_deref()))]
     Unwritable {
         /// The file that was to be written.

@@ -4,7 +4,7 @@
 //!
 //! | what | read | written |
 //! |---|---|---|
-//! | tables | [`read_table`]: `.csv`, `.tsv`, `.npy`, and `.parquet` with the feature `parquet` | [`write_table`] |
+//! | tables | [`read_table`]: `.csv`, `.tsv`, `.npy`, and `.parquet` with the feature `parquet` | [`write_table`]; as it was, with other cells, [`write_sheet`]: `.csv`, `.tsv`, `.npy` |
 //! | models | [`read_model`]: `.json`, `.uai`, `.npz` | [`write_model`] |
 //! | evidence | [`read_evidence`]: `.evid` | |
 //!
@@ -43,4 +43,7 @@ pub use edges::{EdgeList, read_edges};
 pub use error::{Error, Result};
 pub use model::{ModelFormat, model_format, read_evidence, read_model, write_model};
 pub use output::{Output, discard_unfinished};
-pub use table::{TableOptions, Values, parse_csv, read_table, write_table};
+pub use table::{
+    CellForm, Sheet, TableFormat, TableOptions, Values, parse_csv, read_sheet, read_table, table_format,
+    write_sheet, write_table,
+};

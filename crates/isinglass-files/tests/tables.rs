@@ -11,7 +11,10 @@ use common::{fixture, names};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use isinglass::Table;
-use isinglass_files::{TableOptions, Values, parse_csv, read_table, write_table};
+use isinglass_files::{
+    CellForm, Output, Sheet, TableOptions, Values, parse_csv, read_sheet, read_table, write_sheet,
+    write_table,
+};
 use proptest::prelude::*;
 
 /// The words of each dialect for +1, −1 and missing.
@@ -246,4 +249,72 @@ fn parquet_files_are_read() {
 fn parquet_files_need_their_feature() {
     let message = read_table(&fixture("table.parquet"), &TableOptions::default()).unwrap_err().to_string();
     assert!(message.contains("does not read Parquet") && message.contains("--features parquet"), "{message}");
+}
+
+/// Write a sheet to a file with a name, each missing cell as +1.
+fn fill(sheet: &Sheet, added: &[String], form: CellForm, name: &str) -> Result<Vec<u8>, String> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join(name);
+    let output = Output::create(&path).map_err(|error| error.to_string())?;
+    let cells = rows(&sheet.table);
+    let number = |cell: &i8| if *cell == 0 { 0.25 } else { f64::from(*cell) };
+    let row = |k: usize, to: &mut Vec<f64>| {
+        to.extend(cells[k].iter().map(number).chain(added.iter().map(|_| -0.5)));
+    };
+    write_sheet(sheet, added, form, row, output).map_err(|error| error.to_string())?;
+    Ok(std::fs::read(path).unwrap())
+}
+
+fn sheet(text: &str, name: &str, options: &TableOptions) -> Sheet {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join(name);
+    std::fs::write(&path, text).unwrap();
+    read_sheet(&path, options).unwrap()
+}
+
+#[test]
+fn a_sheet_is_written_as_it_was_but_for_its_gaps() {
+    let options = TableOptions { weights: Some("n".into()), drop: vec!["id".into(), "note".into()] };
+    let text =
+        "id,a,\"b,c\",n,d,e,note\nk1,Yes,-1,1.50,0,?,\"a \"\"quote\"\"\"\nk2,,1,2,NA,,\nk1,No,?,0.25,1,, x\n";
+    let sheet = sheet(text, "t.csv", &options);
+    let added = ["new".to_owned()];
+    let found = String::from_utf8(fill(&sheet, &added, CellForm::Words, "out.csv").unwrap()).unwrap();
+    assert_eq!(
+        found,
+        "id,a,\"b,c\",n,d,e,note,new\nk1,Yes,-1,1.50,0,Yes,\"a \"\"quote\"\"\",No\nk2,Yes,1,2,1,Yes,,No\nk1,No,1,0.25,1,Yes,\" x\",No\n"
+    );
+    let found = String::from_utf8(fill(&sheet, &[], CellForm::Numbers, "out.tsv").unwrap()).unwrap();
+    assert!(found.starts_with("id\ta\tb,c\tn\td\te\tnote\nk1\t1\t-1\t1.50\t-1\t0.25\t"), "{found}");
+    let message = fill(&sheet, &[], CellForm::Words, "out.npy").unwrap_err();
+    assert!(message.contains("row 1, column 'id': found 'k1', and an .npy file holds numbers"), "{message}");
+    for ending in ["out.json", "out", "out.csv.gz"] {
+        assert!(
+            fill(&sheet, &[], CellForm::Words, ending).unwrap_err().contains(".csv, .tsv or .npy"),
+            "{ending}"
+        );
+    }
+}
+
+#[test]
+fn sheets_become_matrices_of_numbers() {
+    let options = TableOptions { weights: Some("n".into()), drop: Vec::new() };
+    let weighted = sheet("a,n,b\n0,2.5,n\n,1,y\n", "t.csv", &options);
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("m.npy");
+    std::fs::write(&path, fill(&weighted, &[], CellForm::Words, "m.npy").unwrap()).unwrap();
+    let options = TableOptions { weights: Some("x1".into()), drop: Vec::new() };
+    let back = read_sheet(&path, &options).unwrap();
+    assert_eq!(rows(&back.table), [[-1, -1], [1, 1]]);
+    assert_eq!((back.table.weight(0), back.table.weight(1)), (2.5, 1.0));
+    // And from numbers to numbers again: whole ones, as they were.
+    let plain = sheet("a,b\n0,\n1,-1\n", "t.csv", &TableOptions::default());
+    let bytes = fill(&plain, &[], CellForm::Words, "m.npy").unwrap();
+    let whole: Vec<i64> =
+        bytes[bytes.len() - 32..].chunks(8).map(|x| i64::from_le_bytes(x.try_into().unwrap())).collect();
+    assert_eq!(whole, [0, 1, 1, -1]);
+    let bytes = fill(&plain, &[], CellForm::Numbers, "m.npy").unwrap();
+    let numbers: Vec<f64> =
+        bytes[bytes.len() - 32..].chunks(8).map(|x| f64::from_le_bytes(x.try_into().unwrap())).collect();
+    assert_eq!(numbers, [-1.0, 0.25, 1.0, -1.0]);
 }

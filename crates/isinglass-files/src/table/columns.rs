@@ -3,7 +3,8 @@
 use isinglass::Table;
 use isinglass::machine::nearest;
 
-use super::words::{self, Kinds, Word};
+use super::sheet::{Column, Sheet, Texts};
+use super::words::{self, Case, Kinds, Pair, Word};
 use crate::error::{Fault, Parsed, quoted};
 
 /// Which columns of a table file are not cells of units.
@@ -44,13 +45,26 @@ pub(crate) struct Collector {
     table: Table,
     /// For each column of the table, the kinds of word that it may still be written in.
     kinds: Vec<Kinds>,
+    /// And how its letters are written.
+    cases: Vec<Case>,
+    /// For each column of the file, its text if it is not one of cells and is to be kept.
+    texts: Option<Vec<Texts>>,
     row: Vec<i8>,
     weight: f64,
 }
 
+/// What is kept of columns that are not cells of units.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Keep {
+    /// The weights of the rows.
+    Weights,
+    /// Their text as well.
+    Texts,
+}
+
 impl Collector {
     /// Prepare for a file with these columns.
-    pub(crate) fn new(names: Vec<String>, options: &TableOptions) -> Parsed<Self> {
+    pub(crate) fn new(names: Vec<String>, options: &TableOptions, keep: Keep) -> Parsed<Self> {
         for wanted in options.weights.iter().chain(&options.drop) {
             if !names.contains(wanted) {
                 let near = nearest(wanted, &names)
@@ -80,7 +94,16 @@ impl Collector {
         }
         let width = kept.len();
         let table = Table::new(kept).map_err(|error| Fault::from(error).inside("header"))?;
-        Ok(Self { names, uses, table, kinds: vec![words::ALL; width], row: vec![0; width], weight: 1.0 })
+        Ok(Self {
+            table,
+            kinds: vec![words::ALL; width],
+            cases: vec![Case::Lower; width],
+            texts: (keep == Keep::Texts).then(|| vec![Texts::default(); names.len()]),
+            row: vec![0; width],
+            weight: 1.0,
+            names,
+            uses,
+        })
     }
 
     /// The number of columns of the file.
@@ -107,9 +130,20 @@ impl Collector {
         if left == 0 {
             return false;
         }
-        self.kinds[column] = left;
+        // Words with letters belong to one kind, so the first of them comes by here.
+        if left != self.kinds[column] {
+            self.kinds[column] = left;
+            self.cases[column] = word.case;
+        }
         self.row[column] = word.value;
         true
+    }
+
+    /// Keep the text of a cell that is not one of units, if it is to be kept.
+    pub(crate) fn keep_text(&mut self, column: usize, text: &[u8]) {
+        if let Some(texts) = &mut self.texts {
+            texts[column].push(text);
+        }
     }
 
     /// The kinds of word that a column of the table may still be written in.
@@ -139,7 +173,11 @@ impl Collector {
 
     /// Set a cell, or the weight, of the current row from a number.
     pub(crate) fn set_number(&mut self, column: usize, number: f64) -> Parsed<()> {
-        match self.usage(column) {
+        let usage = self.usage(column);
+        if !matches!(usage, Use::Cells(_)) {
+            self.keep_text(column, number.to_string().as_bytes());
+        }
+        match usage {
             Use::Cells(to) if !self.set(to, Word::of_number(number)) => {
                 Err(words::number_fault(number, self.kinds[to]))
             }
@@ -155,12 +193,21 @@ impl Collector {
         Ok(self.table.push(&self.row, self.weight)?)
     }
 
-    /// The table, which must have rows.
-    pub(crate) fn finish(self) -> Parsed<Table> {
+    /// The table, which must have rows, and what its file held besides.
+    pub(crate) fn finish(self) -> Parsed<Sheet> {
         if self.table.rows() == 0 {
             return Err(Fault::whole("has a header but no rows, expected at least one row"));
         }
-        Ok(self.table)
+        let words: Vec<(Kinds, Case)> = self.kinds.into_iter().zip(self.cases).collect();
+        let pairs = words.iter().map(|&own| Pair::of_column(own, &words)).collect();
+        let added = Pair::of_column((words::ALL, Case::Lower), &words);
+        let texts = self.texts.unwrap_or_else(|| vec![Texts::default(); self.names.len()]);
+        let columns =
+            self.names.into_iter().zip(texts).zip(&self.uses).map(|((name, texts), usage)| match usage {
+                Use::Cells(column) => Column::Cells(*column),
+                Use::Weights | Use::Dropped => Column::Other { name, texts },
+            });
+        Ok(Sheet { columns: columns.collect(), table: self.table, pairs, added })
     }
 }
 

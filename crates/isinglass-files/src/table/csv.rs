@@ -7,9 +7,8 @@
 use std::borrow::Cow;
 use std::io::{self, BufRead};
 
-use isinglass::Table;
-
-use super::columns::{Collector, TableOptions, Use};
+use super::columns::{Collector, Keep, TableOptions, Use};
+use super::sheet::Sheet;
 use super::words::{self, Word};
 use crate::error::{Fault, Parsed, quoted};
 use crate::input::without_mark;
@@ -36,13 +35,18 @@ impl From<Fault> for Stopped {
 }
 
 /// Read a table of text.
-pub(crate) fn read(input: impl BufRead, separator: u8, options: &TableOptions) -> Result<Table, Stopped> {
+pub(crate) fn read(
+    input: impl BufRead,
+    separator: u8,
+    options: &TableOptions,
+    keep: Keep,
+) -> Result<Sheet, Stopped> {
     let mut records = Records::new(input, separator);
     if !records.advance()? {
         return Err(Fault::whole("is empty, expected a header that names the units").into());
     }
     let names = header(&records)?;
-    let mut collector = Collector::new(names, options)?;
+    let mut collector = Collector::new(names, options, keep)?;
     let mut row = 0;
     while records.advance()? {
         row += 1;
@@ -128,6 +132,7 @@ fn read_row(record: &[u8], separator: u8, collector: &mut Collector) -> Parsed<(
                     .set_weight_text(cell.bytes())
                     .map_err(|fault| fault.inside(&collector.place(column)))?;
             }
+            collector.keep_text(column, cell.bytes());
             at = next;
         }
         column += 1;

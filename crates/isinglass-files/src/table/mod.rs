@@ -1,12 +1,13 @@
 //! Tables: files of binary cells become a [`Table`], rows of −1 and +1 become a file.
 //!
-//! The formats share what a cell may say (`words`) and what columns are for (`columns`).
+//! The formats share what a cell may say (`words`) and what columns are for (`columns`). A `sheet` is a table that can be written again as it was.
 
 mod columns;
 mod csv;
 mod npy;
 #[cfg(feature = "parquet")]
 mod parquet;
+mod sheet;
 mod words;
 mod write;
 
@@ -14,7 +15,9 @@ use std::path::Path;
 
 use isinglass::Table;
 
+use columns::Keep;
 pub use columns::TableOptions;
+pub use sheet::{CellForm, Sheet, TableFormat, table_format, write_sheet};
 pub use write::{Values, write_table};
 
 use crate::input::{self, Ending};
@@ -40,12 +43,24 @@ use crate::{Error, Result};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn read_table(path: &Path, options: &TableOptions) -> Result<Table> {
+    read(path, options, Keep::Weights).map(|sheet| sheet.table)
+}
+
+/// Read a table as [`read_table`] does, and keep how its file is written.
+///
+/// # Errors
+/// As those of [`read_table`].
+pub fn read_sheet(path: &Path, options: &TableOptions) -> Result<Sheet> {
+    read(path, options, Keep::Texts)
+}
+
+fn read(path: &Path, options: &TableOptions, keep: Keep) -> Result<Sheet> {
     let ending = Ending::of(path);
     match (ending.word.as_str(), ending.gzip) {
-        ("csv", _) => read_text(path, b',', options),
-        ("tsv", _) => read_text(path, b'\t', options),
-        ("npy", _) => npy::read(&input::bytes(path)?, options).map_err(|fault| fault.reading(path)),
-        ("parquet", false) => read_parquet(path, options),
+        ("csv", _) => read_text(path, b',', options, keep),
+        ("tsv", _) => read_text(path, b'\t', options, keep),
+        ("npy", _) => npy::read(&input::bytes(path)?, options, keep).map_err(|fault| fault.reading(path)),
+        ("parquet", false) => read_parquet(path, options, keep),
         _ => Err(Error::Ending {
             path: path.to_owned(),
             problem: "not the ending of a table, expected .csv, .tsv, .npy (each also with .gz) or .parquet"
@@ -68,11 +83,13 @@ pub fn read_table(path: &Path, options: &TableOptions) -> Result<Table> {
 /// # Ok::<(), isinglass_files::Error>(())
 /// ```
 pub fn parse_csv(text: &[u8], name: &str, separator: u8, options: &TableOptions) -> Result<Table> {
-    csv::read(text, separator, options).map_err(|stopped| stopped_at(stopped, Path::new(name)))
+    csv::read(text, separator, options, Keep::Weights)
+        .map(|sheet| sheet.table)
+        .map_err(|stopped| stopped_at(stopped, Path::new(name)))
 }
 
-fn read_text(path: &Path, separator: u8, options: &TableOptions) -> Result<Table> {
-    csv::read(input::reader(path)?, separator, options).map_err(|stopped| stopped_at(stopped, path))
+fn read_text(path: &Path, separator: u8, options: &TableOptions, keep: Keep) -> Result<Sheet> {
+    csv::read(input::reader(path)?, separator, options, keep).map_err(|stopped| stopped_at(stopped, path))
 }
 
 fn stopped_at(stopped: csv::Stopped, path: &Path) -> Error {
@@ -83,12 +100,12 @@ fn stopped_at(stopped: csv::Stopped, path: &Path) -> Error {
 }
 
 #[cfg(feature = "parquet")]
-fn read_parquet(path: &Path, options: &TableOptions) -> Result<Table> {
-    parquet::read(input::open(path)?, options).map_err(|fault| fault.reading(path))
+fn read_parquet(path: &Path, options: &TableOptions, keep: Keep) -> Result<Sheet> {
+    parquet::read(input::open(path)?, options, keep).map_err(|fault| fault.reading(path))
 }
 
 #[cfg(not(feature = "parquet"))]
-fn read_parquet(path: &Path, _options: &TableOptions) -> Result<Table> {
+fn read_parquet(path: &Path, _options: &TableOptions, _keep: Keep) -> Result<Sheet> {
     Err(Error::Ending {
         path: path.to_owned(),
         problem: "this build does not read Parquet".into(),

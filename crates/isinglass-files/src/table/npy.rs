@@ -1,13 +1,12 @@
 //! Tables as NumPy matrices: one row a row, columns named `x0`, `x1`, ….
 
-use isinglass::Table;
-
-use super::columns::{Collector, TableOptions};
+use super::columns::{Collector, Keep, TableOptions};
+use super::sheet::Sheet;
 use crate::error::{Fault, Parsed};
 use crate::npy::Array;
 
 /// Read a table from the bytes of an NPY file.
-pub(crate) fn read(bytes: &[u8], options: &TableOptions) -> Parsed<Table> {
+pub(crate) fn read(bytes: &[u8], options: &TableOptions, keep: Keep) -> Parsed<Sheet> {
     let array = Array::parse(bytes)?;
     let &[rows, columns] = array.shape() else {
         let problem =
@@ -22,7 +21,7 @@ pub(crate) fn read(bytes: &[u8], options: &TableOptions) -> Parsed<Table> {
         return Err(Fault::whole(problem));
     }
     let names = (0..columns).map(|k| format!("x{k}")).collect();
-    let mut collector = Collector::new(names, options)?;
+    let mut collector = Collector::new(names, options, keep)?;
     for row in 0..rows {
         for column in 0..columns {
             collector

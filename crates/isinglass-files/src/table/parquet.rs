@@ -7,9 +7,9 @@ use ::parquet::errors::ParquetError;
 use ::parquet::file::metadata::ParquetMetaData;
 use ::parquet::file::reader::{FileReader, SerializedFileReader};
 use ::parquet::record::{Field, Row};
-use isinglass::Table;
 
-use super::columns::{Collector, TableOptions, Use};
+use super::columns::{Collector, Keep, TableOptions, Use};
+use super::sheet::Sheet;
 use super::words::{self, MISSING, Word};
 use crate::error::{Fault, Parsed, one_line, quoted};
 
@@ -17,18 +17,18 @@ use crate::error::{Fault, Parsed, one_line, quoted};
 ///
 /// The Parquet reader panics on some broken files where it should return an error. The commonest are found before
 /// it comes to that, and the others end here.
-pub(crate) fn read(file: File, options: &TableOptions) -> Parsed<Table> {
-    panic::catch_unwind(|| read_trusting(file, options))
+pub(crate) fn read(file: File, options: &TableOptions, keep: Keep) -> Parsed<Sheet> {
+    panic::catch_unwind(|| read_trusting(file, options, keep))
         .unwrap_or_else(|_| Err(Fault::whole("is no readable Parquet file: its structure is broken")))
 }
 
-fn read_trusting(file: File, options: &TableOptions) -> Parsed<Table> {
+fn read_trusting(file: File, options: &TableOptions, keep: Keep) -> Parsed<Sheet> {
     let length = file.metadata().map_or(u64::MAX, |found| found.len());
     let reader = SerializedFileReader::new(file).map_err(|error| broken(&error))?;
     check_places(reader.metadata(), length)?;
     let schema = reader.metadata().file_metadata().schema();
     let names = schema.get_fields().iter().map(|field| field.name().to_owned());
-    let mut collector = Collector::new(names.collect(), options)?;
+    let mut collector = Collector::new(names.collect(), options, keep)?;
     let rows = reader.get_row_iter(None).map_err(|error| broken(&error))?;
     for (k, row) in rows.enumerate() {
         let place = || format!("row {}", k + 1);
@@ -65,6 +65,13 @@ fn broken(error: &ParquetError) -> Fault {
 fn read_row(row: &Row, collector: &mut Collector) -> Parsed<()> {
     for (column, (_, field)) in row.get_column_iter().enumerate() {
         let usage = collector.usage(column);
+        if !matches!(usage, Use::Cells(_)) {
+            match field {
+                Field::Str(text) => collector.keep_text(column, text.as_bytes()),
+                Field::Null => collector.keep_text(column, b""),
+                other => collector.keep_text(column, other.to_string().as_bytes()),
+            }
+        }
         match field {
             _ if usage == Use::Dropped => Ok(()),
             Field::Str(text) if usage == Use::Weights => collector.set_weight_text(text.as_bytes()),

@@ -27,20 +27,44 @@ pub(crate) struct Word {
     pub(crate) kinds: Kinds,
     /// −1, +1, or 0 for a missing cell.
     pub(crate) value: i8,
+    /// How its letters are written.
+    pub(crate) case: Case,
+}
+
+/// How the letters of a word are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Case {
+    /// `yes`, or no letters at all.
+    #[default]
+    Lower,
+    /// `Yes`.
+    Capital,
+    /// `YES`.
+    Upper,
+}
+
+impl Case {
+    fn of(word: &[u8]) -> Self {
+        match word {
+            [first, .., last] if first.is_ascii_uppercase() && !last.is_ascii_uppercase() => Self::Capital,
+            [first, ..] if first.is_ascii_uppercase() => Self::Upper,
+            _ => Self::Lower,
+        }
+    }
 }
 
 /// A cell without a value; it goes with every kind.
-pub(crate) const MISSING: Word = Word { kinds: ALL, value: 0 };
+pub(crate) const MISSING: Word = Word { kinds: ALL, value: 0, case: Case::Lower };
 
 /// What is none of the words.
-const UNKNOWN: Word = Word { kinds: 0, value: 0 };
+const UNKNOWN: Word = Word { kinds: 0, value: 0, case: Case::Lower };
 
 const fn up(kinds: Kinds) -> Word {
-    Word { kinds, value: 1 }
+    Word { kinds, value: 1, case: Case::Lower }
 }
 
 const fn down(kinds: Kinds) -> Word {
-    Word { kinds, value: -1 }
+    Word { kinds, value: -1, case: Case::Lower }
 }
 
 /// All words in lower case.
@@ -69,8 +93,10 @@ static SINGLE: [Word; 256] = {
     let mut k = 0;
     while k < WORDS.len() {
         if let ([byte], word) = WORDS[k] {
+            let upper = byte.to_ascii_uppercase();
+            let case = if upper == *byte { Case::Lower } else { Case::Upper };
+            table[upper as usize] = Word { case, ..word };
             table[*byte as usize] = word;
-            table[byte.to_ascii_uppercase() as usize] = word;
         }
         k += 1;
     }
@@ -94,7 +120,7 @@ impl Word {
             b"-1" => down(PLUS_MINUS_ONE),
             cell => {
                 let known = WORDS.iter().find(|(text, _)| text.eq_ignore_ascii_case(cell));
-                known.map_or(UNKNOWN, |&(_, word)| word)
+                known.map_or(UNKNOWN, |&(_, word)| Word { case: Case::of(cell), ..word })
             }
         }
     }
@@ -123,6 +149,39 @@ impl Word {
     #[cfg(feature = "parquet")]
     pub(crate) fn of_truth(truth: bool) -> Self {
         if truth { up(TRUE_FALSE) } else { down(TRUE_FALSE) }
+    }
+}
+
+/// The two words of a kind, in lower case: for −1 and for +1.
+const PAIRS: [[&str; 2]; NAMES.len()] =
+    [["-1", "1"], ["0", "1"], ["false", "true"], ["no", "yes"], ["n", "y"], ["-", "+"]];
+
+/// What a column writes for −1 and for +1.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Pair {
+    /// The words.
+    pub(crate) words: [String; 2],
+    /// The numbers, where only numbers can be written.
+    pub(crate) numbers: [i64; 2],
+}
+
+impl Pair {
+    fn new(kind: Kinds, case: Case) -> Self {
+        let words = PAIRS[kind.trailing_zeros() as usize].map(|word| match case {
+            Case::Lower => word.to_owned(),
+            Case::Upper => word.to_uppercase(),
+            Case::Capital => word[..1].to_uppercase() + &word[1..],
+        });
+        let low = if kind & (ZERO_ONE | TRUE_FALSE) == 0 { -1 } else { 0 };
+        Self { words, numbers: [low, 1] }
+    }
+
+    /// What a column writes, from the kinds left to it and its case. A column that could be of several kinds follows the first column of
+    /// the table that is decided for one of these; where there is none, it writes `1/-1`.
+    pub(crate) fn of_column(own: (Kinds, Case), table: &[(Kinds, Case)]) -> Self {
+        let fits = |other: &&(Kinds, Case)| other.0.is_power_of_two() && other.0 & own.0 != 0;
+        let (kind, case) = [own].iter().chain(table).find(fits).copied().unwrap_or((PLUS_MINUS_ONE, own.1));
+        Self::new(kind, case)
     }
 }
 
@@ -190,9 +249,9 @@ mod tests {
             assert_eq!((plus.value, minus.value), (1, -1));
             assert_eq!(plus.kinds & minus.kinds, 1 << bit, "{}", NAMES[bit]);
         }
-        assert_eq!(Word::of(b"+1"), Word { kinds: PLUS_MINUS_ONE, value: 1 });
+        assert_eq!(Word::of(b"+1"), Word { kinds: PLUS_MINUS_ONE, value: 1, case: Case::Lower });
         for missing in ["", "  ", "NA", "nan", "NaN", "?", " ? ", "\t"] {
-            assert_eq!(Word::of(missing.as_bytes()), MISSING);
+            assert_eq!(Word { case: Case::Lower, ..Word::of(missing.as_bytes()) }, MISSING);
         }
         for unknown in ["maybe", "2", "1.0", "t", "f", "on", "null", "N/A", "++", "truee", "\u{2212}1"] {
             assert_eq!(Word::of(unknown.as_bytes()).kinds, 0, "{unknown}");
@@ -204,13 +263,44 @@ mod tests {
         for byte in 0..=u8::MAX {
             let text = [byte.to_ascii_lowercase()];
             let known = WORDS.iter().find(|(word, _)| *word == text.trim_ascii());
-            let expected = known.map_or(UNKNOWN, |&(_, word)| word);
+            let expected = known.map_or(UNKNOWN, |&(_, word)| Word { case: Case::of(&[byte]), ..word });
             assert_eq!(
                 Word::of_byte(byte),
                 if b"\n\r\x0c".contains(&byte) { UNKNOWN } else { expected },
                 "{byte}"
             );
         }
+    }
+
+    #[test]
+    fn columns_write_the_words_that_they_hold() {
+        let column = |cells: &[&str]| {
+            let words: Vec<Word> = cells.iter().map(|cell| Word::of(cell.as_bytes())).collect();
+            (words.iter().fold(ALL, |kinds, word| kinds & word.kinds), words[0].case)
+        };
+        let written = |columns: &[&[&str]]| -> Vec<String> {
+            let columns: Vec<_> = columns.iter().map(|cells| column(cells)).collect();
+            columns.iter().map(|own| Pair::of_column(*own, &columns).words.join("/")).collect()
+        };
+        for (up, expected) in [
+            ("1,-1", "-1/1"),
+            ("1,0", "0/1"),
+            ("True", "False/True"),
+            ("NO", "NO/YES"),
+            ("n", "n/y"),
+            ("Y", "N/Y"),
+            ("+", "-/+"),
+        ] {
+            assert_eq!(written(&[&up.split(',').collect::<Vec<_>>()]), [expected]);
+        }
+        // A column without values, and one of ones only, are written as the first that shows what it is.
+        assert_eq!(
+            written(&[&["?"], &["1"], &["TRUE"], &["1", "0"]]),
+            ["FALSE/TRUE", "0/1", "FALSE/TRUE", "0/1"]
+        );
+        assert_eq!(written(&[&["1"], &["yes"]]), ["-1/1", "no/yes"]);
+        assert_eq!(Pair::of_column(column(&["0"]), &[column(&["y"])]).numbers, [0, 1]);
+        assert_eq!(Pair::of_column(column(&["y"]), &[column(&["0"])]).numbers, [-1, 1]);
     }
 
     #[test]

@@ -70,7 +70,7 @@ pub fn write_table<R: AsRef<[i8]>>(
 ) -> io::Result<()> {
     let mut line = Vec::new();
     for name in columns {
-        push_name(&mut line, name, separator);
+        push_text(&mut line, name.as_bytes(), separator);
         line.push(separator);
     }
     end_line(&mut line);
@@ -93,21 +93,22 @@ pub fn write_table<R: AsRef<[i8]>>(
 }
 
 /// Put a line end in place of the separator behind the last cell.
-fn end_line(line: &mut Vec<u8>) {
+pub(super) fn end_line(line: &mut Vec<u8>) {
     line.pop();
     line.push(b'\n');
 }
 
-/// A name, in quotation marks if it would be read as something else without them.
-fn push_name(line: &mut Vec<u8>, name: &str, separator: u8) {
-    let special = |byte: u8| byte == separator || matches!(byte, b'"' | b'\n' | b'\r');
-    let plain = !name.bytes().any(special) && name.trim() == name && !name.starts_with('\u{feff}');
-    if plain {
-        line.extend_from_slice(name.as_bytes());
+/// A text, in quotation marks if it would be read as something else without them.
+pub(super) fn push_text(line: &mut Vec<u8>, text: &[u8], separator: u8) {
+    const MARK: &[u8] = "\u{feff}".as_bytes();
+    let special = |&byte: &u8| byte == separator || matches!(byte, b'"' | b'\n' | b'\r');
+    let bare = str::from_utf8(text).map_or(text.trim_ascii(), |text| text.trim().as_bytes());
+    if !text.iter().any(special) && bare == text && !text.starts_with(MARK) {
+        line.extend_from_slice(text);
         return;
     }
     line.push(b'"');
-    for byte in name.bytes() {
+    for &byte in text {
         if byte == b'"' {
             line.push(b'"');
         }

@@ -1,0 +1,262 @@
+//! A table that can be written again as its file was: the same columns in the same words, with other cells.
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use isinglass::Table;
+
+use super::words::{self, Pair, Word};
+use super::write::{end_line, push_text};
+use crate::error::{Fault, quoted};
+use crate::input::Ending;
+use crate::npy::{Head, write_head};
+use crate::{Error, Output, Result};
+
+/// A table, and how its file was written: the words of each column, and the text of columns that are not cells of units.
+#[derive(Debug, Clone)]
+pub struct Sheet {
+    /// The table.
+    pub table: Table,
+    /// The columns of the file, in its order.
+    pub(super) columns: Vec<Column>,
+    /// For each column of the table, what it writes.
+    pub(super) pairs: Vec<Pair>,
+    /// What a column writes that the file does not have.
+    pub(super) added: Pair,
+}
+
+/// A column of a file.
+#[derive(Debug, Clone)]
+pub(super) enum Column {
+    /// A column of the table.
+    Cells(usize),
+    /// Weights, or dropped.
+    Other {
+        /// Its name in the header.
+        name: String,
+        /// Its cells.
+        texts: Texts,
+    },
+}
+
+/// The text of every cell of a column, one behind the other.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Texts {
+    bytes: Vec<u8>,
+    ends: Vec<usize>,
+}
+
+impl Texts {
+    pub(super) fn push(&mut self, text: &[u8]) {
+        self.bytes.extend_from_slice(text);
+        self.ends.push(self.bytes.len());
+    }
+
+    fn get(&self, row: usize) -> &[u8] {
+        let start = if row == 0 { 0 } else { self.ends[row - 1] };
+        &self.bytes[start..self.ends[row]]
+    }
+
+    /// A cell as a number, NaN where it is missing; nothing if it is neither.
+    fn number(&self, row: usize) -> Option<f64> {
+        let text = self.get(row);
+        if Word::of(text).kinds == words::ALL {
+            return Some(f64::NAN);
+        }
+        str::from_utf8(text).ok()?.trim().parse().ok()
+    }
+}
+
+/// How tables are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TableFormat {
+    /// Cells between commas.
+    Csv,
+    /// Cells between tabs.
+    Tsv,
+    /// A NumPy matrix, without names.
+    Npy,
+}
+
+/// The format in which a table is written to a path; a device takes text.
+///
+/// # Errors
+/// An ending other than `.csv`, `.tsv` and `.npy`.
+pub fn table_format(path: &Path) -> Result<TableFormat> {
+    let ending = Ending::of(path);
+    match (ending.word.as_str(), ending.gzip) {
+        ("csv", false) => Ok(TableFormat::Csv),
+        ("tsv", false) => Ok(TableFormat::Tsv),
+        ("npy", false) => Ok(TableFormat::Npy),
+        _ if path.exists() && !path.is_file() => Ok(TableFormat::Csv),
+        _ => Err(Error::Ending {
+            path: path.to_owned(),
+            problem: "not the ending of a table that can be written, expected .csv, .tsv or .npy".into(),
+            hint: None,
+        }),
+    }
+}
+
+/// What the numbers given for cells are written as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CellForm {
+    /// By their sign, in the words of their column.
+    Words,
+    /// As they are.
+    Numbers,
+}
+
+/// Write a table as its file was, with other cells: rows, columns and words are the same; columns that are not cells of units are copied.
+///
+/// A column whose cells do not tell its words (all missing, or all `1`) follows the first of the table's columns that tells them, as do columns that are added behind the
+/// last; where none does, they are `1/-1`. Words are in upper or lower case as the first of the column. In `.npy` all is numbers: `0/1` and `true/false` are 0 and 1, the other words −1 and 1.
+///
+/// *Arguments*: the names of columns to add; what to write; what puts the numbers of a row (by its number as given) into an empty list, those of added columns last.
+///
+/// # Errors
+/// The output fails, its ending is none of a table, or text should go into a matrix of numbers.
+///
+/// # Example
+/// ```
+/// use isinglass_files::{CellForm, Output, TableOptions, read_sheet, write_sheet};
+/// let folder = tempfile::tempdir()?;
+/// let (from, to) = (folder.path().join("votes.csv"), folder.path().join("all.csv"));
+/// std::fs::write(&from, "member,budget,crime\nAnn,Y,N\nBob,?,N\n")?;
+/// let sheet = read_sheet(&from, &TableOptions { drop: vec!["member".into()], weights: None })?;
+/// let rows = [[1.0, -1.0], [1.0, -1.0]];
+/// write_sheet(&sheet, &[], CellForm::Words, |row, cells| cells.extend(rows[row]), Output::create(&to)?)?;
+/// assert_eq!(std::fs::read_to_string(&to)?, "member,budget,crime\nAnn,Y,N\nBob,Y,N\n");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn write_sheet(
+    sheet: &Sheet,
+    added: &[String],
+    form: CellForm,
+    row: impl FnMut(usize, &mut Vec<f64>),
+    mut output: Output,
+) -> Result<()> {
+    let format = table_format(output.path())?;
+    let writer = Writer { sheet, added, form };
+    let written = match format {
+        TableFormat::Csv => writer.text(row, b',', &mut output),
+        TableFormat::Tsv => writer.text(row, b'\t', &mut output),
+        TableFormat::Npy => {
+            writer.check_numbers().map_err(|fault| fault.writing(output.path()))?;
+            writer.matrix(row, &mut output)
+        }
+    };
+    written.map_err(|error| output.error(&error))?;
+    output.commit()
+}
+
+struct Writer<'a> {
+    sheet: &'a Sheet,
+    added: &'a [String],
+    form: CellForm,
+}
+
+impl Writer<'_> {
+    /// What a cell of the table, or of an added column, is written as.
+    fn pair(&self, column: usize) -> &Pair {
+        self.sheet.pairs.get(column).unwrap_or(&self.sheet.added)
+    }
+
+    fn text(
+        &self,
+        mut row: impl FnMut(usize, &mut Vec<f64>),
+        separator: u8,
+        output: &mut Output,
+    ) -> io::Result<()> {
+        let table = &self.sheet.table;
+        let mut line = Vec::new();
+        let push = |line: &mut Vec<u8>, text: &[u8]| {
+            push_text(line, text, separator);
+            line.push(separator);
+        };
+        for column in &self.sheet.columns {
+            let name = match column {
+                Column::Cells(column) => &table.columns()[*column],
+                Column::Other { name, .. } => name,
+            };
+            push(&mut line, name.as_bytes());
+        }
+        self.added.iter().for_each(|name| push(&mut line, name.as_bytes()));
+        end_line(&mut line);
+        output.write_all(&line)?;
+        let mut cells = Vec::new();
+        for number in 0..table.rows() {
+            cells.clear();
+            row(number, &mut cells);
+            line.clear();
+            let cell = |line: &mut Vec<u8>, column: usize| {
+                match self.form {
+                    CellForm::Words => {
+                        let word = &self.pair(column).words[usize::from(cells[column] >= 0.0)];
+                        line.extend_from_slice(word.as_bytes());
+                    }
+                    CellForm::Numbers => write!(line, "{}", cells[column])?,
+                }
+                line.push(separator);
+                io::Result::Ok(())
+            };
+            for column in &self.sheet.columns {
+                match column {
+                    Column::Cells(column) => cell(&mut line, *column)?,
+                    Column::Other { texts, .. } => push(&mut line, texts.get(number)),
+                }
+            }
+            for column in table.columns().len()..table.columns().len() + self.added.len() {
+                cell(&mut line, column)?;
+            }
+            end_line(&mut line);
+            output.write_all(&line)?;
+        }
+        Ok(())
+    }
+
+    /// Whether all that is copied can stand in a matrix.
+    fn check_numbers(&self) -> std::result::Result<(), Fault> {
+        for column in &self.sheet.columns {
+            let Column::Other { name, texts } = column else { continue };
+            if let Some(row) = (0..self.sheet.table.rows()).find(|&row| texts.number(row).is_none()) {
+                let place = format!("row {}, column {}", row + 1, quoted(name.as_bytes()));
+                let problem = format!("found {}, and an .npy file holds numbers", quoted(texts.get(row)));
+                return Err(Fault::new(place, problem).with_hint("write a .csv or .tsv file"));
+            }
+        }
+        Ok(())
+    }
+
+    fn matrix(&self, mut row: impl FnMut(usize, &mut Vec<f64>), output: &mut Output) -> io::Result<()> {
+        let table = &self.sheet.table;
+        let copied = self.sheet.columns.iter().any(|column| matches!(column, Column::Other { .. }));
+        let whole = self.form == CellForm::Words && !copied;
+        let width = self.sheet.columns.len() + self.added.len();
+        let head = if whole { Head::Int } else { Head::Float };
+        write_head(output, head, &[table.rows(), width])?;
+        let mut cells = Vec::new();
+        for number in 0..table.rows() {
+            cells.clear();
+            row(number, &mut cells);
+            let cell = |column: usize| match self.form {
+                CellForm::Words => self.pair(column).numbers[usize::from(cells[column] >= 0.0)] as f64,
+                CellForm::Numbers => cells[column],
+            };
+            let mut put = |x: f64| {
+                let bytes = if whole { (x as i64).to_le_bytes() } else { x.to_le_bytes() };
+                output.write_all(&bytes)
+            };
+            for column in &self.sheet.columns {
+                put(match column {
+                    Column::Cells(column) => cell(*column),
+                    // All texts were seen to be numbers before.
+                    Column::Other { texts, .. } => texts.number(number).unwrap_or(f64::NAN),
+                })?;
+            }
+            for column in table.columns().len()..table.columns().len() + self.added.len() {
+                put(cell(column))?;
+            }
+        }
+        Ok(())
+    }
+}
