@@ -1,5 +1,6 @@
 //! From `--engine` and its options to an engine.
 
+use isinglass::complete::Open;
 use isinglass::engine::GibbsSettings;
 use isinglass::engine::auto::{self, Choice};
 use isinglass::{
@@ -7,6 +8,7 @@ use isinglass::{
 };
 
 use crate::options::{Common, EngineName, EngineOptions};
+use crate::report::count;
 
 /// What the engine is for: not every engine can do everything.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -52,6 +54,42 @@ impl EngineOptions {
                 }
             },
         })
+    }
+
+    /// The engine for rows that leave different units free; what `auto` took and why goes to standard error.
+    pub(crate) fn choose_for_rows(
+        &self,
+        machine: &Machine,
+        open: &Open,
+        common: &Common,
+    ) -> isinglass::Result<Box<dyn Engine>> {
+        if self.engine != EngineName::Auto {
+            return self.choose(machine, &open.in_one_row, Task::Answer, common);
+        }
+        // Clamped neighbours are biases, so any unit may have one: what can be done with all of them can be done in every row.
+        let biases = machine.biases().iter().map(|&bias| if bias == 0.0 { 1.0 } else { bias }).collect();
+        let biased = machine.clone().with_parameters(machine.weights().to_vec(), biases)?;
+        if let Choice::Exact { engine, reason } = auto::choose(&biased, &open.in_any_row, self.budget)? {
+            common.note(&format!("engine: {reason}"));
+            return Ok(engine);
+        }
+        match auto::choose(&biased, &open.in_one_row, self.budget)? {
+            // Other rows may be less sparse than the one with most free units.
+            Choice::Exact { engine, .. } if engine.name() == Decimate::NAME => {
+                let free = open.in_one_row.free_count();
+                let most = count(free, "free unit");
+                common.note(&format!("engine: eliminate (exact: up to {most} in a row)"));
+                Ok(Box::new(Eliminate::new(self.budget)))
+            }
+            Choice::Exact { engine, reason } => {
+                common.note(&format!("engine: {reason}"));
+                Ok(engine)
+            }
+            Choice::Sampling { reason, .. } => {
+                common.note(&format!("engine: {reason}"));
+                Ok(self.gibbs(common.seed))
+            }
+        }
     }
 
     fn gibbs(&self, seed: u64) -> Box<dyn Engine> {

@@ -7,7 +7,7 @@ use anyhow::Context;
 use clap::{Args, ValueEnum};
 use isinglass::engine::{Annealing, Around, Schedule, VariationalSettings};
 use isinglass::{Budget, Evidence, Machine, Spin};
-use isinglass_files::{TableOptions, Values, read_evidence, read_model};
+use isinglass_files::{Sheet, TableOptions, Values, read_evidence, read_model};
 
 /// The command line was wrong in a way that only the job could find out: exit code 2.
 #[derive(Debug)]
@@ -276,12 +276,20 @@ pub(crate) struct TableArgs {
 }
 
 impl TableArgs {
-    pub(crate) fn read(&self) -> anyhow::Result<isinglass::Table> {
-        let options = TableOptions {
+    fn options(&self) -> TableOptions {
+        TableOptions {
             weights: self.weights.clone(),
             drop: self.drop.as_deref().map(split_list).unwrap_or_default(),
-        };
-        let table = isinglass_files::read_table(&self.table, &options)?;
+        }
+    }
+
+    /// Read the table as one that is to be written again; weights do not matter then.
+    pub(crate) fn read_sheet(&self) -> anyhow::Result<Sheet> {
+        Ok(isinglass_files::read_sheet(&self.table, &self.options())?)
+    }
+
+    pub(crate) fn read(&self) -> anyhow::Result<isinglass::Table> {
+        let table = isinglass_files::read_table(&self.table, &self.options())?;
         if let (Some(column), true) = (&self.weights, table.total_weight() <= 0.0) {
             anyhow::bail!("{}: column '{column}': all weights are 0", self.table.display());
         }

@@ -30,6 +30,11 @@ pub(crate) fn note(text: &str) {
     let _ = writeln!(io::stderr(), "{text}");
 }
 
+/// A number of things, such as `1 unit` or `2 units`.
+pub(crate) fn count(number: usize, thing: &str) -> String {
+    format!("{number} {thing}{}", if number == 1 { "" } else { "s" })
+}
+
 /// The error that ends the program.
 pub(crate) fn error(error: &anyhow::Error) {
     let word = if io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none() {
@@ -109,9 +114,9 @@ pub(crate) fn provenance(engine: &str, guarantee: Guarantee, diagnostics: &Diagn
     if let Some(mixing) = diagnostics.mixing {
         let _ = writeln!(
             out,
-            "{} chains × {} states, R-hat {:.3}, effective samples {:.0}{}",
-            mixing.chains,
-            mixing.samples,
+            "{} × {}, R-hat {:.3}, effective samples {:.0}{}",
+            count(mixing.chains, "chain"),
+            count(mixing.samples, "state"),
             mixing.r_hat,
             mixing.effective_samples,
             if diagnostics.converged { "" } else { " (not converged)" }

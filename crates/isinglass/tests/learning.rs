@@ -89,6 +89,46 @@ fn plain_pseudo_log_likelihood(machine: &Machine, table: &Table) -> f64 {
     sum / table.total_weight()
 }
 
+/// The states of some units given the values of others, with their probabilities in the machine, by the plainest sums.
+fn plain_probabilities(machine: &Machine, inputs: &[i8]) -> Vec<(Vec<i8>, f64)> {
+    let truth = brute_force(machine, &Evidence::from_cells(inputs.to_vec()).unwrap());
+    let mut states: Vec<(Vec<i8>, f64)> = Vec::new();
+    for (log, mut state) in truth.states {
+        machine.with_role(Role::Hidden).for_each(|unit| state[unit] = 0);
+        let p = (log - truth.log_z).exp();
+        match states.iter_mut().find(|known| known.0 == state) {
+            Some(known) => known.1 += p,
+            None => states.push((state, p)),
+        }
+    }
+    states
+}
+
+/// Σ q(x, y) log (q(y|x) / p(y|x)) over all states, by the plainest loops.
+fn plain_kullback(machine: &Machine, rows: &[(Vec<i8>, f64)]) -> f64 {
+    let input_of = |state: &[i8]| -> Vec<i8> {
+        let given = |(unit, &cell): (usize, &i8)| if machine.roles()[unit] == Role::Input { cell } else { 0 };
+        state.iter().enumerate().map(given).collect()
+    };
+    let weight =
+        |keep: &dyn Fn(&[i8]) -> bool| rows.iter().filter(|row| keep(&row.0)).map(|row| row.1).sum::<f64>();
+    let total = weight(&|_| true);
+    let mut inputs: Vec<Vec<i8>> = rows.iter().map(|row| input_of(&row.0)).collect();
+    inputs.sort();
+    inputs.dedup();
+    let mut sum = 0.0;
+    for input in inputs {
+        let with_input = weight(&|state| input_of(state) == input);
+        for (state, p) in plain_probabilities(machine, &input) {
+            let q = weight(&|other| other == state) / with_input;
+            if q > 0.0 {
+                sum += with_input / total * q * (q / p).ln();
+            }
+        }
+    }
+    sum
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 100, ..ProptestConfig::default() })]
 
@@ -122,8 +162,69 @@ proptest! {
         close(found.log_likelihood.unwrap(), plain_log_likelihood(&machine, &table), 1e-10, "log-likelihood");
         let plain = plain_pseudo_log_likelihood(&machine, &table);
         close(found.pseudo_log_likelihood.unwrap(), plain, 1e-10, "pseudo-log-likelihood");
-        prop_assert!(found.completion.is_none_or(|q| q >= 0.0));
+        // Kappen & Rodríguez 1997, eq. 37, over the visible cells that are observed.
+        let mut cells = 0.0;
+        for k in 0..table.distinct_rows() {
+            let observed = table.columns().iter().zip(table.row(k)).filter(|(name, cell)| {
+                **cell != 0 && machine.roles()[machine.position(name).unwrap()] == Role::Visible
+            });
+            cells += table.weight(k) * observed.count() as f64;
+        }
+        match found.completion {
+            Some(q) => close(q, -plain * table.total_weight() / cells, 1e-10, "completion"),
+            None => prop_assert_eq!(cells, 0.0),
+        }
+        prop_assert_eq!(found.kullback.is_none(), table.missing_cells() > 0);
         prop_assert_eq!(found.rows, table.rows());
+    }
+
+    #[test]
+    fn the_kullback_divergence_agrees_with_a_sum_over_states((machine, table) in machines_with_tables(), flip in any::<u64>()) {
+        // Missing cells get a value, so that rows are states.
+        let mut whole = Table::new(table.columns().iter().cloned()).unwrap();
+        let mut rows = Vec::new();
+        for k in 0..table.distinct_rows() {
+            let filled = |(c, &cell): (usize, &i8)| if cell != 0 { cell } else if flip >> (c + 5 * k) % 64 & 1 == 1 { 1 } else { -1 };
+            let row: Vec<i8> = table.row(k).iter().enumerate().map(filled).collect();
+            whole.push(&row, table.weight(k)).unwrap();
+            let mut state = vec![0; machine.units()];
+            for (name, cell) in table.columns().iter().zip(&row) {
+                state[machine.position(name).unwrap()] = *cell;
+            }
+            rows.push((state, table.weight(k)));
+        }
+        // A row that does not count is no state, be it complete or not.
+        whole.push(&vec![0; table.columns().len()], 0.0).unwrap();
+        let found = score::score(&machine, &whole, phases()).unwrap();
+        let kullback = found.kullback.unwrap();
+        close(kullback, plain_kullback(&machine, &rows), 1e-10, "Kullback divergence");
+        prop_assert!(kullback >= 0.0);
+        prop_assert_eq!(found.kullback_guarantee, Guarantee::Exact);
+        prop_assert!(found.notes.is_empty(), "{:?}", found.notes);
+    }
+
+    /// A table with the machine's own distribution, given each state of the inputs: nothing is left to learn.
+    #[test]
+    fn a_machine_is_at_no_distance_from_itself((machine, _) in machines_with_tables()) {
+        let visible: Vec<usize> = (0..machine.units()).filter(|&unit| machine.roles()[unit] != Role::Hidden).collect();
+        let mut own = Table::new(visible.iter().map(|&unit| machine.name(unit))).unwrap();
+        let inputs: Vec<usize> = machine.with_role(Role::Input).collect();
+        for number in 0..1u32 << inputs.len() {
+            let mut given = vec![0; machine.units()];
+            for (bit, &unit) in inputs.iter().enumerate() {
+                given[unit] = if number >> bit & 1 == 1 { 1 } else { -1 };
+            }
+            for (state, p) in plain_probabilities(&machine, &given) {
+                let row: Vec<i8> = visible.iter().map(|&unit| state[unit]).collect();
+                own.push(&row, p * f64::from(number + 1)).unwrap();
+            }
+        }
+        let found = score::score(&machine, &own, phases()).unwrap();
+        close(found.kullback.unwrap(), 0.0, 1e-12, "Kullback divergence");
+        // Any other machine is at some distance.
+        let biases = machine.biases().iter().map(|bias| bias + machine.temperature()).collect();
+        let other = machine.clone().with_parameters(machine.weights().to_vec(), biases).unwrap();
+        prop_assert!(score::score(&other, &own, phases()).unwrap().kullback.unwrap() > 1e-6);
     }
 
     #[test]
@@ -268,8 +369,13 @@ fn an_engine_without_log_z_is_refused_with_a_reason() {
     let both = Phases { clamped: &ENGINE, free: &engine };
     let found = score::score(&start, &table, both).unwrap();
     assert_eq!(found.log_likelihood, None);
-    assert!(found.pseudo_log_likelihood.is_some());
-    assert_eq!(found.notes.len(), 1);
+    assert_eq!((found.kullback, found.guarantee), (None, Guarantee::Exact));
+    assert!(found.pseudo_log_likelihood.is_some() && found.completion.is_some());
+    assert_eq!(
+        found.notes,
+        ["log_likelihood and kullback could not be had: gibbs cannot give a likelihood: it has no log Z; \
+          the engines decimate, eliminate and enumerate have it"]
+    );
 }
 
 /// An engine whose log Z is a little too low, and says so.
@@ -322,6 +428,17 @@ fn guarantees_follow_the_arithmetic() {
     assert_eq!(with(&TooLow, &TooLow).1, Guarantee::Approximation);
     let found = score::score(&machine, &table, Phases { clamped: &TooLow, free: &ENGINE }).unwrap();
     assert_eq!(found.guarantee, Guarantee::Approximation, "ratios of bounds are no bounds");
+    // A likelihood that is too low makes a divergence that is too high, and the other way round.
+    let whole = Table::from_rows(["v0", "v1"], [[1i8, 1], [-1, 1]]).unwrap();
+    let truth = score::score(&machine, &whole, phases()).unwrap().kullback.unwrap();
+    for (phases, error, guarantee) in [
+        (Phases { clamped: &TooLow, free: &ENGINE }, 0.1, Guarantee::UpperBound),
+        (Phases { clamped: &ENGINE, free: &TooLow }, -0.1, Guarantee::LowerBound),
+    ] {
+        let found = score::score(&machine, &whole, phases).unwrap();
+        close(found.kullback.unwrap(), truth + error, 1e-12, "Kullback divergence");
+        assert_eq!(found.kullback_guarantee, guarantee);
+    }
     let joint = TooLow.joint(&machine, &Evidence::none(3), &[0]).unwrap();
     assert_eq!(joint.guarantee, Guarantee::Approximation);
 }

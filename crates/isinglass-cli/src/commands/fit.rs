@@ -15,7 +15,7 @@ use self::optimizer::OptimizerOptions;
 use self::structure::Structure;
 use crate::engines::Task;
 use crate::options::{Common, EngineOptions, TableArgs, Usage, at_least, keep_inputs};
-use crate::report;
+use crate::report::{self, count};
 
 mod optimizer;
 mod progress;
@@ -151,17 +151,17 @@ fn plain(table: &Table, fit: &Fit, learner: &str, engine: Option<&str>, seconds:
         .log_likelihood
         .map_or_else(String::new, |x| format!("log-likelihood per row: {x:.6} ({})\n", fit.guarantee));
     format!(
-        "{} rows ({} distinct, {} cells missing), {} units, {} couplings\n\
-         learner {learner}{}: {}, {} iterations, gradient {gradient:.1e}, {seconds:.2} s\n\
+        "{} ({} distinct, {} missing), {}, {}\n\
+         learner {learner}{}: {}, {}, gradient {gradient:.1e}, {seconds:.2} s\n\
          {likelihood}",
-        table.rows(),
+        count(table.rows(), "row"),
         table.distinct_rows(),
-        table.missing_cells(),
-        machine.units(),
-        machine.graph().edges().len(),
+        count(table.missing_cells(), "cell"),
+        count(machine.units(), "unit"),
+        count(machine.graph().edges().len(), "coupling"),
         engine.map_or_else(String::new, |engine| format!(" with engine {engine}")),
         if fit.converged { "converged" } else { "NOT converged" },
-        fit.iterations(),
+        count(fit.iterations(), "iteration"),
     )
 }
 

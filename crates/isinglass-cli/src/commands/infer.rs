@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::engines::Task;
 use crate::options::{Common, EngineOptions, ModelWithEvidence, Usage, find, split_list};
-use crate::report;
+use crate::report::{self, count};
 
 /// Compute log Z, means and correlations of a machine, free or with units clamped
 #[derive(ClapArgs)]
@@ -215,7 +215,8 @@ fn plain(machine: &Machine, engine: &str, answer: &Expectations) -> String {
         .collect();
     out += &format!("\n{}", report::columns(&header, &rows));
     if machine.units() > SHOWN_MEANS {
-        out += &format!("({} more units; --json gives them all)\n", machine.units() - SHOWN_MEANS);
+        let more = count(machine.units() - SHOWN_MEANS, "more unit");
+        out += &format!("({more}; --json gives them all)\n");
     }
 
     let mut pairs: Vec<(usize, (usize, usize), f64)> = answer

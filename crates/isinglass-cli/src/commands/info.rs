@@ -10,7 +10,7 @@ use isinglass_files::read_model;
 use serde_json::{Map, Value, json};
 
 use crate::options::Common;
-use crate::report;
+use crate::report::{self, count};
 
 /// Tell a machine's size, structure, and which engines can run on it at what cost
 #[derive(ClapArgs)]
@@ -48,9 +48,9 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
     let treewidth = TreewidthBounds { lower: graph.treewidth_lower_bound(upper), upper };
     let elimination_order = offers.iter().filter_map(|offer| offer.order.as_ref()).next_back();
     let names = |order: &[usize]| order.iter().map(|&unit| machine.name(unit)).collect::<Vec<&str>>();
-    let count = |role| machine.with_role(role).count();
+    let with_role = |role| machine.with_role(role).count();
     if common.json {
-        let roles = Role::ALL.map(|role| (role.word().to_owned(), json!(count(role))));
+        let roles = Role::ALL.map(|role| (role.word().to_owned(), json!(with_role(role))));
         let engines: Vec<Value> = offers
             .iter()
             .map(|offer| {
@@ -78,8 +78,8 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
     }
     let roles: Vec<String> = Role::ALL
         .iter()
-        .filter(|&&role| count(role) > 0)
-        .map(|&role| format!("{} {role}", count(role)))
+        .filter(|&&role| with_role(role) > 0)
+        .map(|&role| format!("{} {role}", with_role(role)))
         .collect();
     let width = if treewidth.lower == treewidth.upper {
         treewidth.upper.to_string()
@@ -114,11 +114,11 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
         format!("\norder found: {shown}{rest}")
     });
     report::text(&format!(
-        "{} units ({}), {} edges, {components} {}, temperature {}\ntreewidth: {width}\ndecimatable: {yes_or_no}{order}\n\n{}",
-        machine.units(),
+        "{} ({}), {}, {}, temperature {}\ntreewidth: {width}\ndecimatable: {yes_or_no}{order}\n\n{}",
+        count(machine.units(), "unit"),
         roles.join(", "),
-        graph.edges().len(),
-        if components == 1 { "component" } else { "components" },
+        count(graph.edges().len(), "edge"),
+        count(components, "component"),
         machine.temperature(),
         report::columns(
             &[&format!("engine, within {}", args.budget), "can run", "answers", "cost"],

@@ -9,7 +9,7 @@ use isinglass_files::{Output, model_format, read_edges, write_model};
 use serde_json::json;
 
 use crate::options::{Common, Usage, at_least, keep_inputs};
-use crate::report;
+use crate::report::{self, count};
 
 /// Build a machine with given or random weights
 ///
@@ -114,7 +114,8 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
     if common.json {
         return report::json(&json!({"model": args.output, "units": units, "edges": edges, "notes": notes}));
     }
-    common.note(&format!("wrote {}: {units} units, {edges} edges", args.output.display()));
+    let size = format!("{}, {}", count(units, "unit"), count(edges, "edge"));
+    common.note(&format!("wrote {}: {size}", args.output.display()));
     Ok(())
 }
 

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 use clap::Args as ClapArgs;
+use isinglass::Guarantee;
 use isinglass::learn::{Phases, most_free};
 use isinglass::score::score;
 use isinglass_files::read_model;
@@ -11,9 +12,9 @@ use serde_json::json;
 
 use crate::engines::Task;
 use crate::options::{Common, EngineOptions, TableArgs};
-use crate::report;
+use crate::report::{self, count};
 
-/// Score a machine on a table: log-likelihood, pseudo-log-likelihood, completion quality
+/// Score a machine on a table: log-likelihood, Kullback divergence, pseudo-log-likelihood, completion quality
 #[derive(ClapArgs)]
 #[command(
     after_help = "Example (the first command writes the files):\n  isinglass demo\n  isinglass score isinglass-demo/votes.json isinglass-demo/votes.csv"
@@ -54,15 +55,22 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
         return report::json(&json!({
             "rows": found.rows,
             "log_likelihood": found.log_likelihood,
+            "kullback": found.kullback,
             "pseudo_log_likelihood": found.pseudo_log_likelihood,
             "completion": found.completion,
             "engine": engine,
             "guarantee": found.guarantee.word(),
+            "kullback_guarantee": found.kullback.map(|_| found.kullback_guarantee.word()),
         }));
     }
     let number = |x: Option<f64>| x.map_or_else(|| "–".to_owned(), |x| format!("{x:.6}"));
+    let kullback = match (found.kullback, found.kullback_guarantee) {
+        (None, _) | (_, Guarantee::Exact) => "Kullback divergence K".to_owned(),
+        (Some(_), guarantee) => format!("Kullback divergence K ({guarantee})"),
+    };
     let rows = [
         ("log-likelihood per row", found.log_likelihood),
+        (&kullback, found.kullback),
         ("pseudo-log-likelihood per row", found.pseudo_log_likelihood),
         ("completion Q per cell (less is better)", found.completion),
     ];
@@ -71,6 +79,6 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
         "{}{}\n\n{}",
         engine.map_or_else(String::new, |engine| format!("engine {engine}: ")),
         found.guarantee,
-        report::columns(&[&format!("{} rows", found.rows), "nats"], &rows)
+        report::columns(&[&count(found.rows, "row"), "nats"], &rows)
     ))
 }

@@ -32,6 +32,9 @@ pub use variational::{
 use crate::search::ModeFinder;
 use crate::{Evidence, Machine, Result};
 
+/// What to say where an engine without log Z was asked for one.
+pub(crate) const WITH_LOG_Z: &str = "the engines decimate, eliminate and enumerate have it";
+
 /// A way to compute expectations of a machine.
 ///
 /// The batched form is the fast path for many rows, not a loop over the single one.

@@ -14,7 +14,7 @@ use super::judge::Judge;
 use super::notes::{about_likelihood, about_swings};
 use super::optimize::{self, Objective, OptimizerSettings};
 use super::{Fit, Learner, Observer, Step};
-use crate::engine::{Ask, Batch, Engine, Group, Guarantee, Statistics};
+use crate::engine::{Ask, Batch, Engine, Group, Guarantee, Statistics, WITH_LOG_Z};
 use crate::{Error, Evidence, Machine, Result, Role, Spin, Table};
 
 /// Which engine computes which phase of the gradient.
@@ -328,9 +328,9 @@ fn required<T>(engine: &dyn Engine, part: Option<T>) -> Result<T> {
 
 fn without_log_z(engine: &dyn Engine) -> Error {
     Error::CannotDo {
-        who: "the likelihood",
-        what: format!("be computed with the engine {}", engine.name()),
-        why: "that engine has no log Z; take one that has".into(),
+        who: engine.name(),
+        what: "give a likelihood".into(),
+        why: format!("it has no log Z; {WITH_LOG_Z}"),
     }
 }
 

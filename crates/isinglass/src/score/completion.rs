@@ -1,6 +1,6 @@
 //! log P(s_i | all other observed cells of the row), for every observed visible cell.
 
-use crate::engine::{Ask, Batch, Engine, Guarantee};
+use crate::engine::{Ask, Batch, Engine, Guarantee, WITH_LOG_Z};
 use crate::numeric::stable::{log_add, log_sigmoid_twice};
 use crate::{Error, Machine, Result, Role, Table};
 
@@ -38,9 +38,9 @@ pub(super) fn completion(machine: &Machine, table: &Table, engine: &dyn Engine) 
         }
     }
     let cannot = || Error::CannotDo {
-        who: "the pseudo-likelihood",
-        what: format!("sum out missing or hidden units with the engine {}", engine.name()),
-        why: "that engine has no log Z; take one that has".into(),
+        who: engine.name(),
+        what: "sum out missing or hidden units".into(),
+        why: format!("it has no log Z; {WITH_LOG_Z}"),
     };
     if !incomplete.is_empty() && !engine.has_log_z() {
         return Err(cannot());

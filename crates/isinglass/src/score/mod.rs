@@ -1,8 +1,9 @@
-//! How good a machine is: likelihood, pseudo-likelihood, completion quality.
+//! How good a machine is: likelihood, Kullback divergence, pseudo-likelihood, completion quality.
 //!
 //! Calls engines and tables; nothing calls it but commands.
 
 mod completion;
+mod entropy;
 
 use crate::engine::{Engine, Guarantee};
 use crate::learn::{InformationGain, Phases};
@@ -15,12 +16,18 @@ pub struct Score {
     pub rows: usize,
     /// log P(visible | input), missing cells and hidden units summed out.
     pub log_likelihood: Option<f64>,
+    /// Kappen & Rodríguez 1997, eq. 5: `K = Σ_α q_α log(q_α / p_α)` between the shares q of the rows and the machine's probabilities p of their visible units
+    /// given the input units. At least 0, and 0 only for a machine that has the table's own distribution; `−` the log-likelihood `−` the entropy of q.
+    /// Rows with missing cells have no share, so there is none for a table with any.
+    pub kullback: Option<f64>,
     /// Σ_i log P(s_i | all other observed cells of the row), over the visible cells that are observed.
     pub pseudo_log_likelihood: Option<f64>,
     /// Kappen & Rodríguez 1997, eq. 37: `Q = −` the average over cells of log P(s_i | all other observed cells of the row).
     pub completion: Option<f64>,
-    /// What kind of numbers these are.
+    /// What kind of numbers these are, the Kullback divergence aside.
     pub guarantee: Guarantee,
+    /// What kind of number the Kullback divergence is: a bound on the other side where the log-likelihood is a bound.
+    pub kullback_guarantee: Guarantee,
     /// Why a score could not be had.
     pub notes: Vec<String>,
 }
@@ -39,16 +46,29 @@ pub struct Score {
 /// let ln2 = 2f64.ln();
 /// assert!((score.log_likelihood.unwrap() - -2.5 * ln2).abs() < 1e-12);    // three cells, then two
 /// assert!((score.completion.unwrap() - ln2).abs() < 1e-12);
+/// assert_eq!(score.kullback, None);                                       // a cell is missing
+///
+/// let table = Table::from_rows(["x0", "x1", "x2"], [[1, 1, -1], [-1, 1, 1]])?;
+/// let score = score::score(&coins, &table, Phases { clamped: &engine, free: &engine })?;
+/// assert!((score.kullback.unwrap() - 2.0 * ln2).abs() < 1e-12);           // log (1/2)/(1/8), for both rows
 /// # Ok::<(), isinglass::Error>(())
 /// ```
 pub fn score(machine: &Machine, table: &Table, phases: Phases<'_>) -> Result<Score> {
     let mut notes = Vec::new();
     let mut guarantee = Guarantee::Exact;
     let gain = InformationGain::new(phases, machine, table, 0.0)?;
-    let log_likelihood = had(gain.evaluate(machine), "log_likelihood", &mut notes)?.map(|found| {
-        guarantee = guarantee.and(found.guarantee);
-        found.gain
-    });
+    let mut kullback_guarantee = Guarantee::Exact;
+    let log_likelihood =
+        had(gain.evaluate(machine), "log_likelihood and kullback", &mut notes)?.map(|found| {
+            guarantee = guarantee.and(found.guarantee);
+            kullback_guarantee = found.guarantee.negated();
+            found.gain
+        });
+    let kullback = match log_likelihood {
+        Some(gain) => had(entropy::negative_entropy(machine, table), "kullback", &mut notes)?
+            .map(|best| at_least_zero(best - gain, kullback_guarantee)),
+        None => None,
+    };
     let completion = completion::completion(machine, table, phases.clamped);
     let completion = had(completion, "pseudo_log_likelihood and completion", &mut notes)?;
     if let Some(found) = &completion {
@@ -57,9 +77,11 @@ pub fn score(machine: &Machine, table: &Table, phases: Phases<'_>) -> Result<Sco
     Ok(Score {
         rows: table.rows(),
         log_likelihood,
+        kullback,
         pseudo_log_likelihood: completion.as_ref().map(|found| found.per_row),
         completion: completion.as_ref().and_then(|found| found.per_cell.map(|x| -x)),
         guarantee,
+        kullback_guarantee,
         notes,
     })
 }
@@ -67,6 +89,11 @@ pub fn score(machine: &Machine, table: &Table, phases: Phases<'_>) -> Result<Sco
 /// The average pseudo-log-likelihood of a row, as [`Score::pseudo_log_likelihood`].
 pub(crate) fn pseudo_log_likelihood(machine: &Machine, table: &Table, engine: &dyn Engine) -> Result<f64> {
     Ok(completion::completion(machine, table, engine)?.per_row)
+}
+
+/// A divergence that is exact is not below 0, whatever rounding makes of the difference; what an approximation makes of it is shown.
+fn at_least_zero(divergence: f64, guarantee: Guarantee) -> f64 {
+    if guarantee == Guarantee::Exact { divergence.max(0.0) } else { divergence }
 }
 
 /// A score, or a note why the engine cannot give it.

@@ -9,6 +9,10 @@ use isinglass::learn::{Observer, Step};
 
 use crate::interrupt;
 use crate::options::Common;
+use crate::report;
+
+/// What is said at once when the first signal comes: an iteration may be long.
+const STOPPING: &str = "stopping after this iteration, with the best machine so far; press Ctrl-C again to stop at once and write nothing";
 
 /// Shows each iteration where standard error is a terminal; breaks off after the iteration in which Ctrl-C came.
 pub(super) struct Progress {
@@ -17,13 +21,18 @@ pub(super) struct Progress {
 
 impl Progress {
     pub(super) fn start(iterations: usize, common: &Common) -> anyhow::Result<Self> {
-        interrupt::wait_for_me();
         let shown = !common.quiet && std::io::stderr().is_terminal();
         let target = if shown { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
         let bar = ProgressBar::with_draw_target(Some(iterations as u64), target);
         bar.set_style(ProgressStyle::with_template(
             "{spinner} {prefix}iteration {pos} of at most {len}  {msg}",
         )?);
+        let (told, quiet) = (bar.clone(), common.quiet);
+        interrupt::wait_for_me(move || {
+            if !quiet {
+                told.suspend(|| report::note(STOPPING));
+            }
+        });
         Ok(Self { bar })
     }
 

@@ -1,0 +1,110 @@
+//! `isinglass complete`: fill the missing cells of a table.
+
+use std::path::PathBuf;
+
+use anyhow::Context;
+use clap::Args as ClapArgs;
+use isinglass::complete::{Completed, complete, open};
+use isinglass::{Engine, Machine, Table};
+use isinglass_files::{CellForm, Output, read_model, table_format, write_sheet};
+use serde_json::json;
+
+use crate::options::{Common, EngineOptions, TableArgs, keep_inputs};
+use crate::report::{self, count};
+
+/// Fill the missing cells of a table with their more probable values, given the rest of their row
+///
+/// The table comes back as it was, with its gaps filled: the same rows and columns in the same words. Columns that are dropped or hold weights are
+/// copied; units without a column get one at the end. Where both values are equally probable, +1 is written.
+#[derive(ClapArgs)]
+#[command(
+    after_help = "Example (the first command writes the files):\n  isinglass demo\n  isinglass complete isinglass-demo/votes.json isinglass-demo/votes.csv -o all-votes.csv\n  isinglass complete isinglass-demo/votes.json isinglass-demo/votes.csv --probabilities -o chances.csv"
+)]
+pub(crate) struct Args {
+    /// The model file (.json, .uai, .npz)
+    model: PathBuf,
+    #[command(flatten)]
+    table: TableArgs,
+    /// The table to write (.csv, .tsv, .npy)
+    #[arg(short, long, value_name = "TABLE")]
+    output: PathBuf,
+    /// Write the probability of +1 instead of a value; 0 or 1 where the cell was there
+    #[arg(long)]
+    probabilities: bool,
+    #[command(flatten)]
+    engine: EngineOptions,
+}
+
+pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
+    table_format(&args.output)?;
+    keep_inputs(&args.output, &[&args.model, &args.table.table])?;
+    let machine = read_model(&args.model)?;
+    let sheet = args.table.read_sheet()?;
+    let table = &sheet.table;
+    let output = Output::create(&args.output)?;
+    let (engine, found) = args.complete(&machine, table, common)?;
+    for note in &found.notes {
+        common.note(&format!("note: {note}"));
+    }
+    report::warn_unless_converged(common, &found.diagnostics);
+    let form = if args.probabilities { CellForm::Numbers } else { CellForm::Words };
+    let row = |row: usize, cells: &mut Vec<f64>| {
+        let distinct = table.distinct_of()[row] as usize;
+        if args.probabilities {
+            cells.extend(found.probabilities(distinct));
+        } else {
+            cells.extend(found.state(distinct).map(|spin| f64::from(spin.value())));
+        }
+    };
+    write_sheet(&sheet, found.added(), form, row, output)?;
+    if common.json {
+        return report::json(&json!({
+            "output": args.output,
+            "rows": table.rows(),
+            "filled": found.filled(),
+            "added": found.added(),
+            "engine": engine,
+            "guarantee": found.guarantee.word(),
+            "converged": found.diagnostics.converged,
+            "mixing": report::mixing(&found.diagnostics),
+        }));
+    }
+    let by = engine
+        .map_or_else(String::new, |engine| report::provenance(engine, found.guarantee, &found.diagnostics));
+    let done = format!(
+        "{}, {} filled\n{by}wrote {}\n",
+        count(table.rows(), "row"),
+        count(found.filled(), "cell"),
+        args.output.display()
+    );
+    if args.output.is_file() {
+        return report::text(&done);
+    }
+    // The table itself may have gone to standard output.
+    common.note(done.trim_end());
+    Ok(())
+}
+
+impl Args {
+    /// The means of the missing cells, and the engine that gave them; without missing cells there is none.
+    fn complete<'a>(
+        &self,
+        machine: &Machine,
+        table: &'a Table,
+        common: &Common,
+    ) -> anyhow::Result<(Option<&'static str>, Completed<'a>)> {
+        let place = || self.table.table.display().to_string();
+        let engine = match open(machine, table).with_context(place)? {
+            Some(open) => Some(self.engine.choose_for_rows(machine, &open, common)?),
+            None => None,
+        };
+        let by: &dyn Engine = match &engine {
+            Some(engine) => &**engine,
+            // Never asked: there is nothing to fill.
+            None => &isinglass::Enumerate { budget: self.engine.budget },
+        };
+        let advise = |error| report::with_hint(error, "give more --budget, or take --engine gibbs");
+        let found = complete(machine, table, by, self.engine.budget).map_err(advise)?;
+        Ok((engine.map(|engine| engine.name()), found))
+    }
+}
