@@ -23,7 +23,7 @@ fn machines_with_tables() -> impl Strategy<Value = (Machine, Table)> {
             proptest::collection::vec(row, 1..12).prop_map(move |rows| {
                 let machine = topology::two_layer(visible, &Links::Full, hidden, &Links::Chain).unwrap();
                 let mut roles = machine.roles().to_vec();
-                for unit in (0..visible).filter(|unit| seed >> unit & 3 == 0) {
+                for unit in (0..visible).filter(|unit| (seed >> unit).is_multiple_of(4)) {
                     roles[unit] = Role::Input;
                 }
                 let normal = Numbers::Normal { mean: 0.0, deviation: 0.8 };

@@ -94,7 +94,9 @@ fn plain_probabilities(machine: &Machine, inputs: &[i8]) -> Vec<(Vec<i8>, f64)> 
     let truth = brute_force(machine, &Evidence::from_cells(inputs.to_vec()).unwrap());
     let mut states: Vec<(Vec<i8>, f64)> = Vec::new();
     for (log, mut state) in truth.states {
-        machine.with_role(Role::Hidden).for_each(|unit| state[unit] = 0);
+        for unit in machine.with_role(Role::Hidden) {
+            state[unit] = 0;
+        }
         let p = (log - truth.log_z).exp();
         match states.iter_mut().find(|known| known.0 == state) {
             Some(known) => known.1 += p,

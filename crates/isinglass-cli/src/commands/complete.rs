@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use anyhow::Context;
 use clap::Args as ClapArgs;
 use isinglass::complete::{Completed, complete, open};
-use isinglass::{Engine, Machine, Table};
+use isinglass::{Engine, Enumerate, Error, Gibbs, Machine, Table};
 use isinglass_files::{CellForm, Output, read_model, table_format, write_sheet};
 use serde_json::json;
 
@@ -18,7 +18,7 @@ use crate::report::{self, count};
 /// copied; units without a column get one at the end. Where both values are equally probable, +1 is written.
 #[derive(ClapArgs)]
 #[command(
-    after_help = "Example (the first command writes the files):\n  isinglass demo\n  isinglass complete isinglass-demo/votes.json isinglass-demo/votes.csv -o all-votes.csv\n  isinglass complete isinglass-demo/votes.json isinglass-demo/votes.csv --probabilities -o chances.csv"
+    after_help = "Example (the first command writes the files):\n  isinglass demo\n  isinglass complete isinglass-demo/votes.json isinglass-demo/votes.csv -o all.csv\n  isinglass complete isinglass-demo/votes.json isinglass-demo/votes.csv --probabilities -o p.csv"
 )]
 pub(crate) struct Args {
     /// The model file (.json, .uai, .npz)
@@ -101,9 +101,20 @@ impl Args {
         let by: &dyn Engine = match &engine {
             Some(engine) => &**engine,
             // Never asked: there is nothing to fill.
-            None => &isinglass::Enumerate { budget: self.engine.budget },
+            None => &Enumerate { budget: self.engine.budget },
         };
-        let advise = |error| report::with_hint(error, "give more --budget, or take --engine gibbs");
+        let advise = |error| {
+            let hint = match &error {
+                Error::OverBudget { who: "complete", .. } => {
+                    "give more --budget, or some of the rows at a time"
+                }
+                Error::OverBudget { who: Gibbs::NAME, .. } => {
+                    "give more --budget, or fewer --samples or --chains"
+                }
+                _ => "give more --budget, or take --engine gibbs",
+            };
+            report::with_hint(error, hint)
+        };
         let found = complete(machine, table, by, self.engine.budget).map_err(advise)?;
         Ok((engine.map(|engine| engine.name()), found))
     }

@@ -238,7 +238,64 @@ fn what_cannot_be_had_is_null_with_a_note() {
     let answer: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(answer["log_likelihood"], serde_json::Value::Null);
     assert!(answer["pseudo_log_likelihood"].as_f64().unwrap() < 0.0);
-    assert!(String::from_utf8(output.stderr).unwrap().contains("log_likelihood could not be had"));
+    assert!(
+        String::from_utf8(output.stderr).unwrap().contains("log_likelihood and kullback could not be had")
+    );
+    assert_eq!(
+        (&answer["kullback"], &answer["kullback_guarantee"]),
+        (&serde_json::Value::Null, &serde_json::Value::Null)
+    );
+    // What needs no engine comes out whatever the engine; the note says which have what is missing.
+    let output = room.run("score clique.json draws.csv --json --engine gibbs");
+    let found: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    for field in ["pseudo_log_likelihood", "completion"] {
+        assert_eq!(found[field], answer[field]);
+    }
+    let note = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        note.contains("gibbs cannot give a likelihood: it has no log Z; the engines decimate, eliminate and enumerate have it"),
+        "{note}"
+    );
+}
+
+#[test]
+fn score_tells_the_distance_to_the_table() {
+    let room = Room::new();
+    room.write("m.json", MODEL).write("t.csv", "a,b,n\n1,0,3\n1,1,1\n");
+    let answer = room.json("score m.json t.csv --weights n");
+    let states = log_weights();
+    let z: f64 = states.iter().map(|(_, w)| w.exp()).sum();
+    let p = |a: f64, b: f64| {
+        states.iter().filter(|(s, _)| s[0] == a && s[1] == b).map(|(_, w)| w.exp()).sum::<f64>() / z
+    };
+    close(&answer["kullback"], 0.75 * (0.75 / p(1.0, -1.0)).ln() + 0.25 * (0.25 / p(1.0, 1.0)).ln());
+    assert_eq!(answer["kullback_guarantee"], "exact");
+    assert!(room.ok("score m.json t.csv --weights n").contains("Kullback divergence K  "));
+    room.write("gaps.csv", "a,b\n1,\n1,1\n");
+    let output = room.run("score m.json gaps.csv --json");
+    let answer: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(answer["kullback"], serde_json::Value::Null);
+    assert!(answer["log_likelihood"].as_f64().unwrap() < 0.0);
+    let note = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        note.contains("kullback could not be had") && note.contains("1 distinct row with missing cells"),
+        "{note}"
+    );
+}
+
+#[test]
+fn counts_agree_with_their_words() {
+    let room = Room::new();
+    room.write("t.csv", "a\n1\n").write("two.csv", "a,b\n1,1\n0,\n");
+    let note = |line: &str| String::from_utf8(room.run(line).stderr).unwrap();
+    assert!(note("make chain -n 1 -o one.json").contains("1 unit, 0 edges"));
+    assert!(note("make chain -n 2 -o pair.json").contains("2 units, 1 edge\n"));
+    assert!(room.ok("info pair.json").starts_with("2 units (2 visible), 1 edge, 1 component, "));
+    let fit = room.ok("fit two.csv --l2 0.1 -o fit.json");
+    assert!(fit.starts_with("2 rows (2 distinct, 1 cell missing), 2 units, 1 coupling\n"), "{fit}");
+    let fit = room.ok("fit t.csv --learner factorized -o fit.json");
+    assert!(fit.starts_with("1 row (1 distinct, 0 cells missing), 1 unit, 0 couplings\n"), "{fit}");
+    assert!(room.ok("score fit.json t.csv").contains("\n1 row  "));
 }
 
 #[test]
@@ -269,7 +326,7 @@ fn scores_with_missing_inputs_or_a_refused_engine_say_what_they_can() {
 #[test]
 fn auto_says_what_it_took_in_every_command() {
     let room = Room::new();
-    room.write("m.json", MODEL).write("t.csv", "a,b\n1,1\n0,1\n1,0\n");
+    room.write("m.json", MODEL).write("t.csv", "a,b\n1,1\n0,1\n1,0\n").write("gaps.csv", "a,b\n1,\n");
     for line in [
         "infer m.json",
         "map m.json",
@@ -277,6 +334,7 @@ fn auto_says_what_it_took_in_every_command() {
         "sample m.json -n 2",
         "fit t.csv -o f.json",
         "score m.json t.csv",
+        "complete m.json gaps.csv -o all.csv",
     ] {
         let output = room.run(line);
         let note = String::from_utf8(output.stderr).unwrap();

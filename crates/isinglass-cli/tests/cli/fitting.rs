@@ -239,6 +239,8 @@ fn a_signal_ends_a_fit_with_what_it_has_and_leaves_nothing_behind() {
         assert!(std::process::Command::new("sh").args(["-c", &kill]).status().unwrap().success());
         let output = child.wait_with_output().unwrap();
         assert!(output.status.success(), "{signal}: {}", String::from_utf8_lossy(&output.stderr));
+        let note = String::from_utf8_lossy(&output.stderr);
+        assert!(note.contains("stopping after this iteration"), "{signal}: {note}");
         let fit: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
         assert_eq!((&fit["converged"], &fit["stopped"]), (&false.into(), &"stopped on request".into()));
         assert_eq!(room.files(), ["m.json", "rows.csv", "sk.json"]);

@@ -3,6 +3,7 @@
 
 mod answers;
 mod bad_input;
+mod completing;
 mod fitting;
 mod help;
 mod reproducible;

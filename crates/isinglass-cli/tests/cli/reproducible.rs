@@ -22,14 +22,29 @@ fn threads_do_not_change_a_byte() {
         assert_eq!(one, room.ok(&format!("{line} --threads 2")), "{line}");
         assert_eq!(one, room.ok(&format!("{line} --threads 3")), "{line}");
     }
+    let rows = room.read("rows.csv");
+    let holes = rows.lines().enumerate().map(|(k, line)| {
+        let cell = |(c, cell)| if k > 0 && (c * c + 3 * k) % 5 == 0 { "NA" } else { cell };
+        line.split(',').enumerate().map(cell).collect::<Vec<_>>().join(",") + "\n"
+    });
+    room.write("holes.csv", holes.collect::<String>());
     room.write("gaps.csv", "a,b,c,d\n1,,0,1\n0,1,,1\n,0,1,0\n1,1,0,\n0,0,1,1\n1,0,,0\n");
     for threads in [1, 2] {
+        room.ok(&format!(
+            "complete sk.json holes.csv --threads {threads} --probabilities -o exact{threads}.csv"
+        ));
+        room.ok(&format!(
+            "complete sk.json holes.csv --threads {threads} --engine gibbs --samples 50 --burn-in 20 --probabilities -o drawn{threads}.csv"
+        ));
         room.ok(&format!(
             "fit gaps.csv --inputs a --hidden 2 --iterations 9 --threads {threads} -o gaps{threads}.json"
         ));
         room.ok(&format!("fit rows.csv --hidden 1 --iterations 8 --threads {threads} -o fit{threads}.json"));
         room.ok(&format!("demo --threads {threads} -o demo{threads}"));
     }
+    assert_eq!(room.read("exact1.csv"), room.read("exact2.csv"));
+    assert_eq!(room.read("drawn1.csv"), room.read("drawn2.csv"));
+    assert_ne!(room.read("exact1.csv"), room.read("drawn1.csv"));
     assert_eq!(room.read("fit1.json"), room.read("fit2.json"));
     assert_eq!(room.read("gaps1.json"), room.read("gaps2.json"));
     assert_eq!(room.read("demo1/votes.json"), room.read("demo2/votes.json"));

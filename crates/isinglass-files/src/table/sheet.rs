@@ -180,7 +180,9 @@ impl Writer<'_> {
             };
             push(&mut line, name.as_bytes());
         }
-        self.added.iter().for_each(|name| push(&mut line, name.as_bytes()));
+        for name in self.added {
+            push(&mut line, name.as_bytes());
+        }
         end_line(&mut line);
         output.write_all(&line)?;
         let mut cells = Vec::new();

@@ -193,13 +193,19 @@ pub fn open(machine: &Machine, table: &Table) -> Result<Option<Open>> {
     let clamp = |free: &[usize]| {
         let mut evidence = Evidence::none(machine.units());
         let mut known: Vec<bool> = machine.roles().iter().map(|&role| role != Role::Hidden).collect();
-        free.iter().for_each(|&unit| known[unit] = false);
-        (0..machine.units()).filter(|&unit| known[unit]).for_each(|unit| evidence.clamp(unit, Spin::Up));
+        for &unit in free {
+            known[unit] = false;
+        }
+        for unit in (0..machine.units()).filter(|&unit| known[unit]) {
+            evidence.clamp(unit, Spin::Up);
+        }
         evidence
     };
     let mut anywhere = vec![false; machine.units()];
     for &row in &incomplete {
-        rows.missing(row).for_each(|unit| anywhere[unit] = true);
+        for unit in rows.missing(row) {
+            anywhere[unit] = true;
+        }
     }
     let anywhere: Vec<usize> = (0..machine.units()).filter(|&unit| anywhere[unit]).collect();
     let freest: Vec<usize> = rows.missing(rows.freest(&incomplete)).collect();

@@ -61,7 +61,9 @@ impl Batch {
         }
         let (group_of, frees) = group_by_free_units(units, cells, weights.len());
         let mut sizes = vec![0; frees.len()];
-        group_of.iter().for_each(|&group| sizes[group] += 1);
+        for &group in &group_of {
+            sizes[group] += 1;
+        }
         let mut groups = Vec::with_capacity(frees.len());
         let mut next = 0;
         for (free, size) in frees.into_iter().zip(sizes) {
@@ -75,7 +77,9 @@ impl Batch {
             places[group] += 1;
         }
         let mut grouped = Vec::with_capacity(cells.len());
-        given.iter().for_each(|&row| grouped.extend_from_slice(&cells[row * units..(row + 1) * units]));
+        for &row in &given {
+            grouped.extend_from_slice(&cells[row * units..(row + 1) * units]);
+        }
         let weights = given.iter().map(|&row| weights[row]).collect();
         Ok(Self { units, cells: grouped, weights, groups, given })
     }
@@ -157,7 +161,7 @@ mod tests {
         for units in [1, 63, 64, 65, 130] {
             let rows: Vec<Vec<i8>> = (0..4 * units)
                 .map(|row| {
-                    let cell = |unit| if unit == row % units || unit == row / 3 % units { 0 } else { 1 };
+                    let cell = |unit| i8::from(unit != row % units && unit != row / 3 % units);
                     (0..units).map(|unit| if row % 7 == 0 { -1 } else { cell(unit) }).collect()
                 })
                 .collect();

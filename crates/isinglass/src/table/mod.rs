@@ -249,7 +249,9 @@ impl Table {
 /// The visible and input units that are none of the columns' positions.
 pub(crate) fn units_without_column(machine: &Machine, positions: &[usize]) -> Vec<usize> {
     let mut lacking: Vec<bool> = machine.roles().iter().map(|&role| role != Role::Hidden).collect();
-    positions.iter().for_each(|&unit| lacking[unit] = false);
+    for &unit in positions {
+        lacking[unit] = false;
+    }
     (0..machine.units()).filter(|&unit| lacking[unit]).collect()
 }
 
