@@ -1,6 +1,6 @@
 //! Printing: results on standard output, everything else on standard error.
 
-use std::fmt::Write as _;
+use std::fmt::{Display, Write as _};
 use std::io::{self, BufWriter, IsTerminal, Write};
 
 use isinglass::{Diagnostics, Guarantee};
@@ -31,8 +31,9 @@ pub(crate) fn note(text: &str) {
 }
 
 /// A number of things, such as `1 unit` or `2 units`.
-pub(crate) fn count(number: usize, thing: &str) -> String {
-    format!("{number} {thing}{}", if number == 1 { "" } else { "s" })
+pub(crate) fn count<N: Copy + Display + PartialEq + From<u8>>(number: N, thing: &str) -> String {
+    let s = if number == N::from(1) { "" } else { "s" };
+    format!("{number} {thing}{s}")
 }
 
 /// The error that ends the program.

@@ -73,7 +73,8 @@ fn parse(path: &Path, content: &[u8]) -> Parsed<EdgeList> {
             } else {
                 "two names, or two names and a weight".into()
             };
-            return Err(Fault::new(place, format!("found {} cells, expected {expected}", record.len())));
+            let s = if record.len() == 1 { "" } else { "s" };
+            return Err(Fault::new(place, format!("found {} cell{s}, expected {expected}", record.len())));
         }
         let name = |cell: &[u8]| match str::from_utf8(cell) {
             Ok("") => Err(Fault::new(place.clone(), "a name is empty")),

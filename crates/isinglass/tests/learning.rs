@@ -186,7 +186,7 @@ proptest! {
         let mut whole = Table::new(table.columns().iter().cloned()).unwrap();
         let mut rows = Vec::new();
         for k in 0..table.distinct_rows() {
-            let filled = |(c, &cell): (usize, &i8)| if cell != 0 { cell } else if flip >> (c + 5 * k) % 64 & 1 == 1 { 1 } else { -1 };
+            let filled = |(c, &cell): (usize, &i8)| if cell != 0 { cell } else if flip.rotate_left((c + 5 * k) as u32) & 1 == 1 { 1 } else { -1 };
             let row: Vec<i8> = table.row(k).iter().enumerate().map(filled).collect();
             whole.push(&row, table.weight(k)).unwrap();
             let mut state = vec![0; machine.units()];

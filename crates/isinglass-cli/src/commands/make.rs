@@ -147,7 +147,7 @@ impl Args {
         let layers = || Ok::<_, Usage>((size(self.visible, "visible")?, size(self.hidden, "hidden")?));
         let room_for = |units: u128, edges: u128| {
             self.budget.check("make", Machine::bytes(units, edges), || {
-                format!("{units} units with up to {edges} edges")
+                format!("{} with up to {}", count(units, "unit"), count(edges, "edge"))
             })
         };
         let numbers = |machine: Machine| {

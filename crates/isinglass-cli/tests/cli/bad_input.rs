@@ -99,7 +99,7 @@ fn lists_of_edges_are_refused_with_their_line() {
     let room = Room::new();
     room.write("t.csv", "ann,bob,cem\n0,1,1\n1,1,0\n");
     let bad = [
-        ("ann,bob\nbob\n", "line 2", "found 1 cells, expected 2 as on the lines before"),
+        ("ann,bob\nbob\n", "line 2", "found 1 cell, expected 2 as on the lines before"),
         ("ann,bob,cem,dan\n", "line 1", "two names, or two names and a weight"),
         ("ann,bob\n\n# note\nbob,ann\n", "line 4", "the same pair as on line 1"),
         ("ann,ann\n", "line 1", "itself"),

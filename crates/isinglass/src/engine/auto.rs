@@ -158,7 +158,7 @@ pub fn choose(machine: &Machine, evidence: &Evidence, budget: Budget) -> Result<
     let free: Vec<usize> = clamp_pinned(machine, evidence, &[]).free().collect();
     let decimate = Decimate::new(budget);
     if let Ok(cost) = decimate.estimate(machine, &free) {
-        let reason = format!("decimate (exact: {} free units at width {})", free.len(), cost.width);
+        let reason = format!("decimate (exact: {} at width {})", free_units(free.len()), cost.width);
         return Ok(Choice::Exact { engine: Box::new(decimate), reason });
     }
     let enumeration = enumeration(free.len(), budget);
@@ -171,8 +171,8 @@ pub fn choose(machine: &Machine, evidence: &Evidence, budget: Budget) -> Result<
     match eliminate.estimate(machine, &free) {
         Ok(cost) if !enumeration.available || cost.work * STATES_PER_SUM < few => {
             let reason = format!(
-                "eliminate (exact: {} free units at width {}, {})",
-                free.len(),
+                "eliminate (exact: {} at width {}, {})",
+                free_units(free.len()),
                 cost.width,
                 Budget::bytes(cost.bytes)
             );
@@ -183,6 +183,10 @@ pub fn choose(machine: &Machine, evidence: &Evidence, budget: Budget) -> Result<
         }
         _ => Ok(enumerate(&enumeration, budget)),
     }
+}
+
+fn free_units(count: usize) -> String {
+    format!("{count} free unit{}", if count == 1 { "" } else { "s" })
 }
 
 fn enumerate(offer: &Offer, budget: Budget) -> Choice {

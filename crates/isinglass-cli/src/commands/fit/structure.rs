@@ -10,6 +10,7 @@ use isinglass::{Budget, Graph, Machine, Role, Table, learn};
 use isinglass_files::read_edges;
 
 use crate::options::{find, split_list};
+use crate::report::count;
 
 /// Which units there are and how they are joined.
 #[derive(Args)]
@@ -92,7 +93,12 @@ impl Structure {
         let most =
             inside + self.hidden_links.most_edges(hidden).saturating_add(visible.saturating_mul(hidden));
         budget.check("fit", Machine::bytes(visible + hidden, most), || {
-            format!("a machine of {visible} columns and {hidden} hidden units, with up to {most} couplings,")
+            format!(
+                "a machine of {} and {}, with up to {},",
+                count(visible, "column"),
+                count(hidden, "hidden unit"),
+                count(most, "coupling")
+            )
         })?;
         let layer = match &self.visible_links {
             VisibleLinks::Built(links) => links.graph(columns.len())?,
