@@ -8,8 +8,8 @@ use common::{brute_force, close};
 use isinglass::complete::{self, complete};
 use isinglass::topology::{self, Links, Numbers};
 use isinglass::{
-    Budget, Decimate, Eliminate, Engine, Enumerate, Error, Evidence, Gibbs, Guarantee, Machine, Role, Spin,
-    Table,
+    Ask, Batch, BatchExpectations, Budget, Decimate, Eliminate, Engine, Enumerate, Error, Evidence,
+    Expectations, Gibbs, Guarantee, Machine, Pairs, Role, Spin, Table,
 };
 use proptest::prelude::*;
 
@@ -188,6 +188,37 @@ fn estimates_say_so_and_come_near() {
             assert!((mean - expected).abs() < 0.03, "{mean}, exactly {expected}");
         }
     }
+}
+
+/// An engine whose log Z is a bound.
+struct Bounded;
+
+impl Engine for Bounded {
+    fn name(&self) -> &'static str {
+        "bounded"
+    }
+
+    fn expectations(
+        &self,
+        machine: &Machine,
+        evidence: &Evidence,
+        pairs: Pairs,
+    ) -> isinglass::Result<Expectations> {
+        Enumerate::default().expectations(machine, evidence, pairs)
+    }
+
+    fn batch(&self, machine: &Machine, batch: &Batch, ask: Ask) -> isinglass::Result<BatchExpectations> {
+        let answer = Enumerate::default().batch(machine, batch, ask)?;
+        Ok(BatchExpectations { guarantee: Guarantee::LowerBound, ..answer })
+    }
+}
+
+#[test]
+fn a_bound_on_log_z_is_no_bound_on_means() {
+    let machine = topology::rbm(2, 1).unwrap();
+    let table = Table::from_rows(["v0", "v1"], [[1i8, 0]]).unwrap();
+    let found = complete(&machine, &table, &Bounded, Budget::default()).unwrap();
+    assert_eq!(found.guarantee, Guarantee::Approximation);
 }
 
 #[test]

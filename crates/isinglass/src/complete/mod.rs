@@ -154,7 +154,8 @@ pub fn complete<'a>(
         for (&row, means) in piece.iter().zip(means.chunks_exact(machine.units().max(1))) {
             completed.means.extend(rows.missing(row).map(|unit| means[unit]));
         }
-        completed.guarantee = completed.guarantee.and(answer.guarantee);
+        // Bounds are on log Z; the means that come with one are approximations.
+        completed.guarantee = completed.guarantee.and(answer.guarantee.of_ratio());
         completed.diagnostics = completed.diagnostics.and(answer.diagnostics);
         rest = &rest[piece.len()..];
     }
