@@ -62,7 +62,7 @@ impl EngineOptions {
         machine: &Machine,
         open: &Open,
         common: &Common,
-    ) -> isinglass::Result<Box<dyn Engine>> {
+    ) -> anyhow::Result<Box<dyn Engine>> {
         if self.engine != EngineName::Auto {
             return self.choose(machine, &open.in_one_row, Task::Answer, common);
         }

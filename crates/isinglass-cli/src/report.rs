@@ -127,18 +127,13 @@ pub(crate) fn provenance(engine: &str, guarantee: Guarantee, diagnostics: &Diagn
         let _ = writeln!(
             out,
             "{}, equations hold to {:.1e}{}{}",
-            counted(iteration.sweeps, "sweep"),
+            count(iteration.sweeps, "sweep"),
             iteration.residual,
             if iteration.oscillated { ", oscillated and was damped" } else { "" },
             if diagnostics.converged { "" } else { " (not converged)" }
         );
     }
     out
-}
-
-/// A count with its word: `1 sweep`, `2 sweeps`.
-pub(crate) fn counted(count: usize, word: &str) -> String {
-    format!("{count} {word}{}", if count == 1 { "" } else { "s" })
 }
 
 /// How the search for a fixed point went, for JSON.
@@ -174,7 +169,7 @@ pub(crate) fn warn_unless_converged(common: &crate::options::Common, diagnostics
         Some(iteration) => common.note(&format!(
             "warning: no fixed point was reached in {} (its equations are violated by up to {:.1e}); \
              take more --max-sweeps, --damping, --anneal, or another engine",
-            counted(iteration.sweeps, "sweep"),
+            count(iteration.sweeps, "sweep"),
             iteration.residual
         )),
         None => common.note(

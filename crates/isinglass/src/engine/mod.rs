@@ -33,7 +33,7 @@ use crate::search::ModeFinder;
 use crate::{Evidence, Machine, Result};
 
 /// What to say where an engine without log Z was asked for one.
-pub(crate) const WITH_LOG_Z: &str = "the engines decimate, eliminate and enumerate have it";
+pub(crate) const WITH_LOG_Z: &str = "exact engines, mean-field, tap, linear-response and bethe have it";
 
 /// A way to compute expectations of a machine.
 ///
