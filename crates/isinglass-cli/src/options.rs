@@ -161,6 +161,8 @@ pub(crate) enum AroundName {
     MeanField,
     /// The equations of Thouless, Anderson and Palmer
     Tap,
+    /// Belief propagation
+    Bethe,
 }
 
 /// In which order variational engines update units.
@@ -218,6 +220,7 @@ impl VariationalOptions {
         match self.around {
             None | Some(AroundName::MeanField) => Around::MeanField,
             Some(AroundName::Tap) => Around::Tap,
+            Some(AroundName::Bethe) => Around::Bethe,
         }
     }
 

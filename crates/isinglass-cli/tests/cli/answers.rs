@@ -253,7 +253,7 @@ fn what_cannot_be_had_is_null_with_a_note() {
     }
     let note = String::from_utf8(output.stderr).unwrap();
     assert!(
-        note.contains("gibbs cannot give a likelihood: it has no log Z; the engines decimate, eliminate and enumerate have it"),
+        note.contains("gibbs cannot give a likelihood: it has no log Z; exact engines, mean-field, tap, linear-response and bethe have it"),
         "{note}"
     );
 }

@@ -1,7 +1,7 @@
 //! Engines `mean-field`, `tap` and `linear-response`.
 
-use super::VariationalSettings;
 use super::solver::Solver;
+use super::{VariationalSettings, bethe_response};
 use crate::engine::{Ask, Batch, BatchExpectations, Engine, Expectations, Pairs};
 use crate::{Evidence, Machine, Result};
 
@@ -76,11 +76,13 @@ pub enum Around {
     MeanField,
     /// [`Tap`].
     Tap,
+    /// [`Bethe`](crate::Bethe).
+    Bethe,
 }
 
 /// Linear response: pair moments from how the means answer to the fields, `⟨s_i s_j⟩ = m_i m_j + ∂m_i/∂θ_j` (Kappen & Rodríguez 1997, eq. 22).
 ///
-/// Means and log Z are those of the theory it is taken around. With units clamped, eqs. 24 to 28.
+/// Means and log Z are those of the theory it is taken around. With units clamped, eqs. 24 to 28. Around Bethe it is exact on forests, for pairs without an edge as well.
 ///
 /// *Complexity*: the fixed point, and the inverse of a matrix of the free units, O(n³); where few of them are coupled, only the entries asked for, by elimination. *Accuracy*: pairs
 /// that mean field calls independent get correlations right to leading order, also those without an edge. *When it fails*: near a fixed point that is about to split, responses grow
@@ -128,12 +130,14 @@ impl LinearResponse {
     /// The name by which users choose the engine.
     pub const NAME: &'static str = "linear-response";
 
-    fn solver(&self) -> Solver<'_> {
+    /// The solver, but around Bethe, which has its own.
+    fn solver(&self) -> Option<Solver<'_>> {
         let theory = match self.around {
             Around::MeanField => Theory::MeanField,
             Around::Tap => Theory::Tap,
+            Around::Bethe => return None,
         };
-        Solver { engine: Self::NAME, theory, response: true, settings: &self.settings }
+        Some(Solver { engine: Self::NAME, theory, response: true, settings: &self.settings })
     }
 }
 
@@ -175,10 +179,16 @@ impl Engine for LinearResponse {
     }
 
     fn expectations(&self, machine: &Machine, evidence: &Evidence, pairs: Pairs) -> Result<Expectations> {
-        self.solver().single(machine, evidence, pairs)
+        match self.solver() {
+            Some(solver) => solver.single(machine, evidence, pairs),
+            None => bethe_response::single(machine, evidence, pairs, &self.settings),
+        }
     }
 
     fn batch(&self, machine: &Machine, batch: &Batch, ask: Ask) -> Result<BatchExpectations> {
-        self.solver().batch(machine, batch, ask)
+        match self.solver() {
+            Some(solver) => solver.batch(machine, batch, ask),
+            None => bethe_response::batch(machine, batch, ask, &self.settings),
+        }
     }
 }
