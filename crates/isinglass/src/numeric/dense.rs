@@ -1,17 +1,209 @@
-//! Dense symmetric matrices, through the linear-algebra crate.
+//! Dense matrices: products, Cholesky factors, eigenvalues. The only place that knows the linear algebra crate.
+//!
+//! Everything here runs on one thread, so that results do not depend on how many there are.
 
-use faer::linalg::solvers::{DenseSolveCore, Llt};
-use faer::{MatRef, Side};
+use std::ops::{Index, IndexMut};
 
-/// The inverse of a symmetric positive definite matrix (n × n, one row after the other); `None` if it is none.
-///
-/// *Complexity*: O(n³). *Accuracy*: that of a Cholesky factor, about the condition number times 1e-16.
-pub(crate) fn inverse_of_positive_definite(matrix: &[f64], n: usize) -> Option<Vec<f64>> {
-    let factor = Llt::new(MatRef::from_column_major_slice(matrix, n, n), Side::Lower).ok()?;
-    let inverse = factor.inverse();
-    let mut numbers: Vec<f64> = Vec::with_capacity(n * n);
-    for column in 0..n {
-        numbers.extend(inverse.col(column).iter());
+use faer::linalg::matmul::matmul;
+use faer::linalg::solvers::{DenseSolveCore, Llt, Solve};
+use faer::{Accum, Mat, MatMut, MatRef, Par, Side};
+
+use crate::{Error, Result};
+
+/// A matrix of f64, stored column by column.
+#[derive(Debug, Clone)]
+pub(crate) struct Matrix(Mat<f64>);
+
+impl Matrix {
+    /// A square matrix of zeros.
+    pub(crate) fn zeros(size: usize) -> Self {
+        Self(Mat::zeros(size, size))
     }
-    numbers.iter().all(|x| x.is_finite()).then_some(numbers)
+
+    /// A square matrix with ones on its diagonal.
+    pub(crate) fn identity(size: usize) -> Self {
+        Self(Mat::identity(size, size))
+    }
+
+    /// The number of rows, and of columns.
+    pub(crate) fn size(&self) -> usize {
+        self.0.nrows()
+    }
+
+    /// A column.
+    pub(crate) fn column(&self, column: usize) -> &[f64] {
+        self.0.col_as_slice(column)
+    }
+
+    /// A column, to be changed.
+    pub(crate) fn column_mut(&mut self, column: usize) -> &mut [f64] {
+        self.0.col_as_slice_mut(column)
+    }
+
+    /// Set an element and its mirror image.
+    pub(crate) fn set_both(&mut self, row: usize, column: usize, value: f64) {
+        self.0[(row, column)] = value;
+        self.0[(column, row)] = value;
+    }
+
+    /// The product of two square matrices.
+    pub(crate) fn times(&self, other: &Self) -> Self {
+        let mut product = Mat::zeros(self.0.nrows(), other.0.ncols());
+        matmul(&mut product, Accum::Replace, &self.0, &other.0, 1.0, Par::Seq);
+        Self(product)
+    }
+
+    /// `out = rows · self`: `rows` and `out` hold one row of the matrix' size after another.
+    pub(crate) fn times_rows(&self, rows: &[f64], out: &mut [f64]) {
+        let size = self.size();
+        let count = rows.len() / size.max(1);
+        let rows = MatRef::from_row_major_slice(rows, count, size);
+        let out = MatMut::from_row_major_slice_mut(out, count, size);
+        matmul(out, Accum::Replace, rows, &self.0, 1.0, Par::Seq);
+    }
+
+    /// The factor L of a symmetric matrix `L Lᵀ`; `None` if it is not positive definite. Only the lower half is read.
+    pub(crate) fn cholesky(&self) -> Option<Cholesky> {
+        let factor = self.0.llt(Side::Lower).ok().map(Cholesky)?;
+        factor.log_det().is_finite().then_some(factor)
+    }
+
+    /// Eigenvalues, rising, and eigenvectors of a symmetric matrix. Only the lower half is read.
+    ///
+    /// # Errors
+    /// [`Error::Numerical`] if the iteration does not come to an end, as with numbers that are not finite.
+    pub(crate) fn eigen(&self, method: &'static str) -> Result<Eigen> {
+        let failed =
+            |_| Error::Numerical { method, problem: "the eigenvalues of a matrix were not found".into() };
+        let found = self.0.self_adjoint_eigen(Side::Lower).map_err(failed)?;
+        Ok(Eigen {
+            values: found.S().column_vector().iter().copied().collect(),
+            vectors: found.U().to_owned(),
+        })
+    }
+}
+
+impl Index<(usize, usize)> for Matrix {
+    type Output = f64;
+
+    fn index(&self, place: (usize, usize)) -> &f64 {
+        &self.0[place]
+    }
+}
+
+impl IndexMut<(usize, usize)> for Matrix {
+    fn index_mut(&mut self, place: (usize, usize)) -> &mut f64 {
+        &mut self.0[place]
+    }
+}
+
+/// The Cholesky factor of a positive definite matrix.
+pub(crate) struct Cholesky(Llt<f64>);
+
+impl Cholesky {
+    /// The inverse of the matrix, symmetric to the last bit.
+    pub(crate) fn inverse(&self) -> Matrix {
+        Matrix(self.0.inverse())
+    }
+
+    /// The logarithm of the determinant of the matrix.
+    pub(crate) fn log_det(&self) -> f64 {
+        2.0 * self.0.L().diagonal().column_vector().iter().map(|x| x.ln()).sum::<f64>()
+    }
+
+    /// Replace a right-hand side by the solution.
+    pub(crate) fn solve(&self, right: &mut [f64]) {
+        let size = right.len();
+        self.0.solve_in_place(MatMut::from_column_major_slice_mut(right, size, 1));
+    }
+}
+
+/// Eigenvalues and eigenvectors of a symmetric matrix.
+pub(crate) struct Eigen {
+    /// In rising order.
+    pub(crate) values: Vec<f64>,
+    vectors: Mat<f64>,
+}
+
+impl Eigen {
+    /// The matrix with the same eigenvectors and other eigenvalues.
+    pub(crate) fn with_values(&self, values: &[f64]) -> Matrix {
+        let mut scaled = self.vectors.clone();
+        for (column, &value) in values.iter().enumerate() {
+            for x in scaled.col_as_slice_mut(column) {
+                *x *= value;
+            }
+        }
+        let size = values.len();
+        let mut product = Mat::zeros(size, size);
+        matmul(&mut product, Accum::Replace, &scaled, self.vectors.transpose(), 1.0, Par::Seq);
+        // Rounding differs in the two halves; callers count on symmetry.
+        let mut product = Matrix(product);
+        for column in 0..size {
+            for row in 0..column {
+                let mean = 0.5 * (product[(row, column)] + product[(column, row)]);
+                product.set_both(row, column, mean);
+            }
+        }
+        product
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// `B Bᵀ + I` for any B: positive definite.
+    fn positive(size: usize) -> impl Strategy<Value = Matrix> {
+        proptest::collection::vec(-1.0..1.0f64, size * size).prop_map(move |numbers| {
+            let mut matrix = Matrix::identity(size);
+            for row in 0..size {
+                for column in 0..size {
+                    matrix[(row, column)] +=
+                        (0..size).map(|k| numbers[row * size + k] * numbers[column * size + k]).sum::<f64>();
+                }
+            }
+            matrix
+        })
+    }
+
+    fn assert_close(a: &Matrix, b: &Matrix) {
+        for row in 0..a.size() {
+            for column in 0..a.size() {
+                assert!((a[(row, column)] - b[(row, column)]).abs() < 1e-11, "({row}, {column})");
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn factors_and_eigenvalues_put_the_matrix_together_again(matrix in (1..9usize).prop_flat_map(positive)) {
+            let size = matrix.size();
+            let factor = matrix.cholesky().unwrap();
+            assert_close(&factor.inverse().times(&matrix), &Matrix::identity(size));
+            let eigen = matrix.eigen("test").unwrap();
+            assert_close(&eigen.with_values(&eigen.values), &matrix);
+            let log_det: f64 = eigen.values.iter().map(|x| x.ln()).sum();
+            prop_assert!((factor.log_det() - log_det).abs() < 1e-11);
+            let mut solved: Vec<f64> = matrix.column(size - 1).to_vec();
+            factor.solve(&mut solved);
+            prop_assert!(solved.iter().enumerate().all(|(k, x)| (x - f64::from(k + 1 == size)).abs() < 1e-11));
+            let mut rows = vec![0.0; 2 * size];
+            let twice = [matrix.column(0), matrix.column(0)].concat();
+            factor.inverse().times_rows(&twice, &mut rows);
+            prop_assert!(rows.iter().enumerate().all(|(k, x)| (x - f64::from(k % size == 0)).abs() < 1e-11));
+        }
+    }
+
+    #[test]
+    fn what_is_not_positive_definite_has_no_factor() {
+        let mut matrix = Matrix::identity(2);
+        matrix.set_both(0, 1, 2.0);
+        assert!(matrix.cholesky().is_none());
+        matrix.set_both(0, 1, f64::NAN);
+        assert!(matrix.cholesky().is_none());
+        assert!(Matrix::zeros(1).cholesky().is_none());
+        assert_eq!(Matrix::zeros(0).cholesky().map(|factor| factor.log_det()), Some(0.0));
+    }
 }

@@ -1,4 +1,4 @@
-//! Numeric ground: random streams, lanes of numbers, stable elementary functions.
+//! Numeric ground: random streams, lanes of numbers, dense matrices, stable elementary functions.
 //!
 //! Called by every engine and learner; calls nothing of the crate.
 
