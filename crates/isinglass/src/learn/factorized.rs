@@ -46,16 +46,17 @@ impl Learner for Factorized {
             if start.roles()[unit] != Role::Visible {
                 continue;
             }
-            if weight <= 0.0 {
-                empty.push(name.as_str());
-                continue;
-            }
-            let mut mean = sum / weight;
-            if mean.abs() >= 1.0 {
-                mean = mean.signum() * (1.0 - 1.0 / (weight + 1.0)).min(1.0 - f64::EPSILON);
-                constant.push(name.as_str());
-            }
-            let field = mean.atanh();
+            let field = match Alone::of(weight, sum) {
+                Alone::Empty => {
+                    empty.push(name.as_str());
+                    continue;
+                }
+                Alone::Constant(field) => {
+                    constant.push(name.as_str());
+                    field
+                }
+                Alone::Varied(field) => field,
+            };
             biases[unit] = field * start.temperature();
             log_likelihood += (sum * field - weight * (log_cosh(field) + std::f64::consts::LN_2)) / total;
         }
@@ -76,13 +77,39 @@ impl Learner for Factorized {
             log_likelihood: Some(log_likelihood),
             guarantee: Guarantee::Exact,
             pseudo_log_likelihood: None,
-            notes: about_columns(
-                &constant,
-                "with one value only: biases as if half a row of each value were added",
-            )
-            .into_iter()
-            .chain(about_columns(&empty, "without values: biases are 0"))
-            .collect(),
+            notes: about_alone(&constant, &empty).collect(),
         })
     }
+}
+
+/// The field, divided by T, that a unit without couplings has by its column.
+pub(super) enum Alone {
+    /// No cell has a value.
+    Empty,
+    /// All cells have one value, which no finite field gives: that of half a row more of each value.
+    Constant(f64),
+    /// artanh ⟨s⟩.
+    Varied(f64),
+}
+
+impl Alone {
+    /// From the weight of a column's present cells and the weighted sum of their values.
+    pub(super) fn of(weight: f64, sum: f64) -> Self {
+        if weight <= 0.0 {
+            return Self::Empty;
+        }
+        let mean = sum / weight;
+        if mean.abs() >= 1.0 {
+            let mean = mean.signum() * (1.0 - 1.0 / (weight + 1.0)).min(1.0 - f64::EPSILON);
+            return Self::Constant(mean.atanh());
+        }
+        Self::Varied(mean.atanh())
+    }
+}
+
+/// Notes on columns that are constant, or empty.
+pub(super) fn about_alone(constant: &[&str], empty: &[&str]) -> impl Iterator<Item = String> {
+    let one_value =
+        about_columns(constant, "with one value only: biases as if half a row of each value were added");
+    one_value.into_iter().chain(about_columns(empty, "without values: biases are 0"))
 }

@@ -5,6 +5,8 @@
 //! table itself, [`Restarts`] fits from several starts.
 
 mod chow_liu;
+mod closed_form;
+mod conditionals;
 mod factorized;
 mod judge;
 mod likelihood;
@@ -17,6 +19,8 @@ mod start;
 use std::ops::ControlFlow;
 
 pub use chow_liu::chow_liu;
+pub use closed_form::{ClosedForm, ClosedFormFit, Remedy, Singular};
+pub(crate) use conditionals::Conditionals;
 pub use factorized::Factorized;
 pub use likelihood::{Evaluation, InformationGain, Likelihood, Phases, most_free};
 pub(crate) use notes::about_columns;

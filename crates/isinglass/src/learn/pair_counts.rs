@@ -102,6 +102,11 @@ impl PairCounts {
         Self { level: Level::new(), words, planes, up, rest }
     }
 
+    /// Whether any cell of the columns packed is missing.
+    pub(super) fn has_gaps(&self) -> bool {
+        matches!(self.rest, Rest::Present(_))
+    }
+
     /// The counts of two columns, by their places among the columns packed.
     pub(super) fn of(&self, a: usize, b: usize) -> Counts {
         dispatch!(self.level, simd => self.count(simd, a, b))

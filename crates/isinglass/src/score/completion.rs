@@ -1,7 +1,8 @@
 //! log P(s_i | all other observed cells of the row), for every observed visible cell.
 
 use crate::engine::{Ask, Batch, Engine, Guarantee, WITH_LOG_Z};
-use crate::numeric::stable::{log_add, log_sigmoid_twice};
+use crate::learn::Conditionals;
+use crate::numeric::stable::log_add;
 use crate::{Error, Machine, Result, Role, Table};
 
 /// Cells of rows and their flipped copies that go to the engine in one batch.
@@ -23,18 +24,15 @@ pub(super) fn completion(machine: &Machine, table: &Table, engine: &dyn Engine) 
     let n = machine.units();
     let (cells, weights) = table.cells_for(machine)?;
     let visible: Vec<usize> = machine.with_role(Role::Visible).collect();
-    let mut sum = 0.0;
     let mut cell_weight = 0.0;
+    let mut complete = Vec::new();
     let mut incomplete = Vec::new();
     for (row, &weight) in cells.chunks_exact(n.max(1)).zip(&weights) {
         cell_weight += weight * visible.iter().filter(|&&unit| row[unit] != 0).count() as f64;
         if row.contains(&0) {
             incomplete.push((row, weight));
         } else {
-            let all = visible
-                .iter()
-                .map(|&unit| log_sigmoid_twice(f64::from(row[unit]) * field(machine, row, unit)));
-            sum += weight * all.sum::<f64>();
+            complete.push((row, weight));
         }
     }
     let cannot = || Error::CannotDo {
@@ -45,6 +43,11 @@ pub(super) fn completion(machine: &Machine, table: &Table, engine: &dyn Engine) 
     if !incomplete.is_empty() && !engine.has_log_z() {
         return Err(cannot());
     }
+    let mut sum = if complete.is_empty() {
+        0.0
+    } else {
+        Conditionals::new(machine).sum(&complete, &visible, &vec![0.0; n])
+    };
     let mut guarantee = Guarantee::Exact;
     let cells_of_a_row = (n * (1 + visible.len())).max(1);
     for rows in incomplete.chunks((CELLS_AT_ONCE / cells_of_a_row).max(1)) {
@@ -76,11 +79,4 @@ pub(super) fn completion(machine: &Machine, table: &Table, engine: &dyn Engine) 
         per_cell: (cell_weight > 0.0).then(|| sum / cell_weight),
         guarantee,
     })
-}
-
-/// The field on a unit, divided by T.
-fn field(machine: &Machine, row: &[i8], unit: usize) -> f64 {
-    let around = machine.graph().neighbours(unit);
-    let pull: f64 = around.map(|(other, edge)| machine.weights()[edge] * f64::from(row[other])).sum();
-    (machine.biases()[unit] + pull) / machine.temperature()
 }

@@ -1,0 +1,243 @@
+//! Learning without a gradient: mean field with linear response, solved for the weights.
+
+mod moments;
+mod outcome;
+mod parameters;
+mod precision;
+mod remedies;
+mod selection;
+mod singular;
+
+use self::moments::Moments;
+use self::outcome::{Outcome, Record};
+use self::parameters::machine_of;
+use self::precision::Free;
+use super::{Fit, Learner, Observer};
+use crate::engine::Guarantee;
+use crate::numeric::dense::Matrix;
+use crate::{Budget, Error, Graph, Machine, Result, Role, Table};
+
+/// Weights and biases straight from means and covariances: Kappen & Rodríguez 1997, sections 3.4 and 4.1.
+///
+/// Linear response gives the covariances of a machine in mean field theory as a matrix A, whose inverse is `δ_ij/(1 − m_i²) − w_ij` (eq. 23). Set equal to
+/// those of the table, `m_i = ⟨s_i⟩` and `C_ij = ⟨s_i s_j⟩ − m_i m_j`, it can be solved (eqs. 34–35; here with a temperature):
+///
+/// ```text
+/// w_ij = T [ δ_ij/(1 − m_i²) − (C⁻¹)_ij ]        θ_i = T artanh m_i − Σ_j w_ij m_j
+/// ```
+///
+/// The self-couplings `w_ii` stand for the reaction of the units to themselves, which mean field theory leaves out; they enter the biases, and the machine
+/// that comes out has none.
+///
+/// # Three cases
+/// * *All units joined, self-couplings*: the formula. If C has no inverse, see [`Singular`]: C counts as singular if of some unit's variance all but a
+///   millionth is explained by the others, linearly, or if C is not positive definite (pairwise estimates from rows with missing cells need not be).
+/// * *Without self-couplings*, "lr0" in the source: eq. 33 for i ≠ j, `w_ii = 0`. These equations always have one solution with a
+///   positive definite A, since they are where a concave function has its maximum; Newton's method finds it, in place of the source's
+///   least squares.
+/// * *A structure that is not full*: eq. 33 for its edges and the diagonal, weights of 0 elsewhere. That is covariance selection (Dempster 1972), by the
+///   same method. Weights of the formula for all pairs, with those outside the structure left out, would solve nothing.
+///
+/// A column with one value only, or without any, has no couplings, and the bias that [`Factorized`](super::Factorized) gives it.
+/// With missing cells each correlation is that of the rows that have both.
+///
+/// # Complexity
+/// O(n² r / 64) for counting r distinct rows, and O(n³); singular, or not by formula: O(n³) an iteration. *Memory*: a dozen n × n matrices at most.
+///
+/// # Accuracy, and when it fails
+/// An approximation that is good for weak couplings or few rows, and the worse the stronger the couplings are: those of two units alone are `O(w³)` too large.
+/// Of random rows, twice as many as units, the divergence from the best machine is about a tenth of what independent units have (units: 3 to 9).
+/// Hidden units and input units are refused: there is no closed form for them.
+///
+/// [`Fit::history`] has one step for a formula, otherwise one for each iteration; its objective is, by least squares and for shrinkage, minus half the
+/// squares of `A − C` as correlations; by Newton's method, the log-likelihood of a Gaussian on the standardised columns, up to a constant.
+///
+/// # Example
+/// ```
+/// use isinglass::{Machine, Table, topology};
+/// use isinglass::learn::{ClosedForm, Learner, NoObserver};
+/// let table = Table::from_rows(["a", "b"], [[1, 1], [1, 1], [-1, -1], [1, -1], [-1, 1], [-1, -1]])?;
+/// let start = Machine::from_graph(topology::full(2)).with_names(["a", "b"])?;
+/// let fit = ClosedForm::default().fit(&start, &table, &mut NoObserver)?;
+/// // C = [[1, r], [r, 1]] with r = 1/3: the weight is r / (1 − r²), and the exact one would be artanh r = 0.347.
+/// assert!((fit.machine.weights()[0] - 0.375).abs() < 1e-12);
+/// # Ok::<(), isinglass::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ClosedForm {
+    /// What to do if the covariances have no inverse.
+    pub singular: Singular,
+    /// Whether self-couplings take part in the equations.
+    pub self_coupling: bool,
+    /// Iterations at most, where there are any.
+    pub iterations: usize,
+    /// Least squares end when no element of `A − C`, as correlations, is larger. Where C is singular, they come to 0 with infinite weights only:
+    /// the weights found are about 1/tolerance.
+    pub tolerance: f64,
+    /// Memory that may be taken.
+    pub budget: Budget,
+}
+
+impl Default for ClosedForm {
+    fn default() -> Self {
+        Self {
+            singular: Singular::Better,
+            self_coupling: true,
+            iterations: 200,
+            tolerance: 1e-3,
+            budget: Budget::default(),
+        }
+    }
+}
+
+/// What [`ClosedForm`] does if the covariances have no inverse: columns that repeat each other, or no more rows than columns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Singular {
+    /// Least squares on eq. 33 for all i and j, by Levenberg–Marquardt, as in the source. Weights are large: what the rows never do becomes impossible.
+    /// For a full structure only.
+    LevenbergMarquardt,
+    /// `C ← (1 − λ) C + λ diag(1 − m²)`, with the λ that makes the expected error of the correlations least, as estimated from the table
+    /// (Ledoit and Wolf 2003), and never below 1/(N + 1) for N rows. Weights are moderate, and better for rows not seen.
+    Shrinkage,
+    /// Both; the one that is kept gives the table's rows the larger pseudo-likelihood (missing cells taken at their columns' means).
+    /// For a structure that is not full, shrinkage.
+    #[default]
+    Better,
+}
+
+/// What was done about covariances without an inverse.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Remedy {
+    /// Nothing: the equations had a solution.
+    None,
+    /// Least squares.
+    LevenbergMarquardt,
+    /// Shrinkage, by this λ.
+    Shrinkage(f64),
+}
+
+impl Remedy {
+    /// `none`, `lm` or `shrink`.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::LevenbergMarquardt => "lm",
+            Self::Shrinkage(_) => "shrink",
+        }
+    }
+}
+
+/// What [`ClosedForm`] found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ClosedFormFit {
+    /// The machine, and how it was come by.
+    pub fit: Fit,
+    /// What was done about covariances without an inverse.
+    pub remedy: Remedy,
+}
+
+/// n × n matrices that are in memory together at most.
+const MATRICES: u128 = 12;
+
+/// Covariances are singular if the inverse of their correlations has a larger element on its diagonal: 1 over the share of a unit's variance that
+/// the others do not explain.
+const LARGEST_INFLATION: f64 = 1e6;
+
+impl Learner for ClosedForm {
+    fn name(&self) -> &'static str {
+        "closed-form"
+    }
+
+    fn fit(&self, start: &Machine, table: &Table, observer: &mut dyn Observer) -> Result<Fit> {
+        self.solve(start, table, observer).map(|found| found.fit)
+    }
+}
+
+impl ClosedForm {
+    /// As [`Learner::fit`], and what was done about singular covariances.
+    ///
+    /// # Errors
+    /// A table that does not fit the machine or whose rows have no weight, hidden or input units, more memory than the budget has; least squares,
+    /// if a structure that is not full would need them.
+    pub fn solve(
+        &self,
+        start: &Machine,
+        table: &Table,
+        observer: &mut dyn Observer,
+    ) -> Result<ClosedFormFit> {
+        self.check(start, table)?;
+        let moments = Moments::of(start, table)?;
+        let mut record = Record::new(start, &moments, observer);
+        let coupled = among(start.graph(), &moments.units)?;
+        let pairs = moments.size() * moments.size().saturating_sub(1) / 2;
+        let outcome = match (coupled.edges().len() == pairs, self.self_coupling) {
+            (true, true) => match inverse(&moments.correlations) {
+                Some(precision) => Outcome::formula(&mut record, precision, 0.0, Remedy::None)?,
+                None => self.remedied(table, &mut record)?,
+            },
+            (true, false) => self.by_newton(&Free::Pairs, &mut record)?,
+            (false, diagonal) => self.by_newton(&Free::Edges { graph: &coupled, diagonal }, &mut record)?,
+        };
+        let gaps = "missing cells: the correlation of two columns is that of the rows that have both";
+        let gaps = moments.has_gaps.then(|| gaps.to_owned());
+        let fit = Fit {
+            machine: machine_of(start, &moments, &outcome.precision)?,
+            history: outcome.history,
+            converged: outcome.converged,
+            stopped: outcome.stopped,
+            log_likelihood: None,
+            guarantee: Guarantee::Approximation,
+            notes: moments.notes.iter().cloned().chain(gaps).chain(outcome.notes).collect(),
+        };
+        Ok(ClosedFormFit { fit, remedy: outcome.remedy })
+    }
+
+    fn check(&self, start: &Machine, table: &Table) -> Result<()> {
+        if !(self.tolerance.is_finite() && self.tolerance > 0.0) {
+            let problem = format!("found {}, expected a finite number above 0", self.tolerance);
+            return Err(Error::invalid("tolerance", problem));
+        }
+        let has = |role: Role| start.with_role(role).next().is_some();
+        if has(Role::Hidden) {
+            let why = "its equations take the moments of every unit from the table; the learner likelihood can do it";
+            return Err(Error::CannotDo {
+                who: self.name(),
+                what: "learn hidden units".into(),
+                why: why.into(),
+            });
+        }
+        if has(Role::Input) {
+            let what = "learn visible units given input units".into();
+            let why = "its equations are those of all units together; make the inputs visible and clamp them when asking, or take \
+                       the learner likelihood";
+            return Err(Error::CannotDo { who: self.name(), what, why: why.into() });
+        }
+        if table.total_weight() <= 0.0 {
+            return Err(Error::invalid("table", "the rows have no weight"));
+        }
+        let n = start.units() as u128;
+        let cells = table.distinct_rows() as u128 * n;
+        // The cells stand a second time as bits, and a third time in the machine's order.
+        self.budget.check(self.name(), 8 * MATRICES * n * n + 2 * cells, || {
+            format!("{MATRICES} matrices of {n} × {n} units, with {cells} cells to count,")
+        })
+    }
+}
+
+/// The graph among some units, given in rising order, which are numbered anew.
+fn among(graph: &Graph, units: &[usize]) -> Result<Graph> {
+    let mut place = vec![usize::MAX; graph.units()];
+    for (k, &unit) in units.iter().enumerate() {
+        place[unit] = k;
+    }
+    let edges = graph.edges().iter().map(|&(a, b)| (place[a], place[b]));
+    Graph::from_sorted(units.len(), edges.filter(|&(a, b)| a.max(b) < usize::MAX).collect())
+}
+
+/// The inverse of the correlations, unless they are singular.
+fn inverse(correlations: &Matrix) -> Option<Matrix> {
+    let inverse = correlations.cholesky()?.inverse();
+    // A comparison that also fails for what is no number.
+    let is_small = |k: usize| inverse[(k, k)] <= LARGEST_INFLATION;
+    (0..inverse.size()).all(is_small).then_some(inverse)
+}

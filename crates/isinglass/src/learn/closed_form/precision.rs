@@ -1,0 +1,210 @@
+//! Eq. 33 for some pairs only, or without self-couplings: a convex problem, by Newton's method.
+//!
+//! With `P = Â⁻¹` the equations `Â_ij = Ĉ_ij` for the free elements of P say that a function of these elements is stationary:
+//!
+//! ```text
+//! Φ(P) = ½ log det P − ½ tr(Ĉ P)        ∂Φ/∂P_ij = Â_ij − Ĉ_ij  (i ≠ j; half of that on the diagonal)
+//! ```
+//!
+//! the log-likelihood of a Gaussian for a row of standardised columns, up to a constant. It is strictly concave where P is positive definite, so
+//! there is one solution at most, and Newton's method with a line search finds it.
+//!
+//! *Without self-couplings* the diagonal of P is 1. Positive definite matrices with a diagonal of ones are bounded, and Φ falls to −∞ at their
+//! border: there always is a solution, whatever Ĉ. *With self-couplings and a structure that is not full*, it is covariance selection
+//! (Dempster 1972): Â agrees with Ĉ on the diagonal and on the edges, and P is 0 elsewhere. There is a solution exactly if some positive definite
+//! matrix agrees with Ĉ there.
+
+use std::ops::ControlFlow;
+
+use super::outcome::End;
+use super::selection;
+use crate::numeric::dense::{Cholesky, Matrix};
+use crate::{Graph, Result};
+
+/// The equations hold when no free element of Â − Ĉ is larger.
+const TOLERANCE: f64 = 1e-10;
+
+/// Below this decrement (Nesterov and Nemirovskii 1994) full steps converge quadratically, and need no line search.
+const SURE: f64 = 0.25;
+
+/// Elements of P that are free.
+pub(super) enum Free<'a> {
+    /// All but the diagonal.
+    Pairs,
+    /// The edges of a graph, and perhaps the diagonal.
+    Edges { graph: &'a Graph, diagonal: bool },
+}
+
+/// What was found.
+pub(super) struct Solution {
+    pub(super) precision: Matrix,
+    pub(super) end: End,
+    /// The largest free element of Â − Ĉ.
+    pub(super) residual: f64,
+}
+
+/// Solve for the free elements, from P = I.
+///
+/// *Complexity*: O(n³) an iteration without self-couplings; for a structure, O(n³) and as many times O(n · edges) as conjugate gradients take.
+pub(super) fn solve(
+    correlations: &Matrix,
+    free: &Free<'_>,
+    iterations: usize,
+    largest: f64,
+    mut watch: impl FnMut(f64, f64, &Matrix) -> Result<ControlFlow<()>>,
+) -> Result<Solution> {
+    let size = correlations.size();
+    let mut precision = Matrix::identity(size);
+    // The identity is positive definite.
+    let mut factor = precision.cholesky().expect("the identity has a factor");
+    let mut count = 0;
+    loop {
+        let response = factor.inverse();
+        let value = objective(correlations, &precision, &factor);
+        let gradient = free.gradient(&response, correlations);
+        let residual = largest_element(&gradient);
+        let go_on = watch(value, residual, &precision)?;
+        let end = if residual <= TOLERANCE {
+            Some(End::Converged)
+        } else if (0..size).any(|k| precision[(k, k)] > largest) {
+            Some(End::Unbounded)
+        } else if go_on.is_break() {
+            Some(End::Request)
+        } else if count == iterations {
+            Some(End::Limit)
+        } else {
+            None
+        };
+        if let Some(end) = end {
+            return Ok(Solution { precision, end, residual });
+        }
+        let step = match free {
+            Free::Pairs => step_of_pairs(&precision, &gradient),
+            Free::Edges { graph, diagonal } => {
+                Some(selection::step(graph, *diagonal, &precision, &response, &gradient))
+            }
+        };
+        let moved = step.and_then(|step| {
+            let slope = inner(&step, &gradient);
+            line_search(correlations, &precision, value, &step, slope)
+        });
+        let Some((next, next_factor)) = moved else {
+            return Ok(Solution { precision, end: End::Rounding, residual });
+        };
+        precision = next;
+        factor = next_factor;
+        count += 1;
+    }
+}
+
+impl Free<'_> {
+    /// The free elements of Â − Ĉ; 0 for the others.
+    fn gradient(&self, response: &Matrix, correlations: &Matrix) -> Matrix {
+        let size = response.size();
+        let mut gradient = Matrix::zeros(size);
+        match self {
+            Self::Pairs => {
+                for k in 0..size {
+                    let pairs = response.column(k).iter().zip(correlations.column(k));
+                    for (slot, (a, c)) in gradient.column_mut(k).iter_mut().zip(pairs) {
+                        *slot = a - c;
+                    }
+                    gradient[(k, k)] = 0.0;
+                }
+            }
+            Self::Edges { graph, diagonal } => {
+                for &(a, b) in graph.edges() {
+                    gradient.set_both(a, b, response[(a, b)] - correlations[(a, b)]);
+                }
+                for k in (0..size).filter(|_| *diagonal) {
+                    gradient[(k, k)] = response[(k, k)] - correlations[(k, k)];
+                }
+            }
+        }
+        gradient
+    }
+}
+
+/// Φ(P).
+fn objective(correlations: &Matrix, precision: &Matrix, factor: &Cholesky) -> f64 {
+    0.5 * (factor.log_det() - inner(correlations, precision))
+}
+
+/// tr(X Y) of symmetric matrices.
+fn inner(a: &Matrix, b: &Matrix) -> f64 {
+    (0..a.size()).map(|k| dot(a.column(k), b.column(k))).sum()
+}
+
+pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(x, y)| x * y).sum()
+}
+
+fn largest_element(matrix: &Matrix) -> f64 {
+    let of_column = |k: usize| matrix.column(k).iter().fold(0.0, |most: f64, x| most.max(x.abs()));
+    (0..matrix.size()).map(of_column).fold(0.0, f64::max)
+}
+
+/// `P + t X` with its factor, t = 1 or the first of its halves at which Φ gains enough; `slope` = tr(X G) is the squared decrement.
+fn line_search(
+    correlations: &Matrix,
+    precision: &Matrix,
+    value: f64,
+    step: &Matrix,
+    slope: f64,
+) -> Option<(Matrix, Cholesky)> {
+    if slope.is_nan() || slope <= 0.0 {
+        return None;
+    }
+    let mut length = 1.0;
+    while length > 1e-12 {
+        let mut trial = precision.clone();
+        for k in 0..trial.size() {
+            for (x, d) in trial.column_mut(k).iter_mut().zip(step.column(k)) {
+                *x += length * d;
+            }
+        }
+        if let Some(factor) = trial.cholesky() {
+            // Along the step Φ rises with half the slope, as it has the halves of both terms.
+            let gain = objective(correlations, &trial, &factor) - value;
+            if slope.sqrt() < SURE || gain >= 1e-4 * length * 0.5 * slope {
+                return Some((trial, factor));
+            }
+        }
+        length *= 0.5;
+    }
+    None
+}
+
+/// The Newton step for all elements but the diagonal, exactly: `Â X Â` must agree with the gradient G off the diagonal, so
+/// `X = P (G + diag ν) P`, and ν is such that the diagonal of X vanishes:
+///
+/// ```text
+/// (P ∘ P) ν = − diag(P G P)
+/// ```
+///
+/// with the elementwise product, which is positive definite because P is.
+fn step_of_pairs(precision: &Matrix, gradient: &Matrix) -> Option<Matrix> {
+    let size = precision.size();
+    let mut product = gradient.times(precision);
+    let mut squares = precision.clone();
+    for k in 0..size {
+        squares.column_mut(k).iter_mut().for_each(|x| *x *= *x);
+    }
+    let mut shifts: Vec<f64> = (0..size).map(|k| -dot(precision.column(k), product.column(k))).collect();
+    squares.cholesky()?.solve(&mut shifts);
+    for k in 0..size {
+        let rows = precision.column(k).iter().zip(&shifts);
+        for (slot, (p, shift)) in product.column_mut(k).iter_mut().zip(rows) {
+            *slot += shift * p;
+        }
+    }
+    let mut step = precision.times(&product);
+    for k in 0..size {
+        for other in 0..k {
+            let mean = 0.5 * (step[(other, k)] + step[(k, other)]);
+            step.set_both(other, k, mean);
+        }
+        step[(k, k)] = 0.0;
+    }
+    Some(step)
+}

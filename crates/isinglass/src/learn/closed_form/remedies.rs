@@ -1,0 +1,165 @@
+//! The ways to a solution where the formula has none.
+
+use super::outcome::{End, Outcome, Record};
+use super::precision::{Free, Solution, solve};
+use super::singular::{levenberg_marquardt, shrinkage};
+use super::{ClosedForm, LARGEST_INFLATION, Remedy, Singular};
+use crate::learn::{Conditionals, Learner};
+use crate::numeric::dense::{Eigen, Matrix};
+use crate::{Error, Result, Table};
+
+impl ClosedForm {
+    /// All pairs, self-couplings, and covariances without an inverse.
+    pub(super) fn remedied(&self, table: &Table, record: &mut Record<'_>) -> Result<Outcome> {
+        let eigen = record.moments.correlations.eigen(self.name())?;
+        let mut outcome = match self.singular {
+            Singular::LevenbergMarquardt => self.by_least_squares(&eigen, record)?.0,
+            Singular::Shrinkage => by_shrinkage(&eigen, record)?,
+            Singular::Better => self.better(&eigen, table, record)?,
+        };
+        let least = least_eigenvalue(&eigen);
+        // Rounding alone makes eigenvalues of about this size of zeros.
+        if least < -1e-12 * record.moments.size() as f64 {
+            let note = format!(
+                "the correlations, each from other rows, are those of no distribution (smallest eigenvalue {least:.2e})"
+            );
+            outcome.notes.insert(0, note);
+        }
+        Ok(outcome)
+    }
+
+    fn by_least_squares(&self, eigen: &Eigen, record: &mut Record<'_>) -> Result<(Outcome, End)> {
+        let found =
+            levenberg_marquardt(eigen, self.iterations, self.tolerance, |objective, gradient, precision| {
+                record.step(objective, gradient, precision)
+            })?;
+        let left = found.residual.max(-least_eigenvalue(eigen));
+        let note = format!(
+            "{}: least squares by levenberg-marquardt, which leave a difference of up to {left:.1e} between correlations",
+            about_covariances(record)
+        );
+        let outcome = Outcome {
+            precision: found.precision,
+            remedy: Remedy::LevenbergMarquardt,
+            history: record.take(),
+            converged: found.end == End::Converged,
+            stopped: self.words(found.end, "least squares within their tolerance"),
+            notes: vec![note],
+        };
+        Ok((outcome, found.end))
+    }
+
+    /// Both ways, and of these the one that gives the rows the larger pseudo-likelihood.
+    fn better(&self, eigen: &Eigen, table: &Table, record: &mut Record<'_>) -> Result<Outcome> {
+        let (squares, end) = self.by_least_squares(eigen, record)?;
+        if end == End::Request {
+            return Ok(squares);
+        }
+        let shrunk = by_shrinkage(eigen, record)?;
+        let scores = [score(table, record, &squares.precision)?, score(table, record, &shrunk.precision)?];
+        let [by_squares, by_shrinkage] = scores;
+        let mut better = if by_squares >= by_shrinkage { squares } else { shrunk };
+        better.notes.push(format!(
+            "pseudo-log-likelihood per row: {by_squares:.4} by least squares, {by_shrinkage:.4} by shrinkage; the larger was taken"
+        ));
+        Ok(better)
+    }
+
+    /// Some pairs only, or no self-couplings.
+    pub(super) fn by_newton(&self, free: &Free<'_>, record: &mut Record<'_>) -> Result<Outcome> {
+        let moments = record.moments;
+        let found = self.newton(&moments.correlations, free, LARGEST_INFLATION, record)?;
+        if found.end != End::Unbounded {
+            return Ok(self.of_newton(found, Remedy::None, record));
+        }
+        if self.singular == Singular::LevenbergMarquardt {
+            return Err(Error::CannotDo {
+                who: self.name(),
+                what: "solve by least squares for a structure that is not full".into(),
+                why: "the covariances are singular, and least squares are for all pairs together; shrinkage can do it".into(),
+            });
+        }
+        let share = shrinkage(moments, least_eigenvalue(&moments.correlations.eigen(self.name())?));
+        let mut shrunk = moments.correlations.clone();
+        for k in 0..shrunk.size() {
+            shrunk.column_mut(k).iter_mut().for_each(|r| *r *= 1.0 - share);
+            shrunk[(k, k)] = 1.0;
+        }
+        record.begin();
+        // Positive definite matrices have a solution for any structure.
+        let found = self.newton(&shrunk, free, f64::INFINITY, record)?;
+        let mut outcome = self.of_newton(found, Remedy::Shrinkage(share), record);
+        outcome.notes.push(about_shrinkage(record, share));
+        Ok(outcome)
+    }
+
+    fn newton(
+        &self,
+        correlations: &Matrix,
+        free: &Free<'_>,
+        largest: f64,
+        record: &mut Record<'_>,
+    ) -> Result<Solution> {
+        solve(correlations, free, self.iterations, largest, |objective, gradient, precision| {
+            record.step(objective, gradient, precision)
+        })
+    }
+
+    fn of_newton(&self, found: Solution, remedy: Remedy, record: &mut Record<'_>) -> Outcome {
+        let left = format!(
+            "the equations are left with a difference of {:.1e} between correlations",
+            found.residual
+        );
+        Outcome {
+            precision: found.precision,
+            remedy,
+            history: record.take(),
+            converged: found.end == End::Converged,
+            stopped: self.words(found.end, "the equations hold"),
+            notes: (found.end != End::Converged).then_some(left).into_iter().collect(),
+        }
+    }
+
+    fn words(&self, end: End, converged: &str) -> String {
+        match end {
+            End::Converged => converged.into(),
+            End::Unbounded => "the equations have no solution".into(),
+            End::Limit => format!("reached the limit of {} iterations", self.iterations),
+            End::Request => "stopped on request".into(),
+            End::Rounding => "no step gains any more".into(),
+        }
+    }
+}
+
+fn by_shrinkage(eigen: &Eigen, record: &mut Record<'_>) -> Result<Outcome> {
+    let share = shrinkage(record.moments, least_eigenvalue(eigen));
+    let shrunk = eigen.values.iter().map(|c| (1.0 - share) * c + share);
+    let inverse: Vec<f64> = shrunk.clone().map(|c| 1.0 / c).collect();
+    let squares: f64 = shrunk.zip(&eigen.values).map(|(new, old)| (new - old).powi(2)).sum();
+    let mut outcome =
+        Outcome::formula(record, eigen.with_values(&inverse), -0.5 * squares, Remedy::Shrinkage(share))?;
+    outcome.notes.push(about_shrinkage(record, share));
+    Ok(outcome)
+}
+
+/// The average over rows of Σ_i log P(s_i | the other units), missing cells taken at their columns' means.
+fn score(table: &Table, record: &Record<'_>, precision: &Matrix) -> Result<f64> {
+    let machine = record.machine(precision)?;
+    let (cells, weights) = table.cells_for(&machine)?;
+    let rows: Vec<(&[i8], f64)> = cells.chunks_exact(machine.units().max(1)).zip(weights).collect();
+    let units: Vec<usize> = (0..machine.units()).collect();
+    let sum = Conditionals::new(&machine).sum(&rows, &units, &record.moments.fill);
+    Ok(sum / table.total_weight())
+}
+
+fn least_eigenvalue(eigen: &Eigen) -> f64 {
+    eigen.values.first().copied().unwrap_or(1.0)
+}
+
+fn about_covariances(record: &Record<'_>) -> String {
+    format!("the covariances of {} columns are singular", record.moments.size())
+}
+
+fn about_shrinkage(record: &Record<'_>, share: f64) -> String {
+    format!("{}: shrunk towards independence by a share of {share:.2e}", about_covariances(record))
+}
