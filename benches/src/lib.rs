@@ -72,6 +72,23 @@ pub fn hidden_chain(table: &Table) -> Machine {
         .expect("names are distinct and numbers bounded")
 }
 
+/// Rows in which each column repeats the one before three times in four: correlated, but not singular given enough rows.
+pub fn rows(columns: usize, rows: usize) -> Table {
+    let mut bits = Bits(1);
+    let mut table = Table::new((0..columns).map(|k| format!("x{k}"))).expect("names are distinct");
+    for _ in 0..rows {
+        let mut value = 1;
+        let row: Vec<i8> = (0..columns)
+            .map(|_| {
+                value = if bits.below(4) == 0 { -value } else { value };
+                value
+            })
+            .collect();
+        table.push(&row, 1.0).expect("cells are −1 and +1");
+    }
+    table
+}
+
 /// A generator of its own: structures must not change with versions of others.
 struct Bits(u64);
 

@@ -6,17 +6,21 @@ use std::time::Instant;
 
 use anyhow::Context;
 use clap::{Args as ClapArgs, ValueEnum};
-use isinglass::learn::{Factorized, Fit, Learner, Likelihood, NoObserver, Restarted, Restarts, most_free};
+use isinglass::learn::{
+    Factorized, Fit, Learner, Likelihood, NoObserver, Remedy, Restarted, Restarts, most_free,
+};
 use isinglass::{Machine, Table};
 use isinglass_files::{Output, model_format, read_model, write_model};
 use serde_json::json;
 
+use self::closed_form::ClosedFormOptions;
 use self::optimizer::OptimizerOptions;
 use self::structure::Structure;
 use crate::engines::Task;
 use crate::options::{Common, EngineOptions, TableArgs, Usage, at_least, keep_inputs};
 use crate::report::{self, count};
 
+mod closed_form;
 mod optimizer;
 mod progress;
 mod structure;
@@ -24,7 +28,7 @@ mod structure;
 /// Learn a machine from a table
 #[derive(ClapArgs)]
 #[command(
-    after_help = "Examples (the first command writes the table):\n  isinglass demo\n  isinglass fit isinglass-demo/votes.csv --l2 0.003 -o votes.json\n  isinglass fit isinglass-demo/votes.csv --visible-links none --hidden 3 --l2 0.01 -o rbm.json\n  isinglass fit isinglass-demo/votes.csv --visible-links tree --optimizer cg -o tree.json"
+    after_help = "Examples (the first command writes the table):\n  isinglass demo\n  isinglass fit isinglass-demo/votes.csv --l2 0.003 -o votes.json\n  isinglass fit isinglass-demo/votes.csv --visible-links none --hidden 3 --l2 0.01 -o rbm.json\n  isinglass fit isinglass-demo/votes.csv --visible-links tree --optimizer cg -o tree.json\n  isinglass fit isinglass-demo/votes.csv --learner closed-form -o quick.json"
 )]
 pub(crate) struct Args {
     #[command(flatten)]
@@ -45,6 +49,8 @@ pub(crate) struct Args {
     l2: f64,
     #[command(flatten)]
     optimizer: OptimizerOptions,
+    #[command(flatten)]
+    closed_form: ClosedFormOptions,
     /// likelihood with hidden units: fits from N random starts, of which the best is kept
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = at_least::<1>)]
     restarts: usize,
@@ -61,6 +67,8 @@ enum LearnerName {
     Auto,
     /// Maximum likelihood with the expectations of --engine
     Likelihood,
+    /// From means and covariances by linear response, for any number of columns; no hidden units, no inputs
+    ClosedForm,
     /// Independent units, in closed form
     Factorized,
 }
@@ -97,7 +105,7 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
     let output = Output::create(&args.output)?;
     let history = args.history.as_deref().map(Output::create).transpose()?;
 
-    let Done { learner, engine, restarted } = args.fit(&start, &table, common)?;
+    let Done { learner, engine, restarted, remedy } = args.fit(&start, &table, common)?;
     let Restarted { fit, objectives, best } = &restarted;
     if let Some(mut history) = history {
         let mut text = String::from("iteration,objective,gradient_norm\n");
@@ -116,7 +124,7 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
     let seconds = began.elapsed().as_secs_f64();
     if common.json {
         let objective: Vec<f64> = fit.history.iter().map(|step| step.objective).collect();
-        return report::json(&json!({
+        let mut document = json!({
             "model": args.output,
             "learner": learner,
             "engine": engine,
@@ -131,7 +139,11 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
             "best_restart": best,
             "restart_objectives": objectives,
             "seconds": seconds,
-        }));
+        });
+        if let Some(remedy) = remedy {
+            document["singular"] = remedy.word().into();
+        }
+        return report::json(&document);
     }
     let restarts = if objectives.len() > 1 {
         let worst = objectives.iter().copied().fold(f64::INFINITY, f64::min);
@@ -170,6 +182,8 @@ struct Done {
     learner: &'static str,
     engine: Option<&'static str>,
     restarted: Restarted,
+    /// What was done about singular covariances, by a learner that needs their inverse.
+    remedy: Option<Remedy>,
 }
 
 /// A fit from one start.
@@ -185,19 +199,26 @@ impl Args {
         if self.init.is_some() && self.restarts > 1 {
             return Err(Usage("--init gives the one start there is, and --restarts asks for more".into()));
         }
-        if self.learner != LearnerName::Factorized {
-            return Ok(());
-        }
-        let problem = if self.l2 != 0.0 {
+        let learner = match self.learner {
+            LearnerName::Auto | LearnerName::Likelihood => return self.closed_form.refuse(),
+            LearnerName::ClosedForm => "closed-form",
+            LearnerName::Factorized => "factorized",
+        };
+        let problem = if self.l2 != 0.0 && self.learner == LearnerName::Factorized {
             "--l2 penalises couplings, and the factorized learner has none".to_owned()
+        } else if self.l2 != 0.0 {
+            "--l2 belongs to --learner likelihood; the closed-form learner has no penalty (--singular shrink keeps couplings small)"
+                .to_owned()
         } else if self.structure.hidden > 0 {
-            "the factorized learner has no use for --hidden units".to_owned()
+            format!("the {learner} learner has no use for --hidden units")
         } else if self.restarts > 1 {
-            "the factorized learner has one answer, and no use for --restarts".to_owned()
+            format!("the {learner} learner has one answer, and no use for --restarts")
         } else if let Some(option) = self.optimizer.given() {
-            format!("{option} belongs to --learner likelihood; the factorized learner follows no gradient")
+            format!("{option} belongs to --learner likelihood; the {learner} learner follows no gradient")
+        } else if self.learner == LearnerName::ClosedForm {
+            return self.closed_form.check();
         } else {
-            return Ok(());
+            return self.closed_form.refuse();
         };
         Err(Usage(problem))
     }
@@ -205,7 +226,10 @@ impl Args {
     fn fit(&self, start: &Machine, table: &Table, common: &Common) -> anyhow::Result<Done> {
         if self.learner == LearnerName::Factorized {
             let fit = Factorized.fit(start, table, &mut NoObserver)?;
-            return Ok(Done { learner: Factorized.name(), engine: None, restarted: once(fit) });
+            return Ok(Done { learner: Factorized.name(), engine: None, restarted: once(fit), remedy: None });
+        }
+        if self.learner == LearnerName::ClosedForm {
+            return self.fit_in_closed_form(start, table, common);
         }
         let (_, free) = most_free(start, table).with_context(|| self.table.table.display().to_string())?;
         // Whatever a bias is at the start, it is trained: the engine must be able to do with all of them. And what it can do with the input units
@@ -226,6 +250,22 @@ impl Args {
         };
         progress.finish();
         let restarted = restarted.map_err(|error| advise(error.into()))?;
-        Ok(Done { learner: learner.name(), engine: Some(engine.name()), restarted })
+        Ok(Done { learner: learner.name(), engine: Some(engine.name()), restarted, remedy: None })
+    }
+
+    fn fit_in_closed_form(&self, start: &Machine, table: &Table, common: &Common) -> anyhow::Result<Done> {
+        let learner = self.closed_form.learner(self.engine.budget);
+        let mut progress = progress::Progress::start(learner.iterations, common)?;
+        let found = learner.solve(start, table, &mut progress);
+        progress.finish();
+        let advise =
+            |error| report::with_hint(error, "give more --budget; --learner factorized fits any size");
+        let found = found.map_err(advise)?;
+        Ok(Done {
+            learner: learner.name(),
+            engine: None,
+            restarted: once(found.fit),
+            remedy: Some(found.remedy),
+        })
     }
 }

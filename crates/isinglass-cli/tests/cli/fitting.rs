@@ -46,6 +46,79 @@ fn factorized_is_the_baseline() {
 }
 
 #[test]
+fn closed_form_comes_near_the_best_and_says_what_it_did() {
+    let room = Room::new();
+    room.write("t.csv", TABLE);
+    let fit = room.json("fit t.csv --weights n --learner closed-form -o m.json --history h.csv");
+    assert_eq!((&fit["learner"], &fit["engine"]), (&"closed-form".into(), &serde_json::Value::Null));
+    assert_eq!((&fit["guarantee"], &fit["singular"]), (&"approximation".into(), &"none".into()));
+    assert_eq!((&fit["converged"], &fit["iterations"]), (&true.into(), &0.into()));
+    assert_eq!(fit["log_likelihood"], serde_json::Value::Null);
+    assert_eq!(room.read("h.csv"), "iteration,objective,gradient_norm\n0,0,0\n");
+    let score = |learner: &str| {
+        let fit = room.json(&format!("fit t.csv --weights n {learner} -o m.json"));
+        assert_eq!(fit["converged"], true, "{learner}");
+        room.json("score m.json t.csv --weights n")["log_likelihood"].as_f64().unwrap()
+    };
+    let (alone, best) = (score("--learner factorized"), score("--learner likelihood"));
+    for options in ["", "--no-self-coupling", "--visible-links tree", "--singular lm"] {
+        let found = score(&format!("--learner closed-form {options}"));
+        assert!(alone < found && found <= best, "{options}: {alone} {found} {best}");
+    }
+    assert!(
+        room.ok("fit t.csv --weights n --learner closed-form -o m.json")
+            .contains("learner closed-form: converged")
+    );
+}
+
+#[test]
+fn closed_form_with_fewer_rows_than_columns() {
+    let room = Room::new();
+    room.write("t.csv", "a,b,c,d,e\n1,0,0,1,1\n0,1,0,1,1\n1,0,1,0,1\n0,1,1,0,1\n");
+    for (options, expected) in
+        [("", "lm"), ("--singular lm", "lm"), ("--singular shrink", "shrink"), ("--no-self-coupling", "none")]
+    {
+        let output = room.run(&format!("fit t.csv --learner closed-form {options} -o m.json --json"));
+        let notes = String::from_utf8(output.stderr).unwrap();
+        let fit: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!((&fit["singular"], &fit["converged"]), (&expected.into(), &true.into()), "{options}");
+        assert!(notes.contains("1 column with one value only") && notes.contains("(e)"), "{notes}");
+        assert_eq!(notes.contains("are singular: "), expected != "none", "{notes}");
+    }
+    let (_, message) =
+        room.fails("fit t.csv --learner closed-form --visible-links chain --singular lm -o m.json");
+    assert!(message.contains("shrinkage can do it"), "{message}");
+}
+
+#[test]
+fn closed_form_refuses_what_is_not_for_it() {
+    let room = Room::new();
+    room.write("t.csv", TABLE);
+    for (options, expected) in [
+        ("--learner closed-form --hidden 1", "no use for --hidden units"),
+        ("--learner closed-form --l2 0.1", "--l2 belongs to --learner likelihood"),
+        ("--learner closed-form --restarts 2", "one answer"),
+        ("--learner closed-form --optimizer cg", "--optimizer belongs to --learner likelihood"),
+        ("--learner closed-form --no-self-coupling --singular lm", "always have a solution"),
+        ("--singular lm", "--singular belongs to --learner closed-form"),
+        ("--learner factorized --no-self-coupling", "--no-self-coupling belongs to --learner closed-form"),
+    ] {
+        let (code, message) = room.fails(&format!("fit t.csv --weights n {options} -o m.json"));
+        assert!(code == 2 && message.contains(expected), "{options}: {code} {message}");
+    }
+    let (code, message) = room.fails("fit t.csv --weights n --learner closed-form --inputs rain -o m.json");
+    assert!(
+        code == 1 && message.contains("closed-form cannot learn visible units given input units"),
+        "{message}"
+    );
+    room.ok("fit t.csv --weights n --hidden 1 --l2 0.1 -o hidden.json");
+    let (_, message) = room.fails("fit t.csv --weights n --learner closed-form --init hidden.json -o m.json");
+    assert!(message.contains("closed-form cannot learn hidden units"), "{message}");
+    let (_, message) = room.fails("fit t.csv --weights n --learner closed-form --budget 900 -o m.json");
+    assert!(message.contains("hint: give more --budget"), "{message}");
+}
+
+#[test]
 fn structure_follows_the_options() {
     let room = Room::new();
     room.write("t.csv", TABLE).write("edges.csv", "rain,wet\nsprinkler,wet\n");

@@ -1,0 +1,60 @@
+//! Options of the learner closed-form.
+
+use clap::{Args, ValueEnum};
+use isinglass::Budget;
+use isinglass::learn::{ClosedForm, Singular};
+
+use crate::options::Usage;
+
+/// How eqs. 33–35 are solved.
+#[derive(Args)]
+pub(super) struct ClosedFormOptions {
+    /// closed-form: what to do if the covariances have no inverse [default: whichever gives the rows the larger pseudo-likelihood]
+    #[arg(long, value_name = "HOW")]
+    singular: Option<SingularName>,
+    /// closed-form: solve without self-couplings, as if units did not react to themselves; always has a solution, mostly a worse one
+    #[arg(long)]
+    no_self_coupling: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum SingularName {
+    /// Least squares by Levenberg-Marquardt: large couplings, what the rows never do becomes impossible
+    Lm,
+    /// Draw the covariances towards independence, as far as the number of rows asks for: moderate couplings
+    Shrink,
+}
+
+impl ClosedFormOptions {
+    /// Refuse options that do not go together.
+    pub(super) fn check(&self) -> Result<(), Usage> {
+        if self.no_self_coupling && self.singular.is_some() {
+            let problem =
+                "--singular has no use with --no-self-coupling: these equations always have a solution";
+            return Err(Usage(problem.into()));
+        }
+        Ok(())
+    }
+
+    /// Refuse all of them, for another learner.
+    pub(super) fn refuse(&self) -> Result<(), Usage> {
+        let given = [(self.singular.is_some(), "--singular"), (self.no_self_coupling, "--no-self-coupling")];
+        match given.into_iter().find(|(is_given, _)| *is_given) {
+            Some((_, option)) => Err(Usage(format!("{option} belongs to --learner closed-form"))),
+            None => Ok(()),
+        }
+    }
+
+    pub(super) fn learner(&self, budget: Budget) -> ClosedForm {
+        ClosedForm {
+            singular: match self.singular {
+                None => Singular::Better,
+                Some(SingularName::Lm) => Singular::LevenbergMarquardt,
+                Some(SingularName::Shrink) => Singular::Shrinkage,
+            },
+            self_coupling: !self.no_self_coupling,
+            budget,
+            ..ClosedForm::default()
+        }
+    }
+}
