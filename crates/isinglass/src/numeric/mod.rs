@@ -4,7 +4,6 @@
 
 pub(crate) mod dense;
 pub(crate) mod lanes;
-pub(crate) mod products;
 pub(crate) mod selected_inverse;
 pub mod stable;
 pub mod streams;

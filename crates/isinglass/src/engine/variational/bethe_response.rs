@@ -51,7 +51,7 @@ pub(super) fn single(
                 response::dense(LinearResponse::NAME, &couplings, &curvature(&couplings, &free, &solved), 0)?;
             for (a, &unit) in free.iter().enumerate() {
                 for (b, &other) in free.iter().enumerate().skip(a + 1) {
-                    correlations.values[packed_pair(n, unit, other)] += inverse[a * free.len() + b];
+                    correlations.values[packed_pair(n, unit, other)] += inverse[(a, b)];
                 }
             }
         }

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::Machine;
-use crate::numeric::products::multiply;
+use crate::numeric::dense::multiply;
 
 /// Couplings among the free units of a machine, divided by T. Units are named by their places among the free ones.
 pub(super) struct Couplings {

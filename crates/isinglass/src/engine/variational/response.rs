@@ -7,7 +7,7 @@ use fearless_simd::{Level, Simd, dispatch};
 
 use super::Theory;
 use super::couplings::{Couplings, Pair};
-use crate::numeric::dense::inverse_of_positive_definite;
+use crate::numeric::dense::Matrix;
 use crate::numeric::lanes::LANES;
 use crate::numeric::selected_inverse::SelectedInverse;
 use crate::{Error, Graph, Result};
@@ -125,7 +125,7 @@ impl Plan {
                 for row in 0..rows {
                     let inverse = dense(engine, couplings, curvature, row)?;
                     for (k, pair) in couplings.pairs.iter().enumerate() {
-                        found[k * width + row] = inverse[pair.a as usize * couplings.units + pair.b as usize];
+                        found[k * width + row] = inverse[(pair.a as usize, pair.b as usize)];
                     }
                 }
             }
@@ -149,22 +149,20 @@ pub(super) fn dense(
     couplings: &Couplings,
     curvature: &Curvature,
     row: usize,
-) -> Result<Vec<f64>> {
+) -> Result<Matrix> {
     let (n, width) = (curvature.units(), curvature.width);
-    let mut matrix = vec![0.0; n * n];
+    let mut matrix = Matrix::zeros(n);
     for unit in 0..n {
-        matrix[unit * n + unit] = curvature.diagonal[unit * width + row];
+        matrix[(unit, unit)] = curvature.diagonal[unit * width + row];
     }
     for (k, pair) in couplings.pairs.iter().enumerate() {
-        let (a, b) = (pair.a as usize, pair.b as usize);
-        let entry = curvature.pairs[k * width + row];
-        matrix[a * n + b] = entry;
-        matrix[b * n + a] = entry;
+        matrix.set_both(pair.a as usize, pair.b as usize, curvature.pairs[k * width + row]);
     }
-    let mut inverse = inverse_of_positive_definite(&matrix, n).ok_or_else(|| unstable(engine))?;
-    for a in 0..n {
-        for b in 0..n {
-            inverse[a * n + b] *= curvature.scales[a * width + row] * curvature.scales[b * width + row];
+    let mut inverse = matrix.cholesky().ok_or_else(|| unstable(engine))?.inverse();
+    let scale = |unit: usize| curvature.scales[unit * width + row];
+    for b in 0..n {
+        for (a, x) in inverse.column_mut(b).iter_mut().enumerate() {
+            *x *= scale(a) * scale(b);
         }
     }
     Ok(inverse)

@@ -52,7 +52,7 @@ impl Solver<'_> {
             for (a, &unit) in free.iter().enumerate() {
                 for (b, &other) in free.iter().enumerate().skip(a + 1) {
                     let pair = crate::engine::expectations::packed_pair(machine.units(), unit, other);
-                    correlations.values[pair] += inverse[a * free.len() + b];
+                    correlations.values[pair] += inverse[(a, b)];
                 }
             }
         } else if pairs != Pairs::None {

@@ -182,11 +182,13 @@ impl ClosedForm {
         let gaps = moments.has_gaps.then(|| gaps.to_owned());
         let fit = Fit {
             machine: machine_of(start, &moments, &outcome.precision)?,
+            kept: outcome.history.len().saturating_sub(1),
             history: outcome.history,
             converged: outcome.converged,
             stopped: outcome.stopped,
             log_likelihood: None,
             guarantee: Guarantee::Approximation,
+            pseudo_log_likelihood: None,
             notes: moments.notes.iter().cloned().chain(gaps).chain(outcome.notes).collect(),
         };
         Ok(ClosedFormFit { fit, remedy: outcome.remedy })
