@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args as ClapArgs;
 use isinglass::engine::auto;
 use isinglass::graph::TreewidthBounds;
-use isinglass::{Budget, Evidence, Role};
+use isinglass::{Budget, Evidence, Guarantee, Role};
 use isinglass_files::read_model;
 use serde_json::{Map, Value, json};
 
@@ -57,7 +57,8 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
                 json!({
                     "name": offer.engine,
                     "available": offer.available,
-                    "exact": offer.exact,
+                    "exact": offer.answers == Guarantee::Exact,
+                    "guarantee": offer.answers.word(),
                     "bytes": offer.bytes.map(|bytes| bytes as f64),
                     "cost": offer.cost,
                 })
@@ -95,7 +96,7 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
         .iter()
         .map(|offer| {
             let can = if offer.available { "yes" } else { "no" };
-            let kind = if offer.exact { "exact" } else { "estimate" };
+            let kind = offer.answers.word();
             // The whole reason is in the JSON; here it would make the table too wide.
             let cost = match (offer.available, offer.bytes) {
                 (true, _) => offer.cost.clone(),

@@ -1,7 +1,7 @@
 //! The choice `auto`: an exact engine whenever its cost is within the budget.
 
 use super::exact::pinned::clamp_pinned;
-use super::{Budget, Decimate, Eliminate, Engine, Enumerate, Gibbs};
+use super::{Budget, Decimate, Eliminate, Engine, Enumerate, Gibbs, Guarantee, variational};
 use crate::{Error, Evidence, Machine, Result};
 
 /// What an engine would do for a machine.
@@ -11,8 +11,8 @@ pub struct Offer {
     pub engine: &'static str,
     /// Whether it can run within the budget.
     pub available: bool,
-    /// Whether its answers are exact.
-    pub exact: bool,
+    /// What kind of answers it gives.
+    pub answers: Guarantee,
     /// The bytes that count against the budget; `None` if it cannot run whatever the budget.
     pub bytes: Option<u128>,
     /// The elimination order and its width, for engines that have one.
@@ -29,7 +29,7 @@ pub struct Offer {
 /// let chain = Machine::from_graph(topology::chain(1000));
 /// let offers = auto::offers(&chain, &Evidence::none(1000), Budget::default())?;
 /// let able: Vec<&str> = offers.iter().filter(|offer| offer.available).map(|offer| offer.engine).collect();
-/// assert_eq!(able, ["decimate", "eliminate", "gibbs"]);
+/// assert_eq!(able, ["decimate", "eliminate", "mean-field", "tap", "linear-response", "bethe", "gibbs"]);
 /// # Ok::<(), isinglass::Error>(())
 /// ```
 pub fn offers(machine: &Machine, evidence: &Evidence, budget: Budget) -> Result<Vec<Offer>> {
@@ -44,19 +44,21 @@ pub fn offers(machine: &Machine, evidence: &Evidence, budget: Budget) -> Result<
         gibbs.settings.samples,
         Budget::bytes(gibbs.bytes(count))
     );
-    Ok(vec![
+    let mut offers = vec![
         Decimate::new(budget).estimate(machine, &free).offer(Decimate::NAME),
         Eliminate::new(budget).estimate(machine, &free).offer(Eliminate::NAME),
         enumeration(count, budget),
-        Offer {
-            engine: Gibbs::NAME,
-            available: gibbs.check(count).is_ok(),
-            exact: false,
-            bytes: Some(gibbs.bytes(count)),
-            order: None,
-            cost: sampling,
-        },
-    ])
+    ];
+    offers.extend(variational::offers(machine, &free, budget)?);
+    offers.push(Offer {
+        engine: Gibbs::NAME,
+        available: gibbs.check(count).is_ok(),
+        answers: Guarantee::Estimate,
+        bytes: Some(gibbs.bytes(count)),
+        order: None,
+        cost: sampling,
+    });
+    Ok(offers)
 }
 
 fn enumeration(free_units: usize, budget: Budget) -> Offer {
@@ -64,7 +66,7 @@ fn enumeration(free_units: usize, budget: Budget) -> Offer {
     Offer {
         engine: Enumerate::NAME,
         available: Enumerate { budget }.check(free_units).is_ok(),
-        exact: true,
+        answers: Guarantee::Exact,
         bytes: Some(bytes),
         order: None,
         cost: format!("2^{free_units} states, {} at 8 bytes each", Budget::bytes(bytes)),
@@ -95,7 +97,7 @@ impl AsOffer for Estimate {
             Ok(NetworkCost { width, bytes, order, .. }) => Offer {
                 engine,
                 available: true,
-                exact: true,
+                answers: Guarantee::Exact,
                 bytes: Some(bytes),
                 order: Some((order, width)),
                 cost: format!("width {width}, {}", Budget::bytes(bytes)),
@@ -103,7 +105,7 @@ impl AsOffer for Estimate {
             Err(error) => Offer {
                 engine,
                 available: false,
-                exact: true,
+                answers: Guarantee::Exact,
                 bytes: match error {
                     Error::OverBudget { needed, .. } => Some(needed),
                     _ => None,

@@ -3,12 +3,13 @@
 //! All of them look for a fixed point by iteration, under the same [`VariationalSettings`], and say whether they reached it. `mean_field` holds the engines
 //! `mean-field`, `tap` and `linear-response`; `solver` brings machine and evidence to the search and its results back; `search` looks for the fixed points of rows
 //! that stand side by side (`panel`), by sweeps (`sweep`) of updates (`update`), with the fields of `couplings`; `response` inverts the curvature at a fixed point. `bethe` is
-//! the engine of that name, and `bethe_response` leads from its beliefs to a response.
+//! the engine of that name, and `bethe_response` leads from its beliefs to a response. `offers` tells what they would cost.
 
 mod bethe;
 mod bethe_response;
 mod couplings;
 mod mean_field;
+mod offers;
 mod panel;
 mod response;
 mod search;
@@ -19,6 +20,7 @@ mod update;
 
 pub use bethe::Bethe;
 pub use mean_field::{Around, LinearResponse, MeanField, Tap};
+pub(super) use offers::offers;
 pub use settings::{Annealing, Schedule, VariationalSettings};
 
 use mean_field::Theory;

@@ -63,6 +63,9 @@ pub(super) enum Plan {
 /// Up to so many units a dense structure, too, is inverted eight rows at a time.
 const FEW: usize = 64;
 
+/// Wider structures are not worth an order.
+const MOST_WIDTH: usize = 4000;
+
 /// A dense factor does this many terms in the time of one of a sparse factor.
 const DENSE_ADVANTAGE: f64 = 8.0;
 
@@ -78,7 +81,7 @@ impl Plan {
         let edges: Vec<(usize, usize)> =
             pairs.iter().map(|pair| (pair.a as usize, pair.b as usize)).collect();
         let graph = Graph::from_sorted(units, edges)?;
-        let Some(order) = graph.elimination_order(units) else { return Ok(Self::Dense) };
+        let Some(order) = graph.elimination_order(units.min(MOST_WIDTH)) else { return Ok(Self::Dense) };
         let Some(symbolic) = graph.symbolic(&order.order, units) else { return Ok(Self::Dense) };
         let columns = (0..symbolic.steps()).map(|step| symbolic.neighbours(step));
         let sparse = SelectedInverse::new(&order.order, columns, graph.edges().iter().copied());

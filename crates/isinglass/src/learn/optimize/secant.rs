@@ -107,7 +107,9 @@ fn newton_step(pairs: &VecDeque<Pair>, gradient: &[f64]) -> Vec<f64> {
     }
     if let Some(last) = pairs.back() {
         let scale = last.product / dot(&last.change, &last.change);
-        direction.iter_mut().for_each(|d| *d *= scale);
+        for d in &mut direction {
+            *d *= scale;
+        }
     }
     for (pair, share) in pairs.iter().zip(shares.into_iter().rev()) {
         let other = dot(&pair.change, &direction) / pair.product;

@@ -14,7 +14,7 @@ mod search;
 mod solver;
 mod wiring;
 
-pub(super) use self::solver::{Solved, Solver};
+pub(super) use self::solver::{Solved, Solver, bytes};
 use super::VariationalSettings;
 use crate::engine::exact::digits::guarantee;
 use crate::engine::{Ask, Batch, BatchExpectations, Engine, Expectations, Guarantee, PairMoments, Pairs};

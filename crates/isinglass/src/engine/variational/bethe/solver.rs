@@ -105,16 +105,27 @@ pub(super) fn check_room(
     rows: usize,
     threads: usize,
 ) -> Result<()> {
+    let bytes = bytes(machine, free, settings, rows) * threads as u128;
+    settings.budget.check(Bethe::NAME, bytes, || {
+        let links = Wiring::most_links(machine, free);
+        let of_rows =
+            if rows * threads > 1 { format!(", {} rows at once", rows * threads) } else { String::new() };
+        format!("messages between {} free units through {links} couplings{of_rows}", free.len())
+    })
+}
+
+/// The bytes that some rows take at once.
+pub(in crate::engine::variational) fn bytes(
+    machine: &Machine,
+    free: &[usize],
+    settings: &VariationalSettings,
+    rows: usize,
+) -> u128 {
     let links = Wiring::most_links(machine, free);
     let numbers = Messages::<1>::bytes(free.len(), links, settings.schedule)
         + Messages::<1>::bytes(0, links, settings.schedule) * u128::from(settings.starts > 1)
         + Monitor::<1>::bytes(free.len())
         + Beliefs::<1>::bytes(free.len(), links)
         + 8 * (3 * machine.units() + free.len() + 2 * machine.graph().edges().len()) as u128;
-    let bytes = (Wiring::bytes(machine, free.len(), links) + numbers * rows as u128) * threads as u128;
-    settings.budget.check(Bethe::NAME, bytes, || {
-        let of_rows =
-            if rows * threads > 1 { format!(", {} rows at once", rows * threads) } else { String::new() };
-        format!("messages between {} free units through {links} couplings{of_rows}", free.len())
-    })
+    Wiring::bytes(machine, free.len(), links) + numbers * rows as u128
 }
