@@ -48,6 +48,7 @@ pub mod complete;
 pub mod engine;
 mod error;
 pub mod graph;
+pub mod lattice;
 pub mod learn;
 pub mod machine;
 pub mod numeric;

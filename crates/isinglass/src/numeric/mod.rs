@@ -2,6 +2,7 @@
 //!
 //! Called by every engine and learner; calls nothing of the crate.
 
+pub(crate) mod chance;
 pub(crate) mod dense;
 pub(crate) mod lanes;
 pub(crate) mod selected_inverse;

@@ -1,0 +1,276 @@
+//! The settings of inference on lattices, and its answer.
+
+use std::fmt;
+use std::str::FromStr;
+
+use rayon::prelude::*;
+
+use super::planes::Shape;
+use super::{Lattice, bethe, gibbs, mean_field};
+use crate::numeric::{chance, lanes};
+use crate::{Budget, Error, Guarantee, Result};
+
+/// How the hidden pixels are inferred.
+///
+/// ```
+/// use isinglass::lattice::Method;
+/// assert_eq!("bethe".parse::<Method>()?, Method::Bethe);
+/// assert_eq!(Method::MeanField.to_string(), "mean-field");
+/// # Ok::<(), isinglass::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Method {
+    /// Independent pixels, the closest to the posterior: `m_i = tanh(J Σ m_j + D X_i)`, pixel after pixel over the black squares of a checkerboard, then the white
+    /// (eight neighbours: four colours). Gives a lower bound on log Z. Too sure of itself at strong couplings.
+    #[default]
+    MeanField,
+    /// Sum-product messages: each pixel tells each neighbour what it thinks without that neighbour's word,
+    /// `u = ½ [ln cosh(h+J) − ln cosh(h−J)]`. Exact on a single row; on a lattice the Bethe approximation (Yedidia, Freeman & Weiss 2005), better than mean field, four times the work.
+    Bethe,
+    /// Gibbs sampling from the observed picture on: right on average, with noise that falls with the root of the kept sweeps.
+    Gibbs,
+}
+
+impl Method {
+    /// All methods, in the order in which they are listed to users.
+    pub const ALL: [Self; 3] = [Self::MeanField, Self::Bethe, Self::Gibbs];
+
+    /// The word for it on the command line and in messages.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::MeanField => "mean-field",
+            Self::Bethe => "bethe",
+            Self::Gibbs => "gibbs",
+        }
+    }
+
+    /// What kind of answer it gives.
+    pub fn guarantee(self) -> Guarantee {
+        match self {
+            Self::MeanField => Guarantee::LowerBound,
+            Self::Bethe => Guarantee::Approximation,
+            Self::Gibbs => Guarantee::Estimate,
+        }
+    }
+}
+
+impl fmt::Display for Method {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.word())
+    }
+}
+
+impl FromStr for Method {
+    type Err = Error;
+
+    fn from_str(word: &str) -> Result<Self> {
+        Self::ALL.into_iter().find(|method| method.word() == word).ok_or_else(|| {
+            Error::invalid("method", format!("found '{word}', expected mean-field, bethe or gibbs"))
+        })
+    }
+}
+
+/// Infers the hidden pixels of a [`Lattice`] from the observed ones.
+///
+/// Work is cut by the size of the picture and chance belongs to places in it, so the answer is the same on any number of threads. A sweep takes time and memory in proportion to
+/// the pixels: about 20 bytes a pixel for mean field, 50 for Bethe (80 with eight neighbours), 20 for Gibbs.
+///
+/// # Example
+/// ```
+/// use isinglass::lattice::{Denoiser, Lattice, Method};
+/// let lattice = Lattice::new(3, 3, 0.4, 1.0)?;
+/// let observed = [1, 1, 1, 1, -1, 1, 1, 1, 1];
+/// for method in Method::ALL {
+///     let answer = Denoiser { method, ..Denoiser::default() }.denoise(&lattice, &observed)?;
+///     assert_eq!(answer.decisions(), [1; 9], "{method}: the odd pixel goes with its neighbours");
+/// }
+/// # Ok::<(), isinglass::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Denoiser {
+    /// How the hidden pixels are inferred.
+    pub method: Method,
+    /// Mean field and Bethe: sweeps at most. Gibbs: kept sweeps.
+    pub iterations: usize,
+    /// Mean field and Bethe: converged when no equation is violated by more than this; with 0, all sweeps are done.
+    pub tolerance: f64,
+    /// Bethe: the share of the old message that is kept in every update, from 0 to below 1.
+    pub damping: f64,
+    /// Gibbs: sweeps before the first kept one.
+    pub burn_in: usize,
+    /// Gibbs: the seed.
+    pub seed: u64,
+    /// Limits the memory.
+    pub budget: Budget,
+}
+
+impl Default for Denoiser {
+    fn default() -> Self {
+        Self {
+            method: Method::MeanField,
+            iterations: 200,
+            tolerance: 1e-4,
+            damping: 0.0,
+            burn_in: 50,
+            seed: 0,
+            budget: Budget::default(),
+        }
+    }
+}
+
+/// What is known of the hidden pixels.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Denoised {
+    /// ⟨H_i⟩ = 2π_i − 1, row by row.
+    pub means: Vec<f64>,
+    /// Sweeps done, those before the first kept one included.
+    pub sweeps: usize,
+    /// Whether the method reached its aim. Mean field and Bethe: the residual is at most the tolerance. Gibbs: the log-weights of the kept states show no drift,
+    /// their split R̂ (Gelman & Rubin 1992) is at most 1.1.
+    pub converged: bool,
+    /// How far the answer is from its aim. Mean field: the largest |m_i − tanh(J Σ m_j + D X_i)|; Bethe: the largest violation of a message equation,
+    /// both measured after the last sweep. Gibbs: the standard error of a mean, root mean square over pixels, from the two halves of the kept sweeps.
+    pub residual: f64,
+    /// Mean field: the variational free energy after each sweep, [`FreeEnergy::total`](super::FreeEnergy::total); it never rises but by rounding. Otherwise empty.
+    pub free_energy: Vec<f64>,
+    /// What kind of answer this is; for mean field, the last free energy is at least −log Z.
+    pub guarantee: Guarantee,
+}
+
+impl Denoised {
+    /// The more probable value of each pixel: +1 where π ≥ ½, as in the lecture.
+    pub fn decisions(&self) -> Vec<i8> {
+        self.means.iter().map(|&mean| if mean >= 0.0 { 1 } else { -1 }).collect()
+    }
+
+    /// π_i = P(H_i = +1), row by row.
+    pub fn probabilities(&self) -> Vec<f64> {
+        self.means.iter().map(|&mean| f64::midpoint(1.0, mean)).collect()
+    }
+}
+
+impl Denoiser {
+    /// Infer the hidden pixels of a picture.
+    ///
+    /// *Arguments*: observations row by row: −1, +1, or 0 for a missing one.
+    ///
+    /// # Errors
+    /// Settings that make no sense, observations that do not fit the lattice, memory beyond the budget.
+    pub fn denoise(&self, lattice: &Lattice, observed: &[i8]) -> Result<Denoised> {
+        self.check(lattice, 1)?;
+        lattice.check_observed(observed)?;
+        Ok(self.run(lattice, observed, 0))
+    }
+
+    /// Infer the hidden pixels of many pictures of one size, pictures on all cores. Each answer is that of [`Denoiser::denoise`], but that
+    /// Gibbs chains of different pictures have random streams of their own; those of the first are the same.
+    ///
+    /// # Errors
+    /// As for one picture, with its number.
+    ///
+    /// # Example
+    /// ```
+    /// use isinglass::lattice::{Denoiser, Lattice};
+    /// let lattice = Lattice::new(2, 2, 0.5, 1.0)?;
+    /// let answers = Denoiser::default().denoise_many(&lattice, &[[1, 1, 1, -1], [-1, -1, 1, -1]])?;
+    /// assert_eq!(answers[1].decisions(), [-1; 4]);
+    /// # Ok::<(), isinglass::Error>(())
+    /// ```
+    pub fn denoise_many<P: AsRef<[i8]> + Sync>(
+        &self,
+        lattice: &Lattice,
+        observed: &[P],
+    ) -> Result<Vec<Denoised>> {
+        self.check(lattice, observed.len())?;
+        for (number, picture) in observed.iter().enumerate() {
+            lattice
+                .check_observed(picture.as_ref())
+                .map_err(|error| Error::invalid(format!("picture {number}"), error.to_string()))?;
+        }
+        let solve = |(number, picture): (usize, &P)| self.run(lattice, picture.as_ref(), number as u64);
+        Ok(observed.par_iter().enumerate().map(solve).collect())
+    }
+
+    fn run(&self, lattice: &Lattice, observed: &[i8], picture: u64) -> Denoised {
+        match self.method {
+            Method::MeanField => mean_field::run(self, lattice, observed),
+            Method::Bethe => bethe::run(self, lattice, observed),
+            Method::Gibbs => gibbs::run(self, lattice, observed, picture),
+        }
+    }
+
+    /// Whether the settings make sense, and some pictures fit the budget.
+    fn check(&self, lattice: &Lattice, pictures: usize) -> Result<()> {
+        if !(self.tolerance >= 0.0 && self.tolerance.is_finite()) {
+            let problem = format!("found {}, expected a finite number of at least 0", self.tolerance);
+            return Err(Error::invalid("tolerance", problem));
+        }
+        if !(0.0..1.0).contains(&self.damping) {
+            let problem = format!("found {}, expected a number of at least 0 and below 1", self.damping);
+            return Err(Error::invalid("damping", problem));
+        }
+        let (least, most) = match self.method {
+            // Sums of states are counted in single precision.
+            Method::Gibbs => (gibbs::LEAST_SWEEPS, 1 << 24),
+            Method::MeanField | Method::Bethe => (1, usize::MAX),
+        };
+        if !(least..=most).contains(&self.iterations) {
+            let problem =
+                format!("found {}, expected from {least} to {most} for {}", self.iterations, self.method);
+            return Err(Error::invalid("iterations", problem));
+        }
+        let working = match self.method {
+            Method::MeanField => Shape::bytes(lattice, lanes::LANES, mean_field::LAYERS, size_of::<f64>()),
+            Method::Bethe => {
+                Shape::bytes(lattice, lanes::LANES, bethe::layers(lattice.neighbours()), size_of::<f64>())
+            }
+            Method::Gibbs => Shape::bytes(lattice, chance::WIDTH, gibbs::LAYERS, size_of::<f32>()),
+        };
+        let pixels = (lattice.rows() as u128).saturating_mul(lattice.columns() as u128);
+        let answer = pixels.saturating_mul(8).saturating_add(size_of::<Denoised>() as u128);
+        let at_once = pictures.min(rayon::current_num_threads()) as u128;
+        let needed = working.saturating_mul(at_once).saturating_add(answer.saturating_mul(pictures as u128));
+        self.budget.check(self.method.word(), needed, || {
+            let size = format!("{} × {} pixels", lattice.rows(), lattice.columns());
+            if pictures == 1 {
+                format!("a picture of {size}")
+            } else {
+                format!("{pictures} pictures of {size}")
+            }
+        })
+    }
+}
+
+/// What a sweep over all pixels found.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Tally {
+    /// The largest violation of an equation that was met.
+    pub(super) violation: f64,
+    /// The free energy, where it is counted.
+    pub(super) free_energy: f64,
+}
+
+/// How an iteration ended.
+pub(super) struct Ended {
+    pub(super) sweeps: usize,
+    pub(super) residual: f64,
+    pub(super) free_energy: Vec<f64>,
+}
+
+/// Sweep until the equations hold.
+///
+/// A violation met within a sweep may have been mended or made worse by the end of it, so before the iteration ends the state that it leaves is looked over without being changed.
+///
+/// *Arguments*: what sweeps (and updates, if told so).
+pub(super) fn iterate(settings: &Denoiser, mut sweep: impl FnMut(bool) -> Tally) -> Ended {
+    let mut free_energy = Vec::new();
+    let mut residual = f64::INFINITY;
+    while residual > settings.tolerance && free_energy.len() < settings.iterations {
+        let tally = sweep(true);
+        free_energy.push(tally.free_energy);
+        if tally.violation <= settings.tolerance || free_energy.len() == settings.iterations {
+            residual = sweep(false).violation;
+        }
+    }
+    Ended { sweeps: free_energy.len(), residual, free_energy }
+}

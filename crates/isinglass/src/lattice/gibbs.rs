@@ -1,0 +1,244 @@
+//! Gibbs sampling on a lattice: one plane after the other, sixteen pixels at a time.
+
+use fearless_simd::{Level, Simd, dispatch, f32x16, prelude::*, u32x16};
+use rand::Rng;
+
+use super::denoiser::{Denoised, Denoiser};
+use super::planes::{PLANES, Planes, Shape, Step, degree};
+use super::{Lattice, Method};
+use crate::numeric::chance::{WIDTH, exp, uniform};
+use crate::numeric::streams::{Purpose, stream};
+
+/// States, observations, and the sums of the states of the two halves of the kept sweeps.
+pub(super) const LAYERS: usize = 4;
+const STATES: usize = 0;
+const OBSERVED: usize = 1;
+const SUMS: [usize; 2] = [2, 3];
+
+/// Fewer cannot be judged.
+pub(super) const LEAST_SWEEPS: usize = 4;
+
+/// Split R̂ up to which a chain counts as settled (Gelman & Rubin 1992).
+const R_HAT_LIMIT: f64 = 1.1;
+
+/// The state of sixteen generators.
+type Source = [[u32; WIDTH]; 4];
+
+pub(super) fn run(settings: &Denoiser, lattice: &Lattice, observed: &[i8], picture: u64) -> Denoised {
+    match degree(lattice.neighbours()) {
+        4 => run_with::<4>(settings, lattice, observed, picture),
+        _ => run_with::<8>(settings, lattice, observed, picture),
+    }
+}
+
+fn run_with<const D: usize>(
+    settings: &Denoiser,
+    lattice: &Lattice,
+    observed: &[i8],
+    picture: u64,
+) -> Denoised {
+    let shape = Shape::new(lattice, WIDTH, LAYERS);
+    let mut chain = Chain::<D> {
+        level: Level::new(),
+        lattice,
+        sources: sources(&shape, settings.seed, picture),
+        planes: Planes::new(shape),
+    };
+    chain.planes.fill(OBSERVED, |pixel| f32::from(observed[pixel]));
+    // A missing pixel begins as what nothing speaks for; the first sweep draws it.
+    chain.planes.fill(STATES, |pixel| f32::from(observed[pixel]));
+    for _ in 0..settings.burn_in {
+        chain.sweep(None);
+    }
+    let half = settings.iterations / 2;
+    let log_weights: Vec<f64> =
+        (0..settings.iterations).map(|sweep| chain.sweep(Some(SUMS[usize::from(sweep >= half)]))).collect();
+
+    let planes = &chain.planes;
+    let sum = |layer: usize, plane: usize, place: usize| {
+        f64::from(planes.plane(plane)[place + layer * shape.stride])
+    };
+    let [first, second] = SUMS;
+    let counts = [half as f64, (settings.iterations - half) as f64];
+    let mean_square = {
+        let halves = planes.gather(|plane, place| {
+            sum(first, plane, place) / counts[0] - sum(second, plane, place) / counts[1]
+        });
+        halves.iter().map(|difference| difference * difference).sum::<f64>() / halves.len() as f64
+    };
+    let kept = settings.iterations as f64;
+    Denoised {
+        means: planes.gather(|plane, place| (sum(first, plane, place) + sum(second, plane, place)) / kept),
+        sweeps: settings.burn_in + settings.iterations,
+        converged: split_r_hat(&log_weights) <= R_HAT_LIMIT,
+        residual: mean_square.sqrt() / 2.0,
+        free_energy: Vec::new(),
+        guarantee: Method::Gibbs.guarantee(),
+    }
+}
+
+/// Random streams by picture, plane and band.
+fn sources(shape: &Shape, seed: u64, picture: u64) -> [Vec<Source>; PLANES] {
+    std::array::from_fn(|plane| {
+        let source = |band: usize| {
+            let mut random = stream(seed, Purpose::Picture, picture << 24 | (band * PLANES + plane) as u64);
+            let mut words: Source = std::array::from_fn(|_| std::array::from_fn(|_| random.next_u32()));
+            // xoshiro must not start from zero everywhere.
+            words[0] = words[0].map(|word| word | 1);
+            words
+        };
+        (0..shape.bands(plane)).map(source).collect()
+    })
+}
+
+/// A chain, and its random streams.
+struct Chain<'a, const D: usize> {
+    level: Level,
+    lattice: &'a Lattice,
+    planes: Planes<f32>,
+    sources: [Vec<Source>; PLANES],
+}
+
+/// What the update of a plane needs to know.
+struct Job<const D: usize> {
+    /// Twice the couplings.
+    coupling: f32,
+    data: f32,
+    steps: [Step; D],
+    width: usize,
+    /// The layer to which the new states are added.
+    keep: Option<usize>,
+}
+
+impl<const D: usize> Chain<'_, D> {
+    /// Draw every pixel anew; the log-weight of the state.
+    fn sweep(&mut self, keep: Option<usize>) -> f64 {
+        let (coupling, data) = (self.lattice.coupling(), self.lattice.data());
+        let shape = self.planes.shape;
+        // Whole numbers: pairs of neighbours, and pixels with their observations, that agree less those that do not.
+        let (mut pairs, mut agreement) = (0.0, 0.0);
+        for plane in 0..PLANES {
+            let job = Job::<D> {
+                coupling: 2.0 * coupling as f32,
+                data: 2.0 * data as f32,
+                steps: shape.steps(plane),
+                width: shape.width(plane),
+                keep,
+            };
+            let level = self.level;
+            let found = self.planes.update(plane, &mut self.sources[plane], |planes, first, band, source| {
+                dispatch!(level, simd => update_band(simd, &job, planes, first, band, source))
+            });
+            for (in_pairs, in_agreement) in found {
+                pairs += in_pairs;
+                agreement += in_agreement;
+            }
+        }
+        coupling * pairs + data * agreement
+    }
+}
+
+#[inline(always)]
+fn update_band<S: Simd, const D: usize>(
+    simd: S,
+    job: &Job<D>,
+    planes: &Planes<f32>,
+    first: usize,
+    band: &mut [f32],
+    source: &mut Source,
+) -> (f64, f64) {
+    let shape = &planes.shape;
+    let zero = f32x16::splat(simd, 0.0);
+    let one = f32x16::splat(simd, 1.0);
+    let (coupling, data) = (f32x16::splat(simd, job.coupling), f32x16::splat(simd, job.data));
+    let earlier = job.steps.map(|step| f32x16::splat(simd, step.earlier as f32));
+    let span = job.width.next_multiple_of(WIDTH);
+    let mut random = source.map(|word| u32x16::load_array(simd, word));
+    let (mut pairs, mut agreement) = (0.0, 0.0);
+    for (k, row) in band.chunks_exact_mut(shape.row_length()).enumerate() {
+        let start = shape.start(first + k) as isize;
+        let around: [&[f32]; D] =
+            job.steps.map(|step| &planes.plane(step.plane)[(start + step.offset) as usize..][..span]);
+        let (states, others) = row.split_at_mut(OBSERVED * shape.stride);
+        let (observed, sums) = others.split_at_mut(shape.stride);
+        let (states, observed) = (&mut states[WIDTH..][..span], &observed[WIDTH..][..span]);
+        let mut sums = job.keep.map(|layer| &mut sums[(layer - SUMS[0]) * shape.stride + WIDTH..][..span]);
+        let (mut row_pairs, mut row_agreement) = (zero, zero);
+        for at in (0..span).step_by(WIDTH) {
+            let seen = f32x16::from_slice(simd, &observed[at..at + WIDTH]);
+            let (mut pull, mut pull_of_earlier) = (zero, zero);
+            for d in 0..D {
+                let state = f32x16::from_slice(simd, &around[d][at..at + WIDTH]);
+                pull += state;
+                pull_of_earlier = state.mul_add(earlier[d], pull_of_earlier);
+            }
+            // P(+1) = 1/(1 + e^(−2h)), so +1 where u + u e^(−2h) < 1.
+            let odds = exp(simd, -pull.mul_add(coupling, seen * data));
+            let u = uniform(simd, &mut random);
+            let up = u.mul_add(odds, u).simd_lt(one);
+            let state = up.select(one, -one) * inside(simd, job.width - at);
+            state.store_slice(&mut states[at..at + WIDTH]);
+            row_pairs = state.mul_add(pull_of_earlier, row_pairs);
+            row_agreement = state.mul_add(seen, row_agreement);
+            if let Some(sums) = &mut sums {
+                let place = &mut sums[at..at + WIDTH];
+                (f32x16::from_slice(simd, place) + state).store_slice(place);
+            }
+        }
+        pairs += f64::from(row_pairs.reduce_sum());
+        agreement += f64::from(row_agreement.reduce_sum());
+    }
+    *source = random.map(SimdBase::to_array);
+    (pairs, agreement)
+}
+
+/// 1 in the lanes of a row's pixels, 0 in those beyond its end.
+#[inline(always)]
+fn inside<S: Simd>(simd: S, left: usize) -> f32x16<S> {
+    /// As many ones as lanes, then zeros.
+    const ENDS: [f32; 2 * WIDTH] = {
+        let mut ends = [0.0; 2 * WIDTH];
+        let mut k = 0;
+        while k < WIDTH {
+            ends[k] = 1.0;
+            k += 1;
+        }
+        ends
+    };
+    let start = WIDTH - left.min(WIDTH);
+    f32x16::from_slice(simd, &ENDS[start..start + WIDTH])
+}
+
+/// The split R̂ of one series: by how much its two halves together spread more widely than each alone.
+fn split_r_hat(series: &[f64]) -> f64 {
+    let n = series.len() / 2;
+    let mean = |part: &[f64]| part.iter().sum::<f64>() / part.len() as f64;
+    let halves = [&series[..n], &series[series.len() - n..]];
+    let means = halves.map(mean);
+    let variance = |part: &[f64], middle: f64| {
+        part.iter().map(|x| (x - middle).powi(2)).sum::<f64>() / (part.len() - 1) as f64
+    };
+    let within = f64::midpoint(variance(halves[0], means[0]), variance(halves[1], means[1]));
+    // The variance of two numbers.
+    let between = (means[0] - means[1]).powi(2) / 2.0;
+    if between == 0.0 {
+        return 1.0;
+    }
+    ((n - 1) as f64 / n as f64 + between / within).sqrt()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn r_hat_tells_drift_from_noise() {
+        let noise = |k: i32| f64::from((k * 7919) % 101) / 101.0;
+        let still: Vec<f64> = (0..200).map(noise).collect();
+        let drifting: Vec<f64> = (0..200).map(|k| noise(k) + 0.02 * f64::from(k)).collect();
+        assert!(split_r_hat(&still) < 1.02);
+        assert!(split_r_hat(&drifting) > 1.5);
+        assert_eq!(split_r_hat(&[3.0; 8]), 1.0);
+        assert_eq!(split_r_hat(&[0.0, 0.0, 1.0, 1.0]), f64::INFINITY);
+    }
+}
