@@ -1,4 +1,4 @@
-//! Tables and model files: what goes into and comes out of a Boltzmann machine on disk.
+//! Tables, model files and pictures: what goes into and comes out of a Boltzmann machine on disk.
 //!
 //! The ending of a file says what it is; `.gz` behind an ending of text or NPY is undone on the way in.
 //!
@@ -7,6 +7,7 @@
 //! | tables | [`read_table`]: `.csv`, `.tsv`, `.npy`, and `.parquet` with the feature `parquet` | [`write_table`]; as it was, with other cells, [`write_sheet`]: `.csv`, `.tsv`, `.npy` |
 //! | models | [`read_model`]: `.json`, `.uai`, `.npz` | [`write_model`] |
 //! | evidence | [`read_evidence`]: `.evid` | |
+//! | pictures | [`read_picture`]: `.png`, `.pgm` and other `.pnm`, `.bmp`, `.jpg` | [`write_picture`]: `.png` |
 //!
 //! Every message names the file, the place in it, what was found there and what would be right; no file,
 //! however broken, makes anything here panic. Files are written through an [`Output`], which leaves the
@@ -37,13 +38,16 @@ mod input;
 mod model;
 mod npy;
 mod output;
+mod picture;
 mod table;
 
 pub use edges::{EdgeList, read_edges};
 pub use error::{Error, Result};
 pub use model::{ModelFormat, model_format, read_evidence, read_model, write_model};
 pub use output::{Output, discard_unfinished};
+pub use picture::{Picture, check_picture_output, read_picture, write_picture};
 pub use table::{
     CellForm, Sheet, TableFormat, TableOptions, Values, parse_csv, read_sheet, read_table, table_format,
     write_sheet, write_table,
 };
+pub use table::{TableOptions, Values, parse_csv, read_table, write_table};

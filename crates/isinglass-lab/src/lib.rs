@@ -4,4 +4,5 @@
 
 pub mod data;
 mod figure;
+pub mod sample;
 pub mod votes;

@@ -3,6 +3,7 @@
 pub(crate) mod complete;
 pub(crate) mod convert;
 pub(crate) mod demo;
+pub(crate) mod denoise;
 pub(crate) mod fit;
 pub(crate) mod infer;
 pub(crate) mod info;

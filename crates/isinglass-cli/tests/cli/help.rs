@@ -2,8 +2,10 @@
 
 use crate::Room;
 
-const COMMANDS: [&str; 11] =
-    ["demo", "fit", "infer", "query", "map", "sample", "complete", "score", "info", "make", "convert"];
+const COMMANDS: [&str; 12] = [
+    "demo", "fit", "infer", "query", "map", "sample", "complete", "denoise", "score", "info", "make",
+    "convert",
+];
 
 #[test]
 fn examples_in_help_run_as_printed() {

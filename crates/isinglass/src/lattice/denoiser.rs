@@ -162,7 +162,7 @@ impl Denoiser {
         Ok(self.run(lattice, observed, 0))
     }
 
-    /// Infer the hidden pixels of many pictures of one size, pictures on all cores. Each answer is that of [`Denoiser::denoise`], but that
+    /// Infer the hidden pixels of many pictures of one size. Each answer is that of [`Denoiser::denoise`], but that
     /// Gibbs chains of different pictures have random streams of their own; those of the first are the same.
     ///
     /// # Errors
@@ -188,7 +188,11 @@ impl Denoiser {
                 .map_err(|error| Error::invalid(format!("picture {number}"), error.to_string()))?;
         }
         let solve = |(number, picture): (usize, &P)| self.run(lattice, picture.as_ref(), number as u64);
-        Ok(observed.par_iter().enumerate().map(solve).collect())
+        Ok(if lattice.pixels() > SMALL {
+            observed.iter().enumerate().map(solve).collect()
+        } else {
+            observed.par_iter().enumerate().map(solve).collect()
+        })
     }
 
     fn run(&self, lattice: &Lattice, observed: &[i8], picture: u64) -> Denoised {
@@ -228,8 +232,9 @@ impl Denoiser {
         };
         let pixels = (lattice.rows() as u128).saturating_mul(lattice.columns() as u128);
         let answer = pixels.saturating_mul(8).saturating_add(size_of::<Denoised>() as u128);
-        let at_once = pictures.min(rayon::current_num_threads()) as u128;
-        let needed = working.saturating_mul(at_once).saturating_add(answer.saturating_mul(pictures as u128));
+        let at_once = if lattice.pixels() > SMALL { 1 } else { pictures.min(rayon::current_num_threads()) };
+        let needed =
+            working.saturating_mul(at_once as u128).saturating_add(answer.saturating_mul(pictures as u128));
         self.budget.check(self.method.word(), needed, || {
             let size = format!("{} × {} pixels", lattice.rows(), lattice.columns());
             if pictures == 1 {
@@ -240,6 +245,9 @@ impl Denoiser {
         })
     }
 }
+
+/// Pixels of a picture that one core works on alone: many such pictures go on all cores at once, larger ones one after the other.
+const SMALL: usize = 1 << 16;
 
 /// What a sweep over all pixels found.
 #[derive(Debug, Clone, Copy)]
