@@ -142,6 +142,10 @@ fn decode(content: &[u8], format: ImageFormat, name: &str, threshold: u8, budget
             _ => fault,
         }
     };
+    if format == ImageFormat::Jpeg && !jpeg_is_whole(content) {
+        // The decoder would fill up with grey what is missing.
+        return Err(Fault::whole(format!("cannot be read as {name}: {BREAKS_OFF}")));
+    }
     let mut reader = ImageReader::with_format(Cursor::new(content), format);
     let mut limits = Limits::default();
     limits.max_alloc = Some(budget.0);
@@ -161,12 +165,21 @@ fn decode(content: &[u8], format: ImageFormat, name: &str, threshold: u8, budget
     Ok(black_and_white(&picture, threshold))
 }
 
+const BREAKS_OFF: &str = "the file breaks off before its end";
+
+/// Whether the mark of the end stands behind the start of the last scan; within a scan neither can occur. What is no JPEG at all is the decoder's to refuse.
+fn jpeg_is_whole(content: &[u8]) -> bool {
+    let last = |mark: u8| content.windows(2).rposition(|pair| pair == [0xff, mark]);
+    match last(0xda) {
+        Some(scan) => last(0xd9).is_some_and(|end| end > scan),
+        None => true,
+    }
+}
+
 /// An error of the decoder on one line.
 fn reason(error: &ImageError) -> String {
     match error {
-        ImageError::IoError(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
-            "the file breaks off before its end".into()
-        }
+        ImageError::IoError(error) if error.kind() == io::ErrorKind::UnexpectedEof => BREAKS_OFF.into(),
         other => one_line(other.to_string().trim_end_matches(['.', '\n'])),
     }
 }

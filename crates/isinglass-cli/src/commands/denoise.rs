@@ -46,9 +46,9 @@ pub(crate) struct Args {
     /// How many neighbours a pixel has
     #[arg(long, value_name = "4|8", default_value = "4", value_parser = neighbours)]
     neighbours: Neighbours,
-    /// mean-field, bethe: sweeps at most; gibbs: kept sweeps
-    #[arg(long, value_name = "N", default_value_t = 200, value_parser = at_least::<1>, allow_hyphen_values = true)]
-    iterations: usize,
+    /// mean-field, bethe: sweeps at most [default: 500]; gibbs: kept sweeps, at least 4 [default: 200]
+    #[arg(long, value_name = "N", value_parser = at_least::<1>, allow_hyphen_values = true)]
+    iterations: Option<usize>,
     /// mean-field, bethe: converged when no equation is violated by more than this [default: 1e-4]
     #[arg(long, value_name = "X", allow_hyphen_values = true)]
     tolerance: Option<f64>,
@@ -96,6 +96,9 @@ impl From<EngineName> for Method {
 const COUPLING_OF_FOUR: f64 = 0.7;
 const COUPLING_OF_EIGHT: f64 = 0.25;
 const FLIP: f64 = 0.1;
+
+/// Sweeps that gibbs keeps: enough to decide all but pixels that are in doubt anyway.
+const KEPT_SWEEPS: usize = 200;
 
 fn neighbours(text: &str) -> Result<Neighbours, String> {
     match text {
@@ -215,7 +218,10 @@ impl Args {
         let usual = Denoiser::default();
         Denoiser {
             method: self.engine.into(),
-            iterations: self.iterations,
+            iterations: self.iterations.unwrap_or(match self.engine {
+                EngineName::MeanField | EngineName::Bethe => usual.iterations,
+                EngineName::Gibbs => KEPT_SWEEPS,
+            }),
             tolerance: self.tolerance.unwrap_or(usual.tolerance),
             damping: self.damping.unwrap_or(usual.damping),
             burn_in: self.burn_in.unwrap_or(usual.burn_in),

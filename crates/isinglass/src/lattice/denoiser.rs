@@ -108,7 +108,7 @@ impl Default for Denoiser {
     fn default() -> Self {
         Self {
             method: Method::MeanField,
-            iterations: 200,
+            iterations: 500,
             tolerance: 1e-4,
             damping: 0.0,
             burn_in: 50,
