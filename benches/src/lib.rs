@@ -89,6 +89,20 @@ pub fn rows(columns: usize, rows: usize) -> Table {
     table
 }
 
+/// A picture of white discs on black, −1 and +1 row by row: a few of them, some as wide as a quarter of the picture.
+pub fn blobs(rows: usize, columns: usize, seed: u64) -> Vec<i8> {
+    let mut bits = Bits(seed.wrapping_mul(2) + 1);
+    let discs: Vec<[usize; 3]> = (0..12)
+        .map(|_| [bits.below(rows), bits.below(columns), 2 + bits.below(rows.min(columns) / 8)])
+        .collect();
+    let inside = |row: usize, column: usize| {
+        discs
+            .iter()
+            .any(|&[r, c, radius]| row.abs_diff(r).pow(2) + column.abs_diff(c).pow(2) <= radius * radius)
+    };
+    (0..rows * columns).map(|k| if inside(k / columns, k % columns) { 1 } else { -1 }).collect()
+}
+
 /// A generator of its own: structures must not change with versions of others.
 struct Bits(u64);
 

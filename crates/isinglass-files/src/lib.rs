@@ -50,4 +50,3 @@ pub use table::{
     CellForm, Sheet, TableFormat, TableOptions, Values, parse_csv, read_sheet, read_table, table_format,
     write_sheet, write_table,
 };
-pub use table::{TableOptions, Values, parse_csv, read_table, write_table};

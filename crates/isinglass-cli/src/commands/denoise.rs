@@ -136,8 +136,12 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
 
     let lattice = args.lattice(&clean)?;
     let denoiser = args.denoiser(common.seed);
-    let answer = denoiser.denoise(&lattice, &seen).map_err(|error| {
-        report::with_hint(error, "give more --budget, or take --engine mean-field, which needs the least")
+    let answer = denoiser.denoise(&lattice, &seen).map_err(|error| match error {
+        // What is wrong with a setting is wrong with the option of its name.
+        isinglass::Error::Invalid { .. } => Usage(format!("--{error}")).into(),
+        other => {
+            report::with_hint(other, "give more --budget, or take --engine mean-field, which needs the least")
+        }
     })?;
     if !answer.converged {
         common.note(&format!("warning: {}", args.not_converged(&answer)));

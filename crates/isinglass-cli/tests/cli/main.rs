@@ -4,6 +4,7 @@
 mod answers;
 mod bad_input;
 mod completing;
+mod denoising;
 mod fitting;
 mod help;
 mod reproducible;
