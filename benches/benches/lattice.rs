@@ -22,7 +22,7 @@ fn large(c: &mut Criterion) {
                 Denoiser { method, iterations: SWEEPS, tolerance: 0.0, burn_in: 0, ..Denoiser::default() };
             let name = format!("2048 × 2048, {word} neighbours, {SWEEPS} sweeps, updates");
             group.bench_function(BenchmarkId::new(name, method), |b| {
-                b.iter(|| settings.denoise(&lattice, &noisy))
+                b.iter(|| settings.denoise(&lattice, &noisy));
             });
         }
     }
@@ -39,7 +39,7 @@ fn many(c: &mut Criterion) {
             Denoiser { method, iterations: SWEEPS, tolerance: 0.0, burn_in: 0, ..Denoiser::default() };
         let name = format!("500 of 28 × 28, {SWEEPS} sweeps, updates");
         group.bench_function(BenchmarkId::new(name, method), |b| {
-            b.iter(|| settings.denoise_many(&lattice, &images))
+            b.iter(|| settings.denoise_many(&lattice, &images));
         });
     }
     group.finish();

@@ -5,7 +5,7 @@
 use std::io::Write;
 use std::time::Instant;
 
-use isinglass::lattice::{Denoiser, Lattice};
+use isinglass::lattice::{Denoised, Denoiser, Lattice};
 
 /// Runs of which the fastest is told: what others do on the machine can only add to it.
 const RUNS: usize = 20;
@@ -26,7 +26,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let start = Instant::now();
         let answers = denoiser.denoise_many(&lattice, &pictures)?;
         best = best.min(start.elapsed().as_secs_f64());
-        decisions = answers.iter().flat_map(|answer| answer.decisions()).map(|x| u8::from(x == 1)).collect();
+        decisions = answers.iter().flat_map(Denoised::decisions).map(|x| u8::from(x == 1)).collect();
     }
     std::fs::write(output, decisions)?;
     writeln!(std::io::stdout(), "{best}")?;

@@ -190,7 +190,7 @@ fn black_and_white(picture: &DynamicImage, threshold: u8) -> Picture {
         Tones { threshold: u64::from(threshold), pixels: Vec::with_capacity(rows * columns), toned: 0 };
     match picture {
         DynamicImage::ImageLuma8(found) => {
-            found.as_raw().iter().for_each(|&x| tones.add::<255>([x; 3], 255u8))
+            found.as_raw().iter().for_each(|&x| tones.add::<255>([x; 3], 255u8));
         }
         DynamicImage::ImageLumaA8(found) => {
             found.pixels().for_each(|pixel| tones.add::<255>([pixel.0[0]; 3], pixel.0[1]));

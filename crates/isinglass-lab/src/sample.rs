@@ -56,5 +56,5 @@ fn in_bars(row: usize, column: usize) -> bool {
 
 /// A checkerboard of small squares.
 fn in_board(row: usize, column: usize) -> bool {
-    (184..232).contains(&row) && (140..236).contains(&column) && (row / 8 + column / 8) % 2 == 0
+    (184..232).contains(&row) && (140..236).contains(&column) && (row / 8 + column / 8).is_multiple_of(2)
 }

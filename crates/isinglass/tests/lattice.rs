@@ -35,7 +35,7 @@ fn free_energy(lattice: &Lattice, observed: &[i8], means: &[f64]) -> f64 {
     let part = |p: f64| if p > 0.0 { p * p.ln() } else { 0.0 };
     let mut sum = 0.0;
     for (pixel, &m) in means.iter().enumerate() {
-        sum += part((1.0 + m) / 2.0) + part((1.0 - m) / 2.0);
+        sum += part(f64::midpoint(1.0, m)) + part(f64::midpoint(1.0, -m));
         sum -= lattice.data() * m * f64::from(observed[pixel]);
         for other in around(lattice, pixel) {
             sum -= 0.5 * lattice.coupling() * m * means[other];

@@ -73,7 +73,7 @@ impl FromStr for Method {
 /// Infers the hidden pixels of a [`Lattice`] from the observed ones.
 ///
 /// Work is cut by the size of the picture and chance belongs to places in it, so the answer is the same on any number of threads. A sweep takes time and memory in proportion to
-/// the pixels: about 20 bytes a pixel for mean field, 50 for Bethe (80 with eight neighbours), 20 for Gibbs.
+/// the pixels: about 25 bytes a pixel for mean field and Gibbs, 50 for Bethe (80 with eight neighbours).
 ///
 /// # Example
 /// ```

@@ -13,6 +13,16 @@ use crate::topology::Neighbours;
 const PARITIES: [(usize, usize); PLANES] = [(0, 0), (1, 1), (0, 1), (1, 0)];
 pub(super) const PLANES: usize = 4;
 
+/// The plane of the pixels whose row and column have given parities.
+fn plane_of((row, column): (usize, usize)) -> usize {
+    match (row, column) {
+        (0, 0) => 0,
+        (1, 1) => 1,
+        (0, _) => 2,
+        _ => 3,
+    }
+}
+
 /// Steps to neighbours, as rows and columns; each is followed or preceded by its opposite.
 const STEPS: [(isize, isize); 8] = [(0, -1), (0, 1), (-1, 0), (1, 0), (-1, -1), (1, 1), (-1, 1), (1, -1)];
 
@@ -99,8 +109,7 @@ impl Shape {
             let (down, right) = STEPS[step];
             let (to_row, to_column) = (row as isize + down, column as isize + right);
             let parities = (to_row.rem_euclid(2) as usize, to_column.rem_euclid(2) as usize);
-            // Every pair of parities is in the list.
-            let to = PARITIES.iter().position(|&found| found == parities).unwrap_or(0);
+            let to = plane_of(parities);
             Step {
                 plane: to,
                 offset: to_row.div_euclid(2) * self.row_length() as isize + to_column.div_euclid(2),
@@ -143,16 +152,15 @@ impl<T: Copy + Default + Send + Sync> Planes<T> {
         }
     }
 
-    /// Make a number for each pixel of the picture, row by row, from the runs of layers that hold the row's pixels of one parity.
+    /// Make a number for each pixel of the picture, row by row.
     ///
-    /// *Arguments*: what makes the number of a pixel, given its plane, the place of its layer 0, and its place in the picture.
+    /// *Arguments*: what makes the number of a pixel, given its plane and the place of its layer 0.
     pub(super) fn gather(&self, number: impl Fn(usize, usize) -> f64 + Sync) -> Vec<f64> {
         let shape = &self.shape;
         let mut picture = vec![0.0; shape.rows * shape.columns];
         picture.par_chunks_mut(shape.columns).enumerate().with_min_len(64).for_each(|(row, out)| {
             for column_parity in 0..2 {
-                let parities = (row % 2, column_parity);
-                let plane = PARITIES.iter().position(|&found| found == parities).unwrap_or(0);
+                let plane = plane_of((row % 2, column_parity));
                 let start = shape.start(row / 2);
                 for (k, x) in out[column_parity.min(shape.columns)..].iter_mut().step_by(2).enumerate() {
                     *x = number(plane, start + k);
