@@ -171,7 +171,7 @@ impl Denoiser {
     /// # Example
     /// ```
     /// use isinglass::lattice::{Denoiser, Lattice};
-    /// let lattice = Lattice::new(2, 2, 0.5, 1.0)?;
+    /// let lattice = Lattice::new(2, 2, 0.8, 1.0)?;
     /// let answers = Denoiser::default().denoise_many(&lattice, &[[1, 1, 1, -1], [-1, -1, 1, -1]])?;
     /// assert_eq!(answers[1].decisions(), [-1; 4]);
     /// # Ok::<(), isinglass::Error>(())
