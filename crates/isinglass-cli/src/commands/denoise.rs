@@ -40,7 +40,7 @@ pub(crate) struct Args {
     /// The coupling of a pixel with what was seen of it, instead of --flip
     #[arg(long, value_name = "X", conflicts_with = "flip", allow_hyphen_values = true)]
     data: Option<f64>,
-    /// The coupling of neighbours: more makes smoother pictures, and loses finer lines [default: 0.7; with 8 neighbours 0.25]
+    /// The coupling of neighbours: more makes smoother pictures, and loses finer lines. What did best on the sample with 5 to 10 % of its pixels flipped is the default [default: 0.7; with 8 neighbours 0.25]
     #[arg(long, value_name = "X", allow_hyphen_values = true)]
     coupling: Option<f64>,
     /// How many neighbours a pixel has
@@ -76,7 +76,7 @@ pub(crate) struct Args {
 enum EngineName {
     /// Independent pixels that come closest: a lower bound on log Z
     MeanField,
-    /// Messages between neighbours: an approximation, closer than mean field
+    /// Messages between neighbours: an approximation
     Bethe,
     /// Gibbs sampling: an estimate
     Gibbs,

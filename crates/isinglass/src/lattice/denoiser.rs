@@ -25,7 +25,7 @@ pub enum Method {
     #[default]
     MeanField,
     /// Sum-product messages: each pixel tells each neighbour what it thinks without that neighbour's word,
-    /// `u = ½ [ln cosh(h+J) − ln cosh(h−J)]`. Exact on a single row; on a lattice the Bethe approximation (Yedidia, Freeman & Weiss 2005), better than mean field, four times the work.
+    /// `u = ½ [ln cosh(h+J) − ln cosh(h−J)]`. Exact on a single row; on a lattice the Bethe approximation (Yedidia, Freeman & Weiss 2005). Four times the work of mean field.
     Bethe,
     /// Gibbs sampling from the observed picture on: right on average, with noise that falls with the root of the kept sweeps.
     Gibbs,
