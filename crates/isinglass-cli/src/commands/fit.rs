@@ -17,7 +17,7 @@ use self::closed_form::ClosedFormOptions;
 use self::optimizer::OptimizerOptions;
 use self::structure::Structure;
 use crate::engines::Task;
-use crate::options::{Common, EngineOptions, TableArgs, Usage, at_least, keep_inputs};
+use crate::options::{Common, EngineName, EngineOptions, TableArgs, Usage, at_least, keep_inputs};
 use crate::report::{self, count};
 
 mod closed_form;
@@ -134,7 +134,9 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
             "converged": fit.converged,
             "stopped": fit.stopped,
             "objective": objective,
+            "kept": fit.kept,
             "log_likelihood": fit.log_likelihood,
+            "pseudo_log_likelihood": fit.pseudo_log_likelihood,
             "restarts": objectives.len(),
             "best_restart": best,
             "restart_objectives": objectives,
@@ -188,7 +190,7 @@ struct Done {
 
 /// A fit from one start.
 fn once(fit: Fit) -> Restarted {
-    let objectives = fit.best().map(|step| step.objective).into_iter().collect();
+    let objectives = vec![fit.quality()];
     Restarted { fit, objectives, best: 0 }
 }
 
@@ -213,6 +215,8 @@ impl Args {
             format!("the {learner} learner has no use for --hidden units")
         } else if self.restarts > 1 {
             format!("the {learner} learner has one answer, and no use for --restarts")
+        } else if self.engine.engine != EngineName::Auto {
+            format!("--engine belongs to --learner likelihood; the {learner} learner needs none")
         } else if let Some(option) = self.optimizer.given() {
             format!("{option} belongs to --learner likelihood; the {learner} learner follows no gradient")
         } else if self.learner == LearnerName::ClosedForm {
@@ -236,7 +240,8 @@ impl Args {
         // clamped alone, it can do with more units clamped.
         let trained = start.clone().with_parameters(start.weights().to_vec(), vec![1.0; start.units()])?;
         let advise = |error: anyhow::Error| {
-            let advice = "give more --budget, sparser --visible-links, or fewer units or missing cells; --learner factorized fits any size";
+            let advice = "give more --budget, sparser --visible-links, or fewer units or missing cells; or take an approximate engine (--engine bethe, tap, \
+                          linear-response), or, without hidden units, --learner closed-form";
             report::with_hint(error, advice)
         };
         let engine = self.engine.choose(&trained, &free, Task::Exact, common).map_err(advise)?;

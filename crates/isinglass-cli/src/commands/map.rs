@@ -28,7 +28,7 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
     let finder = engine.mode_finder().ok_or_else(|| Error::CannotDo {
         who: engine.name(),
         what: "find a most probable state".into(),
-        why: "it only draws states; --engine decimate, eliminate and enumerate can".into(),
+        why: "it gives means and moments, not states; --engine decimate, eliminate and enumerate can".into(),
     })?;
     let mode = finder.mode(&machine, &evidence).map_err(|error| advise(error.into()))?;
     if common.json {

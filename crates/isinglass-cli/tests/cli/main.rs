@@ -2,6 +2,7 @@
 #![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
 
 mod answers;
+mod approximate;
 mod bad_input;
 mod completing;
 mod denoising;
