@@ -140,7 +140,10 @@ fn info_tells_size_structure_and_engines() {
     assert_eq!(answer["treewidth"], serde_json::json!({"lower": 1, "upper": 1}));
     let names: Vec<&str> =
         answer["engines"].as_array().unwrap().iter().map(|engine| engine["name"].as_str().unwrap()).collect();
-    assert_eq!(names, ["decimate", "eliminate", "enumerate", "gibbs"]);
+    assert_eq!(
+        names,
+        ["decimate", "eliminate", "enumerate", "mean-field", "tap", "linear-response", "bethe", "gibbs"]
+    );
     assert_eq!(answer["decimation_order"].as_array().unwrap().len(), 3);
     room.ok("make full -n 6 -o k6.json");
     let dense = room.json("info k6.json");

@@ -87,7 +87,7 @@ fn tables_are_fitted_scored_and_completed_with_approximate_engines() {
         assert_eq!(fit["converged"], true, "{engine}");
         assert!(fit["pseudo_log_likelihood"].as_f64().is_some());
         let found = room.json("score m.json t.csv")["log_likelihood"].as_f64().unwrap();
-        assert!((exact - found).abs() < 0.01, "{engine}: {found}, not {exact}");
+        assert!((exact - found).abs() < 0.03, "{engine}: {found}, not {exact}");
     }
     // Kappen & Rodríguez 1997, figure 1.
     room.write("two.csv", "a,b\n1,1\n0,0\n");
