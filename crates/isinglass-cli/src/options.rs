@@ -183,35 +183,36 @@ pub(crate) struct VariationalOptions {
     /// variational: begin at temperature T0 and cool down to the machine's own in so many geometric steps, such as 60:8
     #[arg(long, value_name = "T0:STEPS", help_heading = "Engine")]
     anneal: Option<Annealing>,
-    /// variational: points from which the search begins; the best end is kept
-    #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Engine", value_parser = at_least::<1>)]
-    starts: usize,
-    /// variational: the share of the old value kept in each update, below 1; raised where an iteration oscillates
-    #[arg(long, value_name = "X", default_value = "0", help_heading = "Engine", value_parser = below_one, allow_hyphen_values = true)]
-    damping: f64,
-    /// variational: in which order units are updated
-    #[arg(long, value_name = "ORDER", default_value = "sequential", help_heading = "Engine")]
-    schedule: ScheduleName,
-    /// variational: sweeps at most
-    #[arg(long, value_name = "N", default_value_t = 10_000, help_heading = "Engine", value_parser = at_least::<1>)]
-    max_sweeps: usize,
+    /// variational: points from which the search begins; the best end is kept [default: 1]
+    #[arg(long, value_name = "N", help_heading = "Engine", value_parser = at_least::<1>)]
+    starts: Option<usize>,
+    /// variational: the share of the old value kept in each update, below 1; raised where an iteration oscillates [default: 0]
+    #[arg(long, value_name = "X", help_heading = "Engine", value_parser = below_one, allow_hyphen_values = true)]
+    damping: Option<f64>,
+    /// variational: in which order units are updated [default: sequential]
+    #[arg(long, value_name = "ORDER", help_heading = "Engine")]
+    schedule: Option<ScheduleName>,
+    /// variational: sweeps at most [default: 10000]
+    #[arg(long, value_name = "N", help_heading = "Engine", value_parser = at_least::<1>)]
+    max_sweeps: Option<usize>,
 }
 
 impl VariationalOptions {
     /// What the library is to do.
     pub(crate) fn settings(&self, seed: u64, budget: Budget) -> VariationalSettings {
+        let usual = VariationalSettings::default();
         VariationalSettings {
-            sweeps: self.max_sweeps,
-            damping: self.damping,
+            sweeps: self.max_sweeps.unwrap_or(usual.sweeps),
+            damping: self.damping.unwrap_or(usual.damping),
             schedule: match self.schedule {
-                ScheduleName::Sequential => Schedule::Sequential,
-                ScheduleName::Parallel => Schedule::Parallel,
+                None | Some(ScheduleName::Sequential) => Schedule::Sequential,
+                Some(ScheduleName::Parallel) => Schedule::Parallel,
             },
-            starts: self.starts,
+            starts: self.starts.unwrap_or(usual.starts),
             anneal: self.anneal,
             seed,
             budget,
-            ..VariationalSettings::default()
+            ..usual
         }
     }
 
@@ -233,10 +234,19 @@ impl VariationalOptions {
             engine,
             EngineName::MeanField | EngineName::Tap | EngineName::LinearResponse | EngineName::Bethe
         );
-        if self.anneal.is_some() && !is_variational {
-            return Err(Usage("--anneal belongs to variational engines such as --engine mean-field".into()));
+        let given = [
+            (self.anneal.is_some(), "--anneal"),
+            (self.starts.is_some(), "--starts"),
+            (self.damping.is_some(), "--damping"),
+            (self.schedule.is_some(), "--schedule"),
+            (self.max_sweeps.is_some(), "--max-sweeps"),
+        ];
+        match given.into_iter().find(|(is_given, _)| *is_given) {
+            Some((_, option)) if !is_variational => {
+                Err(Usage(format!("{option} belongs to variational engines such as --engine mean-field")))
+            }
+            _ => Ok(()),
         }
-        Ok(())
     }
 }
 

@@ -168,7 +168,7 @@ pub(crate) fn warn_unless_converged(common: &crate::options::Common, diagnostics
     match diagnostics.iteration {
         Some(iteration) => common.note(&format!(
             "warning: no fixed point was reached in {} (its equations are violated by up to {:.1e}); \
-             take more --max-sweeps, --damping, --anneal, or another engine",
+             take more --max-sweeps, other --starts, --anneal, or another engine",
             count(iteration.sweeps, "sweep"),
             iteration.residual
         )),

@@ -172,3 +172,29 @@ fn methods_that_compare_values_refuse_a_gradient_without_one() {
     let fit = Likelihood::new(&engine).optimizer(settings).fit(&begin, &table, &mut NoObserver).unwrap();
     assert!(fit.converged, "{}", fit.stopped);
 }
+
+#[test]
+fn hidden_units_find_what_drives_the_visible_ones() {
+    // Two hidden causes of four columns each, and no couplings among the columns: what is learned, hidden units have learned.
+    let edges = (0..8).map(|column| (column, 8 + column / 4, 0.5));
+    let units = (0..10).map(|k| isinglass::Unit::new(format!("u{k}"), 0.1)).collect();
+    let truth = Machine::new(units, edges).unwrap();
+    let draws = Enumerate::default().draw(&truth, &Evidence::none(10), 4000, 3).unwrap();
+    let rows = draws.cells.chunks(10).map(|state| &state[..8]);
+    let table = Table::from_rows((0..8).map(|k| format!("v{k}")), rows).unwrap();
+    let begin = start(&topology::rbm(8, 2).unwrap(), &table, 0, 0).unwrap();
+    let exact = Enumerate::default();
+    let settings = OptimizerSettings { iterations: 150, ..OptimizerSettings::default() };
+    let best =
+        Likelihood::new(&exact).l2(0.002).optimizer(settings).fit(&begin, &table, &mut NoObserver).unwrap();
+    let before = exact_likelihood(&begin, &table);
+    let gain = best.log_likelihood.unwrap() - before;
+    assert!(gain > 0.01, "there is {gain} to be learned");
+    for (around, least) in [(Around::MeanField, 0.5), (Around::Bethe, 0.95)] {
+        let engine = LinearResponse { around, ..LinearResponse::default() };
+        let learner = Likelihood::new(&engine).l2(0.002).optimizer(settings);
+        let fit = learner.fit(&begin, &table, &mut NoObserver).unwrap();
+        let share = (exact_likelihood(&fit.machine, &table) - before) / gain;
+        assert!(share > least, "{around:?}: {share} of what can be learned; {} {:?}", fit.stopped, fit.notes);
+    }
+}

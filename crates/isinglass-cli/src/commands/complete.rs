@@ -67,6 +67,7 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
             "guarantee": found.guarantee.word(),
             "converged": found.diagnostics.converged,
             "mixing": report::mixing(&found.diagnostics),
+            "iteration": report::iteration(&found.diagnostics),
         }));
     }
     let by = engine

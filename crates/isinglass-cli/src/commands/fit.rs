@@ -121,6 +121,7 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
     if !fit.converged {
         common.note(&format!("warning: not converged: {}", fit.stopped));
     }
+    report::warn_unless_converged(common, &fit.diagnostics);
     let seconds = began.elapsed().as_secs_f64();
     if common.json {
         let objective: Vec<f64> = fit.history.iter().map(|step| step.objective).collect();
@@ -202,10 +203,14 @@ impl Args {
             return Err(Usage("--init gives the one start there is, and --restarts asks for more".into()));
         }
         let learner = match self.learner {
-            LearnerName::Auto | LearnerName::Likelihood => return self.closed_form.refuse(),
+            LearnerName::Auto | LearnerName::Likelihood => {
+                self.engine.variational.check(self.engine.engine)?;
+                return self.closed_form.refuse();
+            }
             LearnerName::ClosedForm => "closed-form",
             LearnerName::Factorized => "factorized",
         };
+        self.engine.variational.check(EngineName::Auto)?;
         let problem = if self.l2 != 0.0 && self.learner == LearnerName::Factorized {
             "--l2 penalises couplings, and the factorized learner has none".to_owned()
         } else if self.l2 != 0.0 {

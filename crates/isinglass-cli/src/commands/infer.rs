@@ -50,6 +50,9 @@ impl From<PairChoice> for Pairs {
     }
 }
 
+/// What a correlation may be, with a little room for rounding.
+const POSSIBLE: f64 = 1.0 + 1e-9;
+
 /// Correlations and means printed in the text report; JSON has them all.
 const SHOWN: usize = 30;
 const SHOWN_MEANS: usize = 500;
@@ -60,6 +63,14 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
     let engine = args.engine.choose(&machine, &evidence, Task::Answer, common)?;
     let answer = engine.expectations(&machine, &evidence, args.pairs.into()).map_err(report::with_advice)?;
     report::warn_unless_converged(common, &answer.diagnostics);
+    let impossible = answer.correlations.values.iter().filter(|x| x.abs() > POSSIBLE).count();
+    if impossible > 0 {
+        common.note(&format!(
+            "warning: {} beyond -1 or +1: the engine {} is no good for couplings as strong as these",
+            count(impossible, "correlation"),
+            engine.name()
+        ));
+    }
     if !engine.has_log_z() {
         common.note(&format!("note: the engine {} has no log Z", engine.name()));
     }

@@ -45,6 +45,7 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
     for note in &found.notes {
         common.note(&format!("note: {note}"));
     }
+    report::warn_unless_converged(common, &found.diagnostics);
     // What the numbers came from: complete rows need no engine for their pseudo-likelihood.
     let engine = match (found.log_likelihood, clamped_evidence.free_count()) {
         (Some(_), _) => Some(phases.free.name()),
@@ -60,6 +61,7 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
             "completion": found.completion,
             "engine": engine,
             "guarantee": found.guarantee.word(),
+            "converged": found.diagnostics.converged,
             "kullback_guarantee": found.kullback.map(|_| found.kullback_guarantee.word()),
         }));
     }

@@ -21,7 +21,7 @@ fn every_answer_says_what_it_is_and_how_it_was_come_by() {
     for (engine, guarantee, error) in [
         ("mean-field", "lower-bound", 1.0),
         ("tap", "approximation", 0.05),
-        ("linear-response", "lower-bound", 1.0),
+        ("linear-response", "approximation", 1.0),
         ("linear-response --around tap", "approximation", 0.05),
         ("linear-response --around bethe", "approximation", 0.01),
         ("bethe", "approximation", 0.01),
@@ -61,6 +61,7 @@ fn options_of_other_engines_are_refused() {
     for (options, problem) in [
         ("--engine mean-field --around tap", "--around belongs to --engine linear-response"),
         ("--anneal 60:8", "--anneal belongs to variational engines such as --engine mean-field"),
+        ("--engine enumerate --starts 3", "--starts belongs to variational engines"),
         ("--engine tap --anneal 60", "expected a temperature and a number of steps such as 60:8"),
         ("--engine tap --damping 1", "expected a number of at least 0 and below 1"),
     ] {
@@ -106,6 +107,23 @@ fn tables_are_fitted_scored_and_completed_with_approximate_engines() {
     let (code, message) = room.fails("fit t.csv --learner closed-form --engine tap -o c.json");
     assert_eq!(code, 2);
     assert!(message.contains("--engine belongs to --learner likelihood"), "{message}");
+
+    let (code, message) = room.fails("fit t.csv --learner closed-form --max-sweeps 3 -o c.json");
+    assert_eq!(code, 2);
+    assert!(message.contains("--max-sweeps belongs to variational engines"), "{message}");
+    // An engine that is stopped short is told of, in fits and in scores.
+    let short = room.run("score c.json t.csv --engine mean-field --max-sweeps 1 --json");
+    let (answer, note) = texts(&short);
+    assert!(
+        answer.contains("\"converged\":false") && note.contains("no fixed point was reached in 1 sweep"),
+        "{note}"
+    );
+    let short = room.run("fit t.csv --engine tap --max-sweeps 1 --damping 0.5 -o s.json --json");
+    let (answer, note) = texts(&short);
+    assert!(
+        answer.contains("\"converged\":false") && note.contains("no fixed point was reached in 1 sweep"),
+        "{note}"
+    );
 
     room.write("gaps.csv", "x0,x1,x2,x3,x4,x5\n1,,-1,1,,1\n,,,,,\n-1,1,1,,1,-1\n");
     let exact = room.json("complete truth.json gaps.csv -o exact.csv --probabilities");

@@ -2,7 +2,7 @@
 
 use super::notes::about_columns;
 use super::{Fit, Learner, Observer, Step};
-use crate::engine::Guarantee;
+use crate::engine::{Diagnostics, Guarantee};
 use crate::numeric::stable::log_cosh;
 use crate::{Error, Graph, Machine, Result, Role, Table};
 
@@ -77,6 +77,7 @@ impl Learner for Factorized {
             log_likelihood: Some(log_likelihood),
             guarantee: Guarantee::Exact,
             pseudo_log_likelihood: None,
+            diagnostics: Diagnostics::direct(),
             notes: about_alone(&constant, &empty).collect(),
         })
     }

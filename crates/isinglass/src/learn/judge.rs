@@ -9,20 +9,24 @@ use crate::{Machine, Result, Role, Table};
 const COMPLETE_ROWS: usize = 2000;
 const INCOMPLETE_ROWS: usize = 100;
 
+/// At most so many iterations pass from one that is judged to the next.
+const LONGEST_PAUSE: usize = 10;
+
 /// Compares machines by their pseudo-likelihood on some rows of the table: the completion quality of Kappen & Rodríguez 1997, eq. 37, which
 /// needs no partition sum over all units and orders machines as the likelihood does (their figure 4).
 pub(super) struct Judge<'a> {
     engine: &'a dyn Engine,
     rows: Table,
+    /// Every how manieth iteration is judged, so that judging costs about as much as the gradient.
+    pause: usize,
     best: Option<Candidate>,
-    last: f64,
 }
 
 /// A machine that was seen.
 pub(super) struct Candidate {
     pub(super) iteration: usize,
     pub(super) parameters: Vec<f64>,
-    quality: f64,
+    pub(super) quality: f64,
 }
 
 impl<'a> Judge<'a> {
@@ -33,31 +37,44 @@ impl<'a> Judge<'a> {
         }
         let incomplete = table.missing_cells() > 0 || start.with_role(Role::Hidden).next().is_some();
         let most = if incomplete { INCOMPLETE_ROWS } else { COMPLETE_ROWS };
-        let count = table.distinct_rows();
+        let weighed: Vec<usize> = (0..table.distinct_rows()).filter(|&row| table.weight(row) > 0.0).collect();
+        let count = weighed.len();
         let mut rows = Table::new(table.columns().iter().cloned())?;
         // Rows at even distances, so that every part of the table has its say.
         for k in 0..count.min(most) {
-            let row = k * count / count.min(most);
+            let row = weighed[k * count / count.min(most)];
             rows.push(table.row(row), table.weight(row))?;
         }
-        Ok(Some(Self { engine: phases.clamped, rows, best: None, last: f64::NEG_INFINITY }))
+        // With hidden units or gaps, each observed cell of a row is turned over once.
+        let turned = if incomplete { rows.rows() * (1 + table.columns().len()) } else { 0 };
+        let pause = (turned / count.max(1)).clamp(1, LONGEST_PAUSE);
+        Ok(Some(Self { engine: phases.clamped, rows, pause, best: None }))
     }
 
-    /// Look at the machine of an iteration.
+    /// Look at the machine of an iteration, if it is its turn.
     pub(super) fn hear(&mut self, iteration: usize, parameters: &[f64], machine: &Machine) -> Result<()> {
-        let quality = pseudo_log_likelihood(machine, &self.rows, self.engine)?;
-        self.last = quality;
-        if self.best.as_ref().is_none_or(|best| quality > best.quality) {
-            self.best = Some(Candidate { iteration, parameters: parameters.to_vec(), quality });
+        if iteration.is_multiple_of(self.pause) {
+            self.compare(iteration, parameters, machine)?;
         }
         Ok(())
     }
 
-    /// The best machine, and the pseudo-log-likelihood of the one that is kept: the last where the fit converged.
-    pub(super) fn verdict(self, converged: bool) -> (Candidate, f64) {
-        // Every climb visits its start.
-        let best = self.best.expect("the start was looked at");
-        let kept = if converged { self.last } else { best.quality };
-        (best, kept)
+    fn compare(&mut self, iteration: usize, parameters: &[f64], machine: &Machine) -> Result<f64> {
+        let quality = pseudo_log_likelihood(machine, &self.rows, self.engine)?;
+        if self.best.as_ref().is_none_or(|best| quality > best.quality) {
+            self.best = Some(Candidate { iteration, parameters: parameters.to_vec(), quality });
+        }
+        Ok(quality)
+    }
+
+    /// What is kept of a fit that ended at a machine: that machine where it converged, otherwise the best of those looked at.
+    pub(super) fn verdict(
+        mut self,
+        converged: bool,
+        (iteration, parameters, machine): (usize, &[f64], &Machine),
+    ) -> Result<Candidate> {
+        let quality = self.compare(iteration, parameters, machine)?;
+        let last = Candidate { iteration, parameters: parameters.to_vec(), quality };
+        Ok(self.best.filter(|_| !converged).unwrap_or(last))
     }
 }

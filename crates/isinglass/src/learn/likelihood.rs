@@ -14,7 +14,7 @@ use super::judge::Judge;
 use super::notes::{about_likelihood, about_swings};
 use super::optimize::{self, Objective, OptimizerSettings};
 use super::{Fit, Learner, Observer, Step};
-use crate::engine::{Ask, Batch, Engine, Group, Guarantee, Statistics, WITH_LOG_Z};
+use crate::engine::{Ask, Batch, Diagnostics, Engine, Group, Guarantee, Statistics, WITH_LOG_Z};
 use crate::{Error, Evidence, Machine, Result, Role, Spin, Table};
 
 /// Which engine computes which phase of the gradient.
@@ -108,30 +108,36 @@ impl Learner for Likelihood<'_> {
             },
         )?;
         let mut kept = kept_iteration(&history, found.converged);
-        let mut parameters = found.parameters;
+        let mut machine = gain.machine_of(&found.parameters)?;
         let mut notes = Vec::new();
         let mut quality = None;
         if let Some(judge) = judge {
-            let (best, seen) = judge.verdict(found.converged);
+            let best = judge.verdict(found.converged, (kept, &found.parameters, &machine))?;
+            quality = Some(best.quality);
             if !found.converged {
-                (kept, parameters) = (best.iteration, best.parameters);
-                notes.extend(about_swings(&history, kept, self.phases.free.name()));
+                kept = best.iteration;
+                machine = gain.machine_of(&best.parameters)?;
+                notes.extend(about_swings(&history, kept, &found.stopped, self.phases.free.name()));
             }
-            quality = Some(seen);
         }
-        let machine = gain.machine_of(&parameters)?;
         let last = gain.evaluate(&machine)?;
         notes.extend(about_likelihood(&machine, table));
+        // Whatever the gradient says: it is the engine's, and is worth what the engine's answer is.
+        let (converged, stopped) = match (found.converged, last.diagnostics.converged) {
+            (true, false) => (false, found.stopped + ", but the engine had not reached what it aims at"),
+            (converged, _) => (converged, found.stopped),
+        };
         Ok(Fit {
             log_likelihood: Some(last.gain),
             guarantee: last.guarantee,
             pseudo_log_likelihood: quality,
+            diagnostics: last.diagnostics,
             notes,
             machine,
             history,
             kept,
-            converged: found.converged,
-            stopped: found.stopped,
+            converged,
+            stopped,
         })
     }
 }
@@ -251,17 +257,20 @@ impl<'a> InformationGain<'a> {
             clamped: self.complete.clone(),
             free: Statistics::zero(machine.graph()),
             guarantee: Guarantee::Exact,
+            diagnostics: Diagnostics::direct(),
         };
         if self.incomplete.rows() > 0 {
             let rows = Phase::of_rows(self.phases.clamped, machine, &self.incomplete, true)?;
             evaluation.gain += rows.value;
             evaluation.clamped.merge(&required(self.phases.clamped, rows.statistics)?)?;
             evaluation.guarantee = rows.guarantee;
+            evaluation.diagnostics = rows.diagnostics;
         }
         let free = Phase::of_rows(self.phases.free, machine, &self.free, true)?;
         evaluation.gain = (evaluation.gain - free.value) / self.total_weight;
         evaluation.free = required(self.phases.free, free.statistics)?;
         evaluation.guarantee = evaluation.guarantee.and(free.guarantee.negated());
+        evaluation.diagnostics = evaluation.diagnostics.and(free.diagnostics);
         Ok(evaluation)
     }
 
@@ -299,6 +308,8 @@ pub struct Evaluation {
     pub free: Statistics,
     /// What kind of number the gain is.
     pub guarantee: Guarantee,
+    /// How the engines fared, both phases together.
+    pub diagnostics: Diagnostics,
 }
 
 /// One phase: Σ w log Z over rows, and the sums of their moments if they were asked for.
@@ -306,6 +317,7 @@ struct Phase {
     value: f64,
     statistics: Option<Statistics>,
     guarantee: Guarantee,
+    diagnostics: Diagnostics,
 }
 
 impl Phase {
@@ -317,6 +329,7 @@ impl Phase {
             value: weighted.map(|(&row, weight)| weight * log_z[row]).sum(),
             statistics: answer.statistics,
             guarantee: answer.guarantee,
+            diagnostics: answer.diagnostics,
         })
     }
 }

@@ -28,7 +28,7 @@ pub use optimize::{Method, Objective, OptimizerSettings};
 pub use restarts::{Restarted, Restarts};
 pub use start::start;
 
-use crate::engine::Guarantee;
+use crate::engine::{Diagnostics, Guarantee};
 use crate::{Machine, Result, Table};
 
 /// One iteration of a fit.
@@ -61,6 +61,8 @@ pub struct Fit {
     pub guarantee: Guarantee,
     /// The average pseudo-log-likelihood of a row, where machines were compared by it since their likelihoods are not known.
     pub pseudo_log_likelihood: Option<f64>,
+    /// How the engine fared with the machine that was kept. A fit is not converged if its engine is not.
+    pub diagnostics: Diagnostics,
     /// What the user should know about the data or the fit.
     pub notes: Vec<String>,
 }

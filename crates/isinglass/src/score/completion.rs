@@ -1,6 +1,6 @@
 //! log P(s_i | all other observed cells of the row), for every observed visible cell.
 
-use crate::engine::{Ask, Batch, Engine, Guarantee, WITH_LOG_Z};
+use crate::engine::{Ask, Batch, Diagnostics, Engine, Guarantee, WITH_LOG_Z};
 use crate::learn::Conditionals;
 use crate::numeric::stable::log_add;
 use crate::{Error, Machine, Result, Role, Table};
@@ -14,6 +14,7 @@ pub(super) struct Completion {
     /// Averaged over cells with the weights of their rows; `None` if no cell is observed.
     pub(super) per_cell: Option<f64>,
     pub(super) guarantee: Guarantee,
+    pub(super) diagnostics: Diagnostics,
 }
 
 /// Rows without free units need only the fields of their units. In the others, each cell is flipped in turn:
@@ -49,6 +50,7 @@ pub(super) fn completion(machine: &Machine, table: &Table, engine: &dyn Engine) 
         Conditionals::new(machine).sum(&complete, &visible, &vec![0.0; n])
     };
     let mut guarantee = Guarantee::Exact;
+    let mut diagnostics = Diagnostics::direct();
     let cells_of_a_row = (n * (1 + visible.len())).max(1);
     for rows in incomplete.chunks((CELLS_AT_ONCE / cells_of_a_row).max(1)) {
         let mut variants = Vec::new();
@@ -63,6 +65,7 @@ pub(super) fn completion(machine: &Machine, table: &Table, engine: &dyn Engine) 
         let count = variants.len() / n;
         let answer = engine.batch(machine, &Batch::new(n, &variants, &vec![1.0; count])?, Ask::default())?;
         guarantee = guarantee.and(answer.guarantee.of_ratio());
+        diagnostics = diagnostics.and(answer.diagnostics);
         let log_z = answer.log_z.ok_or_else(cannot)?;
         let mut rest = log_z.as_slice();
         for (row, weight) in rows {
@@ -78,5 +81,6 @@ pub(super) fn completion(machine: &Machine, table: &Table, engine: &dyn Engine) 
         per_row: sum / total,
         per_cell: (cell_weight > 0.0).then(|| sum / cell_weight),
         guarantee,
+        diagnostics,
     })
 }

@@ -1,11 +1,11 @@
 //! How good a machine is: likelihood, Kullback divergence, pseudo-likelihood, completion quality.
 //!
-//! Calls engines and tables; nothing calls it but commands.
+//! Calls engines and tables; nothing calls it but commands, and the learner that compares machines by their pseudo-likelihood.
 
 mod completion;
 mod entropy;
 
-use crate::engine::{Engine, Guarantee};
+use crate::engine::{Diagnostics, Engine, Guarantee};
 use crate::learn::{InformationGain, Phases};
 use crate::{Error, Machine, Result, Table};
 
@@ -28,6 +28,8 @@ pub struct Score {
     pub guarantee: Guarantee,
     /// What kind of number the Kullback divergence is: a bound on the other side where the log-likelihood is a bound.
     pub kullback_guarantee: Guarantee,
+    /// How the engines fared, all scores together.
+    pub diagnostics: Diagnostics,
     /// Why a score could not be had.
     pub notes: Vec<String>,
 }
@@ -56,11 +58,13 @@ pub struct Score {
 pub fn score(machine: &Machine, table: &Table, phases: Phases<'_>) -> Result<Score> {
     let mut notes = Vec::new();
     let mut guarantee = Guarantee::Exact;
+    let mut diagnostics = Diagnostics::direct();
     let gain = InformationGain::new(phases, machine, table, 0.0)?;
     let mut kullback_guarantee = Guarantee::Exact;
     let log_likelihood =
         had(gain.evaluate(machine), "log_likelihood and kullback", &mut notes)?.map(|found| {
             guarantee = guarantee.and(found.guarantee);
+            diagnostics = diagnostics.and(found.diagnostics);
             kullback_guarantee = found.guarantee.negated();
             found.gain
         });
@@ -73,6 +77,7 @@ pub fn score(machine: &Machine, table: &Table, phases: Phases<'_>) -> Result<Sco
     let completion = had(completion, "pseudo_log_likelihood and completion", &mut notes)?;
     if let Some(found) = &completion {
         guarantee = guarantee.and(found.guarantee);
+        diagnostics = diagnostics.and(found.diagnostics);
     }
     Ok(Score {
         rows: table.rows(),
@@ -82,6 +87,7 @@ pub fn score(machine: &Machine, table: &Table, phases: Phases<'_>) -> Result<Sco
         completion: completion.as_ref().and_then(|found| found.per_cell.map(|x| -x)),
         guarantee,
         kullback_guarantee,
+        diagnostics,
         notes,
     })
 }

@@ -30,7 +30,8 @@ pub(super) fn single(
     let n = machine.units();
     let solver = Solver::new(machine, &free, settings)?;
     let couplings = Couplings::new(machine, &free, false);
-    let plan = if pairs == Pairs::Edges { Plan::new(&couplings)? } else { Plan::Dense };
+    let plan =
+        if pairs == Pairs::Edges { Plan::new(couplings.units, &couplings.pairs)? } else { Plan::Dense };
     let bytes = 8 * PairMoments::count(pairs, machine.graph()) as u128
         + if pairs == Pairs::None { 0 } else { plan.bytes(free.len(), 1) };
     check_memory(settings, bytes, free.len())?;
@@ -101,7 +102,7 @@ fn solve_piece(
     let free = &batch.groups()[piece.group].free;
     let solver = Solver::new(machine, free, settings)?;
     let couplings = Couplings::new(machine, free, false);
-    let plan = if ask.statistics { Plan::new(&couplings)? } else { Plan::Independent };
+    let plan = if ask.statistics { Plan::new(couplings.units, &couplings.pairs)? } else { Plan::Independent };
     check_memory(settings, plan.bytes(free.len(), LANES) * rayon::current_num_threads() as u128, free.len())?;
     for first in piece.rows.clone().step_by(LANES) {
         let places = first..piece.rows.end.min(first + LANES);

@@ -152,7 +152,7 @@ fn is_dense(units: usize, edges: usize) -> bool {
 }
 
 /// The pairs among some units (in rising order) that are joined, in the order of their edges.
-fn pairs_among(machine: &Machine, free: &[usize]) -> Vec<Pair> {
+pub(super) fn pairs_among(machine: &Machine, free: &[usize]) -> Vec<Pair> {
     const CLAMPED: u32 = u32::MAX;
     let mut place = vec![CLAMPED; machine.units()];
     for (k, &unit) in free.iter().enumerate() {

@@ -28,10 +28,10 @@ pub(super) enum Theory {
 /// # Example
 /// ```
 /// use isinglass::{Engine, Enumerate, Evidence, Guarantee, Machine, MeanField, Pairs, topology};
-/// let ring = Machine::from_graph(topology::full(8)).with_parameters(vec![0.1; 28], vec![0.2; 8])?;
+/// let machine = Machine::from_graph(topology::full(8)).with_parameters(vec![0.1; 28], vec![0.2; 8])?;
 /// let (field, exact) = (MeanField::default(), Enumerate::default());
-/// let found = field.expectations(&ring, &Evidence::none(8), Pairs::None)?;
-/// let truth = exact.expectations(&ring, &Evidence::none(8), Pairs::None)?;
+/// let found = field.expectations(&machine, &Evidence::none(8), Pairs::None)?;
+/// let truth = exact.expectations(&machine, &Evidence::none(8), Pairs::None)?;
 /// assert!(found.log_z < truth.log_z && found.guarantee == Guarantee::LowerBound);
 /// assert!(found.diagnostics.converged && (found.means[0] - truth.means[0]).abs() < 0.1);
 /// # Ok::<(), isinglass::Error>(())

@@ -1,6 +1,6 @@
 //! What variational engines would cost for a machine.
 
-use super::couplings::Couplings;
+use super::couplings::{Couplings, pairs_among};
 use super::panel::Panel;
 use super::response::Plan;
 use super::{Bethe, LinearResponse, MeanField, Tap, VariationalSettings, bethe};
@@ -10,12 +10,11 @@ use crate::{Machine, Result};
 
 /// An offer of each engine, for the free units of a machine.
 pub(in crate::engine) fn offers(machine: &Machine, free: &[usize], budget: Budget) -> Result<Vec<Offer>> {
-    let couplings = Couplings::new(machine, free, false);
-    let pairs = couplings.pairs.len();
+    let pairs = pairs_among(machine, free);
     let field = |with_squares| {
-        Couplings::bytes(free.len(), pairs, with_squares) + Panel::bytes(machine.units(), free.len(), 1)
+        Couplings::bytes(free.len(), pairs.len(), with_squares) + Panel::bytes(machine.units(), free.len(), 1)
     };
-    let (plan, how) = match Plan::new(&couplings)? {
+    let (plan, how) = match Plan::new(free.len(), &pairs)? {
         plan @ Plan::Dense => (plan, "and the inverse of a matrix"),
         plan => (plan, "and part of an inverse, by elimination"),
     };
@@ -23,7 +22,7 @@ pub(in crate::engine) fn offers(machine: &Machine, free: &[usize], budget: Budge
     let settings = VariationalSettings { budget, ..VariationalSettings::default() };
     let messages = bethe::bytes(machine, free, &settings, 1);
     let forest = bethe::Solver::new(machine, free, &settings).is_ok_and(|solver| solver.is_forest());
-    let apart = couplings.are_none();
+    let apart = pairs.iter().all(|pair| pair.coupling == 0.0);
     let or_exact = |exact: bool, answers: Guarantee| if exact { Guarantee::Exact } else { answers };
     let offer = |engine, answers: Guarantee, bytes: u128, what: &str| Offer {
         engine,

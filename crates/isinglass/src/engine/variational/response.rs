@@ -70,8 +70,8 @@ const MOST_WIDTH: usize = 4000;
 const DENSE_ADVANTAGE: f64 = 8.0;
 
 impl Plan {
-    pub(super) fn new(couplings: &Couplings) -> Result<Self> {
-        let (units, pairs) = (couplings.units, &couplings.pairs);
+    /// For some units, of which these pairs are joined.
+    pub(super) fn new(units: usize, pairs: &[Pair]) -> Result<Self> {
         if pairs.is_empty() {
             return Ok(Self::Independent);
         }

@@ -33,21 +33,26 @@ pub(super) fn search(
     temperature: f64,
 ) -> Found {
     let width = panel.width;
+    let rows_with = |means: Vec<f64>| Rows {
+        theory,
+        couplings,
+        schedule: settings.schedule,
+        width,
+        used: panel.rows,
+        fields: panel.fields.clone(),
+        means,
+        logs: vec![Log::new(settings.damping); width],
+        level: Level::new(),
+    };
+    if couplings.are_none() {
+        // Each unit has its field alone: there is nothing to look for.
+        return rows_with(panel.fields.clone()).at_their_fields();
+    }
     let mut best: Option<Found> = None;
     for number in 0..settings.starts {
         let units = free.last().map_or(0, |last| last + 1);
         let start = settings.start(number, units);
-        let mut rows = Rows {
-            theory,
-            couplings,
-            schedule: settings.schedule,
-            width,
-            used: panel.rows,
-            fields: panel.fields.clone(),
-            means: vec![0.0; panel.fields.len()],
-            logs: vec![Log::new(settings.damping); width],
-            level: Level::new(),
-        };
+        let mut rows = rows_with(vec![0.0; panel.fields.len()]);
         rows.begin(&start, free);
         if let Some(anneal) = settings.anneal {
             for warm in anneal.temperatures(temperature) {
@@ -157,40 +162,68 @@ impl Rows<'_> {
         }
     }
 
+    /// The answer for units without couplings.
+    fn at_their_fields(mut self) -> Found {
+        let level = self.level;
+        dispatch!(level, simd => tanh_in_place(simd, &mut self.means));
+        let (residual, log_z) = dispatch!(level, simd => self.finish(simd, false));
+        let iteration = |residual| Iteration { sweeps: 0, residual, damping: 0.0, oscillated: false };
+        Found {
+            converged: vec![true; self.width],
+            iterations: residual.into_iter().map(iteration).collect(),
+            log_z,
+            means: self.means,
+        }
+    }
+
     /// Sweep until the equations hold, and say how well they do.
     fn settle(mut self, settings: &VariationalSettings) -> Found {
         let warm: Vec<usize> = self.logs.iter().map(|log| log.sweeps).collect();
         let mut change = settings.tolerance;
+        self.run(1.0, change, settings.sweeps);
         loop {
-            let done = self.logs.iter().zip(&warm).map(|(log, warm)| log.sweeps - warm).max().unwrap_or(0);
-            self.run(1.0, change, settings.sweeps.saturating_sub(done));
             let level = self.level;
             let (residual, mut log_z) = dispatch!(level, simd => self.finish(simd, false));
-            let holds = |row: usize| residual[row] <= settings.tolerance;
-            let exhausted = |row: usize| self.logs[row].sweeps - warm[row] >= settings.sweeps;
             // The equations may be violated by more than the last change. Changes cannot be made smaller than rounding allows.
-            if (0..self.used).all(|row| holds(row) || exhausted(row)) || change < f64::EPSILON / 8.0 {
-                if (0..self.used).any(|row| residual[row] > NEARLY_HOLDS) {
-                    let (_, strict) = dispatch!(level, simd => self.finish(simd, true));
-                    let rows = log_z.iter_mut().zip(strict).zip(&residual);
-                    rows.filter(|(_, residual)| **residual > NEARLY_HOLDS)
-                        .for_each(|((x, strict), _)| *x = strict);
-                }
-                let iteration = |(log, &residual): (&Log, &f64)| Iteration {
-                    sweeps: log.sweeps,
-                    residual,
-                    damping: log.damping,
-                    oscillated: log.oscillated,
-                };
-                return Found {
-                    converged: (0..self.width).map(holds).collect(),
-                    iterations: self.logs.iter().zip(&residual).map(iteration).collect(),
-                    log_z,
-                    means: self.means,
-                };
-            }
             change /= 8.0;
+            let left = |row: usize| settings.sweeps - (self.logs[row].sweeps - warm[row]);
+            let is_open = |row: usize| residual[row] > settings.tolerance && left(row) > 0;
+            let open: Vec<usize> = (0..self.used).filter(|&row| is_open(row)).collect();
+            if let (Some(sweeps), true) =
+                (open.iter().map(|&row| left(row)).min(), change > f64::EPSILON / 64.0)
+            {
+                self.run_only(&open, 1.0, change, sweeps);
+                continue;
+            }
+            if (0..self.used).any(|row| residual[row] > NEARLY_HOLDS) {
+                let (_, strict) = dispatch!(level, simd => self.finish(simd, true));
+                let rows = log_z.iter_mut().zip(strict).zip(&residual);
+                rows.filter(|(_, residual)| **residual > NEARLY_HOLDS)
+                    .for_each(|((x, strict), _)| *x = strict);
+            }
+            let iteration = |(log, &residual): (&Log, &f64)| Iteration {
+                sweeps: log.sweeps,
+                residual,
+                damping: log.damping,
+                oscillated: log.oscillated,
+            };
+            return Found {
+                converged: residual.iter().map(|residual| *residual <= settings.tolerance).collect(),
+                iterations: self.logs.iter().zip(&residual).map(iteration).collect(),
+                log_z,
+                means: self.means,
+            };
         }
+    }
+
+    /// Sweep some of the rows.
+    fn run_only(&mut self, rows: &[usize], beta: f64, tolerance: f64, sweeps: usize) {
+        if rows.len() == self.used {
+            return self.run(beta, tolerance, sweeps);
+        }
+        let mut few = self.only(rows);
+        few.run(beta, tolerance, sweeps);
+        self.take_back(rows, &few);
     }
 
     /// Sweep, at an inverse temperature relative to the machine's own, until no value changes by more than the tolerance.
@@ -205,10 +238,7 @@ impl Rows<'_> {
             }
             // The rows that take longer go on by themselves.
             if self.width > LANES && open.len() <= self.width / 2 {
-                let mut few = self.only(&open);
-                few.run(beta, tolerance, sweeps - sweep - 1);
-                self.take_back(&open, &few);
-                return;
+                return self.run_only(&open, beta, tolerance, sweeps - sweep - 1);
             }
         }
     }

@@ -5,6 +5,7 @@ use super::panel::Panel;
 use super::response::{self, Curvature};
 use super::search::{Found, search};
 use super::{Theory, VariationalSettings};
+use crate::engine::expectations::packed_pair;
 use crate::engine::parts::{Part, Piece, solve_in_parts, statistics_bytes};
 use crate::engine::{
     Ask, Batch, BatchExpectations, Diagnostics, Expectations, Group, Guarantee, PairMoments, Pairs,
@@ -51,7 +52,7 @@ impl Solver<'_> {
             let inverse = response::dense(self.engine, &couplings, &curvature, 0)?;
             for (a, &unit) in free.iter().enumerate() {
                 for (b, &other) in free.iter().enumerate().skip(a + 1) {
-                    let pair = crate::engine::expectations::packed_pair(machine.units(), unit, other);
+                    let pair = packed_pair(machine.units(), unit, other);
                     correlations.values[pair] += inverse[(a, b)];
                 }
             }
@@ -61,7 +62,7 @@ impl Solver<'_> {
                     Pairs::Edges => pair.edge as usize,
                     _ => {
                         let (a, b) = machine.graph().edges()[pair.edge as usize];
-                        crate::engine::expectations::packed_pair(machine.units(), a, b)
+                        packed_pair(machine.units(), a, b)
                     }
                 };
                 correlations.values[place] += x;
@@ -119,8 +120,11 @@ impl Solver<'_> {
     /// What rows of a group share, and what eight of them cost.
     fn prepare(self, machine: &Machine, group: &Group, ask: Ask) -> Result<Prepared> {
         let couplings = Couplings::new(machine, &group.free, false);
-        let plan =
-            if self.response && ask.statistics { Some(response::Plan::new(&couplings)?) } else { None };
+        let plan = if self.response && ask.statistics {
+            Some(response::Plan::new(couplings.units, &couplings.pairs)?)
+        } else {
+            None
+        };
         if let Some(plan) = &plan {
             let bytes = plan.bytes(group.free.len(), group.rows.len());
             self.check_memory(bytes * rayon::current_num_threads() as u128, group.free.len())?;
@@ -214,7 +218,7 @@ impl Solver<'_> {
             let plan = match plan {
                 Some(plan) => plan,
                 None => {
-                    own = response::Plan::new(couplings)?;
+                    own = response::Plan::new(couplings.units, &couplings.pairs)?;
                     self.check_memory(own.bytes(couplings.units, rows), couplings.units)?;
                     &own
                 }
@@ -236,7 +240,7 @@ impl Solver<'_> {
     fn guarantee(self, couplings: &Couplings) -> Guarantee {
         if couplings.are_none() {
             Guarantee::Exact
-        } else if self.theory == Theory::MeanField {
+        } else if self.theory == Theory::MeanField && !self.response {
             Guarantee::LowerBound
         } else {
             Guarantee::Approximation

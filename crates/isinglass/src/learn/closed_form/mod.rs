@@ -13,7 +13,7 @@ use self::outcome::{Outcome, Record};
 use self::parameters::machine_of;
 use self::precision::Free;
 use super::{Fit, Learner, Observer};
-use crate::engine::Guarantee;
+use crate::engine::{Diagnostics, Guarantee};
 use crate::numeric::dense::Matrix;
 use crate::{Budget, Error, Graph, Machine, Result, Role, Table};
 
@@ -189,6 +189,7 @@ impl ClosedForm {
             log_likelihood: None,
             guarantee: Guarantee::Approximation,
             pseudo_log_likelihood: None,
+            diagnostics: Diagnostics::direct(),
             notes: moments.notes.iter().cloned().chain(gaps).chain(outcome.notes).collect(),
         };
         Ok(ClosedFormFit { fit, remedy: outcome.remedy })

@@ -65,7 +65,12 @@ impl<'c, 'w> Climb<'c, 'w> {
 
     /// The best point of a climb that can go no higher although the gradient is not small.
     pub(super) fn stuck(self) -> Optimum {
-        self.end("no further progress at the precision of the objective".into())
+        let stopped = if self.by_value {
+            "no further progress at the precision of the objective"
+        } else {
+            "no step along the gradient could be taken"
+        };
+        self.end(stopped.into())
     }
 
     /// The objective has no finite value or gradient.

@@ -1,4 +1,6 @@
-//! Where a gradient vanishes that is not the gradient of any value: the steps of limited-memory BFGS, shortened until the gradient gets smaller.
+//! Where a gradient vanishes that is not the gradient of any value: the steps of limited-memory BFGS, shortened until the slope along them says that they do not overshoot.
+//!
+//! Making the gradient smaller would not do as a rule: near a saddle, where fits with hidden units begin, the way up leads through larger gradients.
 
 use std::collections::VecDeque;
 
@@ -8,11 +10,11 @@ use crate::Result;
 /// Curvature pairs kept.
 const MEMORY: usize = 20;
 
-/// A step must make the gradient smaller than the largest of this many before it: a little patience finds its way round bends.
-const PATIENCE: usize = 5;
+/// A step may overshoot the top along its direction as long as the slope back is no steeper than this share of the slope up.
+const OVERSHOOT: f64 = 0.5;
 
-/// By this share of the step, at least.
-const DECREASE: f64 = 1e-4;
+/// No parameter moves by more than this in one step: couplings and biases of 1 are strong.
+const LONGEST: f64 = 1.0;
 
 /// Halvings of a step at most.
 const HALVINGS: usize = 30;
@@ -27,19 +29,13 @@ pub(super) fn maximize(
 ) -> Result<Optimum> {
     let mut here = Point::start(objective, start)?;
     let mut pairs: VecDeque<Pair> = VecDeque::new();
-    let mut norms: VecDeque<f64> = VecDeque::new();
     let mut iteration = 0;
     loop {
         if let Some(stopped) = climb.visit(iteration, &here.parameters, here.value, &here.gradient)? {
             return Ok(climb.end(stopped));
         }
         iteration += 1;
-        norms.push_back(norm(&here.gradient));
-        if norms.len() > PATIENCE {
-            norms.pop_front();
-        }
-        let limit = norms.iter().copied().fold(0.0, f64::max);
-        let Some((step, next)) = shortened(objective, &here, &mut pairs, limit)? else {
+        let Some((step, next)) = shortened(objective, &here, &mut pairs)? else {
             return Ok(climb.stuck());
         };
         let pair = Pair::new(step, &here.gradient, &next.gradient);
@@ -53,12 +49,11 @@ pub(super) fn maximize(
     }
 }
 
-/// The longest of the step, its half, its quarter … that makes the gradient smaller; without what was learned of the curvature if need be.
+/// The longest of the step, its half, its quarter … that does not overshoot; without what was learned of the curvature if need be.
 fn shortened(
     objective: &dyn Objective,
     here: &Point,
     pairs: &mut VecDeque<Pair>,
-    limit: f64,
 ) -> Result<Option<(Vec<f64>, Point)>> {
     loop {
         let mut direction = newton_step(pairs, &here.gradient);
@@ -66,12 +61,13 @@ fn shortened(
             pairs.clear();
             direction.clone_from(&here.gradient);
         }
-        // Nothing is known of the curvature yet: a step no longer than 1.
-        let first = if pairs.is_empty() { 1.0 / norm(&here.gradient).max(1.0) } else { 1.0 };
+        let slope = dot(&direction, &here.gradient);
+        let largest = direction.iter().fold(0.0, |most: f64, d| most.max(d.abs()));
+        let first = (LONGEST / largest).min(1.0);
         for halving in 0..HALVINGS {
             let length = first * 0.5f64.powi(halving as i32);
             let next = Point::trial(objective, here.moved(length, &direction))?;
-            if next.value.is_finite() && norm(&next.gradient) <= (1.0 - DECREASE * length) * limit {
+            if next.value.is_finite() && dot(&direction, &next.gradient) >= -OVERSHOOT * slope {
                 return Ok(Some((direction.iter().map(|d| length * d).collect(), next)));
             }
         }
