@@ -36,7 +36,7 @@ fn gaps_are_filled_in_the_words_of_their_columns() {
     assert_eq!(
         answer,
         serde_json::json!({"output": "all.csv", "rows": 4, "filled": 6, "added": [], "engine": "decimate",
-            "guarantee": "exact", "converged": true, "mixing": null})
+            "guarantee": "exact", "converged": true, "mixing": null, "iteration": null})
     );
     let (input, found) = (cells(table, ','), cells(&room.read("all.csv"), ','));
     let words = |unit: usize, given: &[(usize, f64)], words: [&str; 2]| {

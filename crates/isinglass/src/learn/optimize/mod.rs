@@ -45,7 +45,7 @@ pub trait Objective {
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub enum Method {
     /// Limited-memory BFGS (Liu and Nocedal 1989) with a Moré–Thuente line search. For a gradient that is not that of the value, the same
-    /// steps, shortened until the slope along them says that they do not overshoot.
+    /// steps, shortened as the gradient itself tells.
     #[default]
     Lbfgs,
     /// Nonlinear conjugate gradients: the Polak–Ribière formula, cut off at 0 (Gilbert and Nocedal 1992), with a strong-Wolfe

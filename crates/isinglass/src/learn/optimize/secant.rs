@@ -1,6 +1,7 @@
-//! Where a gradient vanishes that is not the gradient of any value: the steps of limited-memory BFGS, shortened until the slope along them says that they do not overshoot.
+//! Where a gradient vanishes that is not the gradient of any value: the steps of limited-memory BFGS, shortened as the gradient itself tells.
 //!
-//! Making the gradient smaller would not do as a rule: near a saddle, where fits with hidden units begin, the way up leads through larger gradients.
+//! Where it fell along the last step, as on the way to a top, a step is to make it smaller. Where it grew, as at the saddles at which fits with hidden units begin, that would
+//! lead back to the saddle; there a step is only not to overshoot the top along its own direction.
 
 use std::collections::VecDeque;
 
@@ -9,6 +10,18 @@ use crate::Result;
 
 /// Curvature pairs kept.
 const MEMORY: usize = 20;
+
+/// Gradients are compared with the largest of this many before: a little patience finds its way round bends.
+const PATIENCE: usize = 5;
+
+/// A step that is to make the gradient smaller does so by this share of its length, at least.
+const DECREASE: f64 = 1e-4;
+
+/// Halvings after which a step no longer needs to make the gradient smaller.
+const HALVINGS_FOR_DECREASE: usize = 6;
+
+/// No step makes the gradient larger than this many times the largest before.
+const GROWTH: f64 = 1.5;
 
 /// A step may overshoot the top along its direction as long as the slope back is no steeper than this share of the slope up.
 const OVERSHOOT: f64 = 0.5;
@@ -19,6 +32,9 @@ const LONGEST: f64 = 1.0;
 /// Halvings of a step at most.
 const HALVINGS: usize = 30;
 
+/// Iterations without a smaller gradient after which there is no hope of a place where it vanishes.
+const HOPE: usize = 200;
+
 /// Pairs of steps and changes of the gradient whose cosine is below this say nothing about curvature.
 const LEAST_CURVATURE: f64 = 1e-8;
 
@@ -27,54 +43,102 @@ pub(super) fn maximize(
     start: Vec<f64>,
     mut climb: Climb<'_, '_>,
 ) -> Result<Optimum> {
+    let mut search = Search { objective, pairs: VecDeque::new(), norms: VecDeque::new(), falls: false };
     let mut here = Point::start(objective, start)?;
-    let mut pairs: VecDeque<Pair> = VecDeque::new();
     let mut iteration = 0;
+    let mut smallest = (f64::INFINITY, 0);
     loop {
         if let Some(stopped) = climb.visit(iteration, &here.parameters, here.value, &here.gradient)? {
             return Ok(climb.end(stopped));
         }
+        if norm(&here.gradient) < smallest.0 {
+            smallest = (norm(&here.gradient), iteration);
+        } else if iteration - smallest.1 >= HOPE {
+            return Ok(climb.end(format!(
+                "the gradient has not become smaller for {HOPE} iterations: there may be no place where it vanishes"
+            )));
+        }
         iteration += 1;
-        let Some((step, next)) = shortened(objective, &here, &mut pairs)? else {
+        let Some((step, next)) = search.step(&here)? else {
             return Ok(climb.stuck());
         };
-        let pair = Pair::new(step, &here.gradient, &next.gradient);
-        if pair.product > LEAST_CURVATURE * norm(&pair.step) * norm(&pair.change) {
-            if pairs.len() == MEMORY {
-                pairs.pop_front();
-            }
-            pairs.push_back(pair);
-        }
+        search.learn(Pair::new(step, &here.gradient, &next.gradient));
         here = next;
     }
 }
 
-/// The longest of the step, its half, its quarter … that does not overshoot; without what was learned of the curvature if need be.
-fn shortened(
-    objective: &dyn Objective,
-    here: &Point,
-    pairs: &mut VecDeque<Pair>,
-) -> Result<Option<(Vec<f64>, Point)>> {
-    loop {
-        let mut direction = newton_step(pairs, &here.gradient);
-        if dot(&direction, &here.gradient) <= 0.0 {
-            pairs.clear();
-            direction.clone_from(&here.gradient);
+/// What is known of the way so far.
+struct Search<'a> {
+    objective: &'a dyn Objective,
+    pairs: VecDeque<Pair>,
+    /// The latest gradients' lengths.
+    norms: VecDeque<f64>,
+    /// Whether the gradient fell along the last step.
+    falls: bool,
+}
+
+impl Search<'_> {
+    /// A step and where it leads; without what was learned of the curvature if need be.
+    fn step(&mut self, here: &Point) -> Result<Option<(Vec<f64>, Point)>> {
+        self.norms.push_back(norm(&here.gradient));
+        if self.norms.len() > PATIENCE {
+            self.norms.pop_front();
         }
-        let slope = dot(&direction, &here.gradient);
+        loop {
+            let mut direction = newton_step(&self.pairs, &here.gradient);
+            if dot(&direction, &here.gradient) <= 0.0 {
+                self.pairs.clear();
+                direction.clone_from(&here.gradient);
+            }
+            if let Some(found) = self.shortened(here, &direction)? {
+                return Ok(Some(found));
+            }
+            if self.pairs.is_empty() {
+                return Ok(None);
+            }
+            self.pairs.clear();
+        }
+    }
+
+    /// The longest of a step, its half, its quarter … that will do.
+    fn shortened(&self, here: &Point, direction: &[f64]) -> Result<Option<(Vec<f64>, Point)>> {
+        let slope = dot(direction, &here.gradient);
         let largest = direction.iter().fold(0.0, |most: f64, d| most.max(d.abs()));
-        let first = (LONGEST / largest).min(1.0);
+        let limit = self.norms.iter().copied().fold(0.0, f64::max);
+        let mut fallback = None;
         for halving in 0..HALVINGS {
-            let length = first * 0.5f64.powi(halving as i32);
-            let next = Point::trial(objective, here.moved(length, &direction))?;
-            if next.value.is_finite() && dot(&direction, &next.gradient) >= -OVERSHOOT * slope {
-                return Ok(Some((direction.iter().map(|d| length * d).collect(), next)));
+            let length = (LONGEST / largest).min(1.0) * 0.5f64.powi(halving as i32);
+            let next = Point::trial(self.objective, here.moved(length, direction))?;
+            if !next.value.is_finite() {
+                continue;
+            }
+            let norm = norm(&next.gradient);
+            let step = || direction.iter().map(|d| length * d).collect();
+            if self.falls && norm <= (1.0 - DECREASE * length) * limit {
+                return Ok(Some((step(), next)));
+            }
+            if norm <= GROWTH * limit && dot(direction, &next.gradient) >= -OVERSHOOT * slope {
+                if !self.falls {
+                    return Ok(Some((step(), next)));
+                }
+                fallback.get_or_insert_with(|| (step(), next));
+            }
+            if halving >= HALVINGS_FOR_DECREASE && fallback.is_some() {
+                break;
             }
         }
-        if pairs.is_empty() {
-            return Ok(None);
+        Ok(fallback)
+    }
+
+    /// Remember what a step told of the curvature.
+    fn learn(&mut self, pair: Pair) {
+        self.falls = pair.product > LEAST_CURVATURE * norm(&pair.step) * norm(&pair.change);
+        if self.falls {
+            if self.pairs.len() == MEMORY {
+                self.pairs.pop_front();
+            }
+            self.pairs.push_back(pair);
         }
-        pairs.clear();
     }
 }
 
