@@ -12,11 +12,11 @@ const UNITS: usize = 200;
 const CLAMPED: usize = 40;
 const ROWS: usize = 10_000;
 
-/// Sweeps of the comparison with products: as many as a search of this machine takes.
+/// Sweeps of the comparison with products: about as many as a search of this machine takes.
 const SWEEPS: usize = 20;
 
 fn dense() -> Machine {
-    let numbers = Numbers::Normal { mean: 0.0, deviation: 0.5 / (UNITS as f64).sqrt() };
+    let numbers = Numbers::Normal { mean: 0.0, deviation: 0.25 / (UNITS as f64).sqrt() };
     Machine::from_graph(topology::full(UNITS)).with_numbers(&numbers, &numbers, 1).expect("numbers fit")
 }
 

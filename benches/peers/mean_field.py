@@ -31,9 +31,9 @@ def main():
     sweeps, products = time["mean field, 20 sweeps"], time["its matrix products, 20 and one"]
 
     random = np.random.default_rng(0)
-    weights = random.normal(0.0, 0.5 / UNITS**0.5, (UNITS, UNITS))
+    weights = random.normal(0.0, 0.25 / UNITS**0.5, (UNITS, UNITS))
     weights = np.triu(weights, 1) + np.triu(weights, 1).T
-    biases = random.normal(0.0, 0.5 / UNITS**0.5, UNITS)
+    biases = random.normal(0.0, 0.25 / UNITS**0.5, UNITS)
     states = random.choice([-1.0, 1.0], (ROWS, CLAMPED))
     fields = biases[CLAMPED:] + states @ weights[:CLAMPED, CLAMPED:]
     couplings = np.ascontiguousarray(weights[CLAMPED:, CLAMPED:])
