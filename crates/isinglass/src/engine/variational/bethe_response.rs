@@ -2,21 +2,27 @@
 //!
 //! The curvature of the Bethe free energy is known in terms of the beliefs (Welling & Teh 2004, "Linear response algorithms for approximate inference in graphical models"):
 //! with `ρ_ij` the correlation coefficient of two coupled units, the scaled inverse of the response is
-//! `B_ii = 1 + Σ_j ρ_ij² / (1 − ρ_ij²)` and `B_ij = −ρ_ij / (1 − ρ_ij²)`. On a forest the response is exact.
+//! `B_ii = 1 + Σ_j ρ_ij² / (1 − ρ_ij²)` and `B_ij = −ρ_ij / (1 − ρ_ij²)`.
+//!
+//! On a forest the response is exact, and nothing has to be inverted: the beliefs have the moments of the couplings, and those of other pairs are products along the way between them.
+//! Elsewhere an inverse loses as many digits as `1 − ρ²`, which comes from the beliefs without cancellation, has zeros in front.
 
-use super::bethe::{Solved, Solver};
+use super::bethe::{MESSAGE_COST, Solved, Solver, bytes};
 use super::couplings::{Couplings, Pair};
-use super::panel::Panel;
 use super::response::{self, Curvature, Plan};
 use super::{LinearResponse, VariationalSettings};
+use crate::engine::exact::digits::guarantee;
 use crate::engine::expectations::packed_pair;
 use crate::engine::parts::{Part, Piece, solve_in_parts, statistics_bytes};
 use crate::engine::{Ask, Batch, BatchExpectations, Expectations, Group, Guarantee, PairMoments, Pairs};
 use crate::numeric::lanes::LANES;
 use crate::{Error, Evidence, Machine, Result};
 
-/// About what a message costs in eight rows, all sweeps together, in nanoseconds.
-const MESSAGE_COST: f64 = 1000.0;
+/// With a smaller `1 − ρ²`, an inverse would have fewer than six digits.
+const LEAST_REST: f64 = 1e-10;
+
+/// Two units with a smaller product of standard deviations, which bounds their covariance, count as independent where they are tied too strongly.
+const NO_COVARIANCE: f64 = 1e-10;
 
 /// Expectations under one evidence.
 pub(super) fn single(
@@ -27,44 +33,42 @@ pub(super) fn single(
 ) -> Result<Expectations> {
     machine.check_evidence(evidence)?;
     let free: Vec<usize> = evidence.free().collect();
-    let n = machine.units();
+    let copies = if pairs == Pairs::All { 2 } else { 1 };
+    let room = bytes(machine, &free, settings, 1)
+        + response_bytes(machine, free.len(), 1)
+        + 8 * copies * PairMoments::count(pairs, machine.graph()) as u128;
+    check_memory(settings, room, free.len())?;
     let solver = Solver::new(machine, &free, settings)?;
     let couplings = Couplings::new(machine, &free, false);
-    let plan =
-        if pairs == Pairs::Edges { Plan::new(couplings.units, &couplings.pairs)? } else { Plan::Dense };
-    let bytes = 8 * PairMoments::count(pairs, machine.graph()) as u128
-        + if pairs == Pairs::None { 0 } else { plan.bytes(free.len(), 1) };
-    check_memory(settings, bytes, free.len())?;
-    let solved = solver.solve::<1>(&[evidence.cells()]);
-    let means: Vec<f64> = solved.means.iter().map(|&[mean]| mean).collect();
-    let mut correlations = PairMoments::collect(pairs, machine.graph(), |a, b| means[a] * means[b]);
-    match pairs {
-        Pairs::None => {}
+    let plan = match pairs {
+        _ if solver.is_forest() => Plan::Independent,
+        Pairs::None => Plan::Independent,
+        Pairs::Edges => Plan::new(couplings.units, &couplings.pairs)?,
+        Pairs::All => Plan::Dense,
+    };
+    check_memory(settings, room + plan.bytes(free.len(), 1), free.len())?;
+    let mut solved = solver.solve::<1>(&[evidence.cells()]);
+    let values = match pairs {
+        Pairs::None => Vec::new(),
         Pairs::Edges => {
-            let responses =
-                plan.responses(LinearResponse::NAME, &couplings, &curvature(&couplings, &free, &solved), 1)?;
-            for (pair, x) in couplings.pairs.iter().zip(responses) {
-                correlations.values[pair.edge as usize] += x;
-            }
+            respond(machine, &solver, &couplings, &plan, &mut solved, 1)?;
+            solved.moments.iter().map(|&[moment]| moment).collect()
         }
-        Pairs::All => {
-            let inverse =
-                response::dense(LinearResponse::NAME, &couplings, &curvature(&couplings, &free, &solved), 0)?;
-            for (a, &unit) in free.iter().enumerate() {
-                for (b, &other) in free.iter().enumerate().skip(a + 1) {
-                    correlations.values[packed_pair(n, unit, other)] += inverse[(a, b)];
-                }
-            }
-        }
-    }
-    let is_exact = solver.is_forest() && solved.diagnostics[0].converged;
+        Pairs::All if solver.is_forest() => solver.all_pairs(&solved),
+        Pairs::All => all_pairs(machine, &couplings, &free, &solved)?,
+    };
+    let Solved { log_z: [log_z], means, diagnostics: [diagnostics], .. } = solved;
     Ok(Expectations {
-        log_z: Some(solved.log_z[0]),
-        means,
-        correlations,
-        guarantee: if is_exact { Guarantee::Exact } else { Guarantee::Approximation },
+        log_z: Some(log_z),
+        means: means.into_iter().map(|[mean]| mean).collect(),
+        correlations: PairMoments { pairs, values },
+        guarantee: if solver.is_forest() && diagnostics.converged {
+            guarantee(machine, free)
+        } else {
+            Guarantee::Approximation
+        },
         errors: None,
-        diagnostics: solved.diagnostics[0],
+        diagnostics,
     })
 }
 
@@ -77,18 +81,37 @@ pub(super) fn batch(
 ) -> Result<BatchExpectations> {
     Error::check_length("units of the batch", batch.units(), machine.units())?;
     settings.check(machine.temperature())?;
-    let sums = if ask.statistics { statistics_bytes(machine) } else { 0 };
-    let free = batch.groups().iter().map(|group| group.free.len()).max().unwrap_or(0);
-    let edges = machine.graph().edges().len();
-    let each = Couplings::bytes(free, edges, false) + Panel::bytes(machine.units() + edges, free, LANES);
-    check_memory(settings, each * rayon::current_num_threads() as u128 + sums, free)?;
-    let cost = |_: usize, group: &Group| {
+    let prepare = |group: &Group| prepare(machine, group, ask, settings);
+    let plans: Vec<Plan> = batch.groups().iter().map(prepare).collect::<Result<_>>()?;
+    let cost = |number: usize, group: &Group| {
         let degree = |&unit: &usize| machine.graph().degree(unit).min(group.free.len());
-        group.free.iter().map(degree).sum::<usize>() as f64 * MESSAGE_COST
+        let messages = group.free.iter().map(degree).sum::<usize>() as f64 * MESSAGE_COST;
+        messages + plans[number].cost(group.free.len())
     };
-    solve_in_parts(machine, batch, ask, cost, |pieces, part| {
-        pieces.iter().try_for_each(|piece| solve_piece(machine, batch, ask, piece, settings, part))
-    })
+    let mut answer = solve_in_parts(machine, batch, ask, cost, |pieces, part| {
+        let solve = |piece| solve_piece(machine, batch, ask, piece, &plans, settings, part);
+        pieces.iter().try_for_each(solve)
+    })?;
+    if answer.guarantee == Guarantee::Exact {
+        // Differences between rows matter here, so the clamped units' terms count as well.
+        answer.guarantee = guarantee(machine, 0..machine.units());
+    }
+    Ok(answer)
+}
+
+/// How rows of a group are inverted, if all that they need at once on every thread fits the budget.
+fn prepare(machine: &Machine, group: &Group, ask: Ask, settings: &VariationalSettings) -> Result<Plan> {
+    let free = &group.free;
+    let sums = if ask.statistics { statistics_bytes(machine) } else { 0 };
+    let each = bytes(machine, free, settings, LANES) + response_bytes(machine, free.len(), LANES);
+    let threads = rayon::current_num_threads() as u128;
+    check_memory(settings, each * threads + sums, free.len())?;
+    if !ask.statistics || Solver::new(machine, free, settings)?.is_forest() {
+        return Ok(Plan::Independent);
+    }
+    let plan = Plan::new(&Couplings::new(machine, free, false))?;
+    check_memory(settings, (each + plan.bytes(free.len(), LANES)) * threads + sums, free.len())?;
+    Ok(plan)
 }
 
 fn solve_piece(
@@ -96,65 +119,127 @@ fn solve_piece(
     batch: &Batch,
     ask: Ask,
     piece: &Piece,
+    plans: &[Plan],
     settings: &VariationalSettings,
     part: &mut Part,
 ) -> Result<()> {
     let free = &batch.groups()[piece.group].free;
     let solver = Solver::new(machine, free, settings)?;
     let couplings = Couplings::new(machine, free, false);
-    let plan = if ask.statistics { Plan::new(couplings.units, &couplings.pairs)? } else { Plan::Independent };
-    check_memory(settings, plan.bytes(free.len(), LANES) * rayon::current_num_threads() as u128, free.len())?;
     for first in piece.rows.clone().step_by(LANES) {
         let places = first..piece.rows.end.min(first + LANES);
         let rows: Vec<&[i8]> = places.clone().map(|place| batch.row(place)).collect();
-        let solved = solver.solve::<LANES>(&rows);
-        part.log_z.extend(&solved.log_z[..rows.len()]);
-        for (row, diagnostics) in solved.diagnostics[..rows.len()].iter().enumerate() {
-            part.diagnostics = part.diagnostics.and(*diagnostics);
-            if !(solver.is_forest() && diagnostics.converged) {
-                part.guarantee = Guarantee::Approximation;
-            }
-            if ask.means {
-                part.means.extend(solved.means.iter().map(|mean| mean[row]));
-            }
+        let mut solved = solver.solve::<LANES>(&rows);
+        if ask.statistics {
+            respond(machine, &solver, &couplings, &plans[piece.group], &mut solved, rows.len())?;
         }
-        let Some(statistics) = &mut part.statistics else { continue };
-        let mut weights = [0.0; LANES];
-        weights[..rows.len()].copy_from_slice(&batch.weights()[places]);
-        let sum = |x: &[f64; LANES]| x.iter().zip(&weights).map(|(x, weight)| x * weight).sum::<f64>();
-        statistics.weight += weights.iter().sum::<f64>();
-        for (total, mean) in statistics.means.iter_mut().zip(&solved.means) {
-            *total += sum(mean);
-        }
-        for (total, &(a, b)) in statistics.edges.iter_mut().zip(machine.graph().edges()) {
-            *total += sum(&std::array::from_fn(|row| solved.means[a][row] * solved.means[b][row]));
-        }
-        let curvature = curvature(&couplings, free, &solved);
-        let responses = plan.responses(LinearResponse::NAME, &couplings, &curvature, rows.len())?;
-        for (pair, x) in couplings.pairs.iter().zip(responses.as_chunks().0) {
-            statistics.edges[pair.edge as usize] += sum(x);
+        solved.record(&batch.weights()[places], ask, part);
+        let converged = solved.diagnostics[..rows.len()].iter().all(|diagnostics| diagnostics.converged);
+        if !(solver.is_forest() && converged) {
+            part.guarantee = Guarantee::Approximation;
         }
     }
     Ok(())
 }
 
+/// Put the moments that linear response gives in the place of those of the beliefs. On a forest these are the same, but for edges without coupling.
+fn respond<const N: usize>(
+    machine: &Machine,
+    solver: &Solver<'_>,
+    couplings: &Couplings,
+    plan: &Plan,
+    solved: &mut Solved<N>,
+    rows: usize,
+) -> Result<()> {
+    if solver.is_forest() {
+        solver.follow_idle_edges(solved);
+        return Ok(());
+    }
+    let curvature = curvature(machine, couplings, solved, rows)?;
+    let responses = plan.responses(LinearResponse::NAME, couplings, &curvature, rows)?;
+    for (pair, x) in couplings.pairs.iter().zip(responses.as_chunks::<N>().0) {
+        let (a, b) = machine.graph().edges()[pair.edge as usize];
+        solved.moments[pair.edge as usize] =
+            std::array::from_fn(|row| solved.means[a][row] * solved.means[b][row] + x[row]);
+    }
+    Ok(())
+}
+
+/// The moments of all pairs of a machine with cycles.
+fn all_pairs(
+    machine: &Machine,
+    couplings: &Couplings,
+    free: &[usize],
+    solved: &Solved<1>,
+) -> Result<Vec<f64>> {
+    let n = machine.units();
+    let product = |a: usize, b: usize| solved.means[a][0] * solved.means[b][0];
+    let mut values = PairMoments::collect(Pairs::All, machine.graph(), product).values;
+    let curvature = curvature(machine, couplings, solved, 1)?;
+    let inverse = response::dense(LinearResponse::NAME, couplings, &curvature, 0)?;
+    for (a, &unit) in free.iter().enumerate() {
+        for (b, &other) in free.iter().enumerate().skip(a + 1) {
+            values[packed_pair(n, unit, other)] += inverse[(a, b)];
+        }
+    }
+    Ok(values)
+}
+
 /// The curvature at the beliefs of some rows.
-fn curvature<const N: usize>(couplings: &Couplings, free: &[usize], solved: &Solved<N>) -> Curvature {
-    let scales: Vec<[f64; N]> = free.iter().map(|&unit| solved.variances[unit].map(f64::sqrt)).collect();
-    let mut diagonal = vec![[1.0; N]; free.len()];
+///
+/// # Errors
+/// [`Error::Numerical`] where two units are tied so strongly that the inverse would have no digits.
+fn curvature<const N: usize>(
+    machine: &Machine,
+    couplings: &Couplings,
+    solved: &Solved<N>,
+    rows: usize,
+) -> Result<Curvature> {
+    let mut scales = vec![[0.0; N]; couplings.units];
+    let mut diagonal = vec![[1.0; N]; couplings.units];
     let mut pairs = Vec::with_capacity(couplings.pairs.len() * N);
     for &Pair { a, b, edge, .. } in &couplings.pairs {
+        let (unit, other) = machine.graph().edges()[edge as usize];
+        scales[a as usize] = solved.variances[unit].map(f64::sqrt);
+        scales[b as usize] = solved.variances[other].map(f64::sqrt);
         for row in 0..N {
             let both = scales[a as usize][row] * scales[b as usize][row];
+            let (covariance, rest) =
+                (solved.covariances[edge as usize][row], solved.rests[edge as usize][row]);
             // A unit whose mean has reached ±1 answers to nothing.
-            let rho = if both > 0.0 { solved.covariances[edge as usize][row] / both } else { 0.0 };
-            let rest = 1.0 - rho * rho;
+            let is_certain = both <= f64::MIN_POSITIVE || (rest < LEAST_REST && both <= NO_COVARIANCE);
+            if is_certain || row >= rows {
+                pairs.push(0.0);
+                continue;
+            }
+            if rest < LEAST_REST {
+                return Err(tied(machine, unit, other, rest));
+            }
+            // Of large ρ, 1 − ρ² knows more digits.
+            let rho = if rest < 0.5 { (1.0 - rest).sqrt().copysign(covariance) } else { covariance / both };
             diagonal[a as usize][row] += rho * rho / rest;
             diagonal[b as usize][row] += rho * rho / rest;
             pairs.push(-rho / rest);
         }
     }
-    Curvature { width: N, scales: scales.into_flattened(), diagonal: diagonal.into_flattened(), pairs }
+    Ok(Curvature { width: N, scales: scales.into_flattened(), diagonal: diagonal.into_flattened(), pairs })
+}
+
+fn tied(machine: &Machine, a: usize, b: usize, rest: f64) -> Error {
+    let (a, b) = (machine.name(a), machine.name(b));
+    Error::Numerical {
+        method: LinearResponse::NAME,
+        problem: format!(
+            "units {a} and {b}, on a cycle or beside one, are tied so strongly (1 − ρ² = {rest:.1e}, expected at least {LEAST_REST:e}) \
+             that the response around bethe would have no digits; another theory to respond around may help"
+        ),
+    }
+}
+
+/// The bytes of couplings, and of the curvature of some rows and the response to it.
+fn response_bytes(machine: &Machine, free: usize, rows: usize) -> u128 {
+    let edges = machine.graph().edges().len();
+    Couplings::bytes(free, edges, false) + 8 * rows as u128 * (4 * free as u128 + 4 * edges as u128)
 }
 
 fn check_memory(settings: &VariationalSettings, bytes: u128, free: usize) -> Result<()> {

@@ -8,6 +8,16 @@
 //! ```
 //!
 //! (Yedidia, Freeman & Weiss 2005, here in messages). In this form it is stationary where the messages satisfy their equations: an error ε in them makes one of ε² in log Z.
+//!
+//! How far two coupled units are from being one, `1 − ρ²` with their correlation coefficient `ρ = c_ij / √((1 − m_i²)(1 − m_j²))`, would cancel where couplings are strong. Put into the four probabilities
+//! of the pair, the determinant of its covariances is a sum of products,
+//!
+//! ```text
+//! (1 − m_i²)(1 − m_j²) − c_ij² = 16 [p₊₋ p₋₊ (p₊₊ + p₋₋) + p₊₊ p₋₋ (p₊₋ + p₋₊)] = 16 Z_ij(−v) / Z_ij(v)³
+//! ```
+//!
+//! since `p₊₊ p₋₋ = e^(2v) / Z_ij²` and `p₊₋ p₋₊ = e^(−2v) / Z_ij²`; the last form is the first with the coupling turned round. Divided by the variances `4 / (2cosh H)²`, it gives
+//! `ln(1 − ρ²) = ln Z_ij(−v) − 3 ln Z_ij(v) + 2 ln 2cosh H_i + 2 ln 2cosh H_j`.
 
 use fearless_simd::{Level, Simd, dispatch, f64x8, prelude::*};
 
@@ -29,12 +39,14 @@ pub(super) struct Beliefs<const N: usize> {
     pub(super) moments: Vec<[f64; N]>,
     /// ⟨s_i s_j⟩ − ⟨s_i⟩⟨s_j⟩ of each link ahead, without cancellation.
     pub(super) covariances: Vec<[f64; N]>,
+    /// `1 − ρ²` of each link ahead, without cancellation.
+    pub(super) rests: Vec<[f64; N]>,
 }
 
 impl<const N: usize> Beliefs<N> {
     /// The bytes of all numbers.
     pub(super) fn bytes(free: usize, links: usize) -> u128 {
-        8 * N as u128 * (3 * free as u128 + 2 * links as u128)
+        8 * N as u128 * 3 * (free as u128 + links as u128)
     }
 
     /// Of messages as they are, at the machine's own temperature.
@@ -48,6 +60,7 @@ impl<const N: usize> Beliefs<N> {
             variances: vec![[0.0; N]; locals.len()],
             moments: vec![[0.0; N]; edges.len()],
             covariances: vec![[0.0; N]; edges.len()],
+            rests: vec![[1.0; N]; edges.len()],
         };
         dispatch!(Level::new(), simd => beliefs.read(simd, messages));
         beliefs
@@ -87,11 +100,15 @@ impl<const N: usize> Beliefs<N> {
             residual = residual.max(distance(simd, message(simd, v, a), out));
             residual = residual.max(distance(simd, message(simd, v, b), incoming));
             // Half the log-odds of equal against unequal.
-            let tie = v + message(simd, a, b);
-            let log = (ln_two_cosh(simd, a + b) + ln_two_cosh(simd, a - b)) * half + ln_two_cosh(simd, tie);
+            let alike = message(simd, a, b);
+            let tie = v + alike;
+            let uncoupled = (ln_two_cosh(simd, a + b) + ln_two_cosh(simd, a - b)) * half;
+            let log = uncoupled + ln_two_cosh(simd, tie);
             put(&mut self.moments, first, tanh(simd, tie));
             put(&mut self.covariances, first, covariance(simd, v, log));
             let apart = log - gather(simd, &logs, sender) - gather(simd, &logs, receiver);
+            let turned = uncoupled + ln_two_cosh(simd, alike - v);
+            put(&mut self.rests, first, rest(simd, turned - log, apart));
             let mut lanes = [0.0; LANES];
             apart.store_array(&mut lanes);
             for terms in lanes.chunks(N).take(links - first) {
@@ -123,6 +140,14 @@ fn covariance<S: Simd>(simd: S, v: f64x8<S>, log_z: f64x8<S>) -> f64x8<S> {
     let sinh = (slope + slope) / (one + slope);
     let exponent = (size - log_z) * f64x8::splat(simd, 2.0);
     (sinh * exp_nonpositive(simd, exponent) * f64x8::splat(simd, 4.0)).copysign(v)
+}
+
+/// `1 − ρ²`, given `ln Z_ij(−v)/Z_ij(v)` and `ln Z_ij(v) / (2cosh H_i 2cosh H_j)`.
+#[inline(always)]
+fn rest<S: Simd>(simd: S, turned: f64x8<S>, apart: f64x8<S>) -> f64x8<S> {
+    let exponent = apart.mul_add(f64x8::splat(simd, -2.0), turned);
+    // Where messages are not at rest, it may come out above 1.
+    exp_nonpositive(simd, exponent.min(f64x8::splat(simd, 0.0)))
 }
 
 /// Store what a vector holds of the numbers from a place on.

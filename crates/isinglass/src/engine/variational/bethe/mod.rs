@@ -14,6 +14,7 @@ mod search;
 mod solver;
 mod wiring;
 
+pub(super) use self::rows::MESSAGE_COST;
 pub(super) use self::solver::{Solved, Solver, bytes};
 use super::VariationalSettings;
 use crate::engine::exact::digits::guarantee;

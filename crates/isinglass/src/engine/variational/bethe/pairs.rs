@@ -1,4 +1,4 @@
-//! The moments of all pairs.
+//! The moments of pairs without coupling.
 
 use super::solver::{Solved, Solver};
 use crate::engine::expectations::packed_pair;
@@ -11,7 +11,7 @@ impl Solver<'_> {
     /// `cov(i, j) = cov(i, r) cov(r, j) / var(r)`. Elsewhere they count as independent.
     ///
     /// *Complexity*: quadratic in the units.
-    pub(super) fn all_pairs(&self, solved: &Solved<1>) -> Vec<f64> {
+    pub(in crate::engine::variational) fn all_pairs(&self, solved: &Solved<1>) -> Vec<f64> {
         let graph = self.machine.graph();
         let n = self.machine.units();
         let product = |a: usize, b: usize| solved.means[a][0] * solved.means[b][0];
@@ -20,17 +20,13 @@ impl Solver<'_> {
         if self.is_forest() {
             let unit = |place: u32| self.free[self.wiring.locals[place as usize] as usize];
             let places = self.wiring.locals.len();
-            let back = &self.wiring.back;
             // Covariances first: the products are added when no more are made from them.
             let mut covariances = vec![0.0; values.len()];
             for place in 0..places {
-                let Some(link) = back.of(place..place + 1).next() else { continue };
-                let mirror = back.mirrors[link] as usize;
-                let (own, parent) = (unit(place as u32), unit(self.wiring.ahead.senders[mirror]));
-                let [tied] = solved.covariances[self.wiring.edges[mirror] as usize];
-                // A unit that is certain passes nothing on.
+                let Some((parent, edge)) = self.before(place) else { continue };
+                let (own, parent) = (unit(place as u32), unit(parent as u32));
                 let [spread] = solved.variances[parent];
-                let slope = if spread > f64::MIN_POSITIVE { tied / spread } else { 0.0 };
+                let [slope] = slopes(solved, parent, edge);
                 for before in (0..place as u32).map(unit) {
                     let through = if before == parent { spread } else { covariances[pair(parent, before)] };
                     covariances[pair(own, before)] = slope * through;
@@ -46,4 +42,51 @@ impl Solver<'_> {
         }
         values
     }
+
+    /// Give the edges of a forest that join free units without coupling them their exact moments, too: those of `all_pairs`.
+    ///
+    /// *Complexity*: for each such edge, the way between its ends.
+    pub(in crate::engine::variational) fn follow_idle_edges<const N: usize>(&self, solved: &mut Solved<N>) {
+        if !(self.wiring.is_forest && self.wiring.has_idle_edges) {
+            return;
+        }
+        let mut place_of = vec![None; self.machine.units()];
+        for (place, &local) in self.wiring.locals.iter().enumerate() {
+            place_of[self.free[local as usize]] = Some(place);
+        }
+        let unit = |place: usize| self.free[self.wiring.locals[place] as usize];
+        for (edge, &(a, b)) in self.machine.graph().edges().iter().enumerate() {
+            let (Some(mut from), Some(mut to)) = (place_of[a], place_of[b]) else { continue };
+            if self.machine.weights()[edge] / self.machine.temperature() != 0.0 {
+                continue;
+            }
+            // From the later end back, until both ends are at the same unit.
+            let mut covariance = [1.0; N];
+            while from != to {
+                let later = from.max(to);
+                let Some((parent, link)) = self.before(later) else { break };
+                let slope = slopes(solved, unit(parent), link);
+                covariance = std::array::from_fn(|row| covariance[row] * slope[row]);
+                (from, to) = (from.min(to), parent);
+            }
+            if from == to {
+                let spread = &solved.variances[unit(from)];
+                let add = |row: usize| solved.moments[edge][row] + covariance[row] * spread[row];
+                solved.moments[edge] = std::array::from_fn(|row| add(row).clamp(-1.0, 1.0));
+            }
+        }
+    }
+
+    /// In a forest: the one place before a place that it is coupled with, and the edge between them.
+    fn before(&self, place: usize) -> Option<(usize, usize)> {
+        let back = &self.wiring.back;
+        let mirror = back.mirrors[back.of(place..place + 1).next()?] as usize;
+        Some((self.wiring.ahead.senders[mirror] as usize, self.wiring.edges[mirror] as usize))
+    }
+}
+
+/// `cov(i, r) / var(r)`: what of a unit's deviation from its mean passes through an edge. A unit that is certain passes nothing on.
+fn slopes<const N: usize>(solved: &Solved<N>, unit: usize, edge: usize) -> [f64; N] {
+    let (spread, tied) = (&solved.variances[unit], &solved.covariances[edge]);
+    std::array::from_fn(|row| if spread[row] > f64::MIN_POSITIVE { tied[row] / spread[row] } else { 0.0 })
 }

@@ -11,7 +11,7 @@ use crate::numeric::lanes::LANES;
 use crate::{Machine, Result};
 
 /// About what a message costs in eight rows, all sweeps together, in nanoseconds.
-const MESSAGE_COST: f64 = 1000.0;
+pub(in crate::engine::variational) const MESSAGE_COST: f64 = 1000.0;
 
 /// What a unit or an edge, clamped or free, costs in eight rows, in nanoseconds.
 const ELEMENT_COST: f64 = 16.0;
@@ -62,10 +62,10 @@ pub(super) fn solve(
                 let weights = &batch.weights()[places];
                 if rows.len() <= FEW_ROWS {
                     for (row, weight) in rows.chunks(1).zip(weights.chunks(1)) {
-                        record(&solver.solve::<1>(row), weight, ask, part);
+                        solver.solve::<1>(row).record(weight, ask, part);
                     }
                 } else {
-                    record(&solver.solve::<LANES>(&rows), weights, ask, part);
+                    solver.solve::<LANES>(&rows).record(weights, ask, part);
                 }
             }
         }
@@ -78,28 +78,30 @@ pub(super) fn solve(
     Ok(answer)
 }
 
-/// Note the results of some rows, one weight each.
-fn record<const N: usize>(solved: &Solved<N>, weights: &[f64], ask: Ask, part: &mut Part) {
-    let rows = weights.len();
-    part.log_z.extend(&solved.log_z[..rows]);
-    for diagnostics in &solved.diagnostics[..rows] {
-        part.diagnostics = part.diagnostics.and(*diagnostics);
-    }
-    if ask.means {
-        for row in 0..rows {
-            part.means.extend(solved.means.iter().map(|mean| mean[row]));
+impl<const N: usize> Solved<N> {
+    /// Note the results of the first rows, one weight each.
+    pub(in crate::engine::variational) fn record(&self, weights: &[f64], ask: Ask, part: &mut Part) {
+        let rows = weights.len();
+        part.log_z.extend(&self.log_z[..rows]);
+        for diagnostics in &self.diagnostics[..rows] {
+            part.diagnostics = part.diagnostics.and(*diagnostics);
         }
-    }
-    if let Some(statistics) = &mut part.statistics {
-        let mut by_row = [0.0; N];
-        by_row[..rows].copy_from_slice(weights);
-        let sum = |x: &[f64; N]| x.iter().zip(&by_row).map(|(x, weight)| x * weight).sum::<f64>();
-        statistics.weight += weights.iter().sum::<f64>();
-        for (total, mean) in statistics.means.iter_mut().zip(&solved.means) {
-            *total += sum(mean);
+        if ask.means {
+            for row in 0..rows {
+                part.means.extend(self.means.iter().map(|mean| mean[row]));
+            }
         }
-        for (total, moment) in statistics.edges.iter_mut().zip(&solved.moments) {
-            *total += sum(moment);
+        if let Some(statistics) = &mut part.statistics {
+            let mut by_row = [0.0; N];
+            by_row[..rows].copy_from_slice(weights);
+            let sum = |x: &[f64; N]| x.iter().zip(&by_row).map(|(x, weight)| x * weight).sum::<f64>();
+            statistics.weight += weights.iter().sum::<f64>();
+            for (total, mean) in statistics.means.iter_mut().zip(&self.means) {
+                *total += sum(mean);
+            }
+            for (total, moment) in statistics.edges.iter_mut().zip(&self.moments) {
+                *total += sum(moment);
+            }
         }
     }
 }

@@ -34,6 +34,8 @@ pub(in crate::engine::variational) struct Solved<const N: usize> {
     pub(in crate::engine::variational) moments: Vec<[f64; N]>,
     /// ⟨s_i s_j⟩ − ⟨s_i⟩⟨s_j⟩ of every edge, without cancellation; 0 where the moment is a product.
     pub(in crate::engine::variational) covariances: Vec<[f64; N]>,
+    /// `1 − ρ²` of every edge, with ρ the correlation coefficient, without cancellation; 1 where the moment is a product.
+    pub(in crate::engine::variational) rests: Vec<[f64; N]>,
     /// How the search of each row went.
     pub(in crate::engine::variational) diagnostics: [Diagnostics; N],
 }
@@ -68,9 +70,7 @@ impl<'a> Solver<'a> {
         let mut messages = Messages::new(wiring, &fields);
         let found = Search { machine, free, settings }.run(&mut messages, rows.len());
         drop(messages);
-        let Beliefs {
-            log_z, means: by_place, variances: spread, moments: by_link, covariances: tied, ..
-        } = found.beliefs;
+        let Beliefs { log_z, means: by_place, variances: spread, moments: by_link, .. } = found.beliefs;
 
         let mut means = values;
         let mut variances = vec![[0.0; N]; machine.units()];
@@ -82,9 +82,11 @@ impl<'a> Solver<'a> {
         let product = |&(a, b): &(usize, usize)| std::array::from_fn(|row| means[a][row] * means[b][row]);
         let mut moments: Vec<[f64; N]> = machine.graph().edges().iter().map(product).collect();
         let mut covariances = vec![[0.0; N]; moments.len()];
-        for ((&edge, moment), covariance) in wiring.edges.iter().zip(by_link).zip(tied) {
-            moments[edge as usize] = moment;
-            covariances[edge as usize] = covariance;
+        let mut rests = vec![[1.0; N]; moments.len()];
+        for (link, &edge) in wiring.edges.iter().enumerate() {
+            moments[edge as usize] = by_link[link];
+            covariances[edge as usize] = found.beliefs.covariances[link];
+            rests[edge as usize] = found.beliefs.rests[link];
         }
         Solved {
             log_z: std::array::from_fn(|row| log_z[row] + shifts[row]),
@@ -92,6 +94,7 @@ impl<'a> Solver<'a> {
             variances,
             moments,
             covariances,
+            rests,
             diagnostics: found.diagnostics,
         }
     }
@@ -126,6 +129,6 @@ pub(in crate::engine::variational) fn bytes(
         + Messages::<1>::bytes(0, links, settings.schedule) * u128::from(settings.starts > 1)
         + Monitor::<1>::bytes(free.len())
         + Beliefs::<1>::bytes(free.len(), links)
-        + 8 * (3 * machine.units() + free.len() + 2 * machine.graph().edges().len()) as u128;
+        + 8 * (3 * machine.units() + free.len() + 3 * machine.graph().edges().len()) as u128;
     Wiring::bytes(machine, free.len(), links) + numbers * rows as u128
 }
