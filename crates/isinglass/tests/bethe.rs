@@ -437,6 +437,22 @@ fn oscillation_is_detected_and_damped() {
     assert_eq!(answer.guarantee, Guarantee::Approximation);
 }
 
+/// A ferromagnet just above its transition converges slowly, by less than a thousandth each sweep, and never turns round.
+#[test]
+fn slow_convergence_is_not_taken_for_oscillation() {
+    let w = ((1.0f64 - 2e-4) / 3.0).atanh();
+    let clique = Machine::from_graph(topology::full(5)).with_parameters(vec![w; 10], vec![0.0; 5]).unwrap();
+    for schedule in [Schedule::Sequential, Schedule::Parallel] {
+        for sweeps in [5000, 50_000] {
+            let settings = VariationalSettings { sweeps, schedule, ..VariationalSettings::default() };
+            let answer = Bethe { settings }.expectations(&clique, &Evidence::none(5), Pairs::Edges).unwrap();
+            let iteration = answer.diagnostics.iteration.unwrap();
+            assert!(!iteration.oscillated && iteration.damping == 0.0, "{iteration:?}");
+            assert_eq!(answer.diagnostics.converged, sweeps == 50_000, "{iteration:?}");
+        }
+    }
+}
+
 /// A spin glass far below its transition: whatever comes out, the report is true.
 #[test]
 fn no_convergence_is_reported() {
@@ -452,7 +468,7 @@ fn no_convergence_is_reported() {
         if !answer.diagnostics.converged {
             failed += 1;
             assert!(
-                iteration.oscillated && iteration.damping > 0.9 && iteration.sweeps == 1000,
+                iteration.oscillated && iteration.damping >= 0.75 && iteration.sweeps == 1000,
                 "{iteration:?}"
             );
         }

@@ -13,8 +13,12 @@ const SWINGS: usize = 3;
 
 /// Or it wanders, if in so many sweeps
 const WINDOW: usize = 100;
-/// the smallest change is no less than this share of the smallest before.
-const DOES_NOT_FALL: f64 = 0.9;
+/// the smallest change does not fall below the smallest before at all, or it falls slowly, to no less than this share of it,
+const FALLS_SLOWLY: f64 = 0.9;
+/// while so many sweeps turn away from the one before:
+const TURNS: usize = 10;
+/// both together lead less far than this multiple of the second. Straight on, it would be about 2; at a right angle, 1.4.
+const STRAIGHT_ON: f64 = 1.5;
 
 /// Damping is not raised beyond this: 0, ½, ¾, ….
 const MOST_DAMPING: f64 = 0.98;
@@ -29,8 +33,12 @@ pub(super) struct Course {
     pub(super) sweeps: usize,
     pub(super) damping: f64,
     pub(super) oscillated: bool,
+    /// Damping is not taken back below this.
+    least_damping: f64,
+    was_taken_back: bool,
     last_step: f64,
     swings: usize,
+    turns: usize,
     in_window: usize,
     best_in_window: f64,
     best_before: f64,
@@ -44,8 +52,11 @@ impl Course {
             sweeps: 0,
             damping,
             oscillated: false,
+            least_damping: damping,
+            was_taken_back: false,
             last_step: f64::INFINITY,
             swings: 0,
+            turns: 0,
             in_window: 0,
             best_in_window: f64::INFINITY,
             best_before: f64::INFINITY,
@@ -62,19 +73,40 @@ impl Course {
         let came_back = two_steps < COMES_BACK * step && step >= DOES_NOT_SHRINK * self.last_step;
         self.swings = if came_back { self.swings + 1 } else { 0 };
         self.last_step = step;
+        self.turns += usize::from(two_steps < STRAIGHT_ON * step);
         self.in_window += 1;
         self.best_in_window = self.best_in_window.min(change);
-        let wanders = self.in_window == WINDOW && self.best_in_window >= DOES_NOT_FALL * self.best_before;
-        if self.in_window == WINDOW {
-            self.best_before = self.best_before.min(self.best_in_window);
-            self.in_window = 0;
-            self.best_in_window = f64::INFINITY;
-        }
+        let wanders = self.in_window == WINDOW && self.end_window();
         if self.swings == SWINGS || wanders {
-            self.oscillated = true;
-            self.swings = 0;
-            let more = f64::midpoint(1.0, self.damping);
-            self.damping = if more <= MOST_DAMPING { more } else { self.damping };
+            self.raise_damping();
+        }
+    }
+
+    /// Whether the row wandered since the last window. If it went straight on, only slowly, damping is half taken back: it does not help there.
+    fn end_window(&mut self) -> bool {
+        let falls = self.best_in_window < self.best_before;
+        let falls_slowly = self.best_in_window >= FALLS_SLOWLY * self.best_before;
+        let turned = self.turns;
+        self.best_before = self.best_before.min(self.best_in_window);
+        self.best_in_window = f64::INFINITY;
+        self.in_window = 0;
+        self.turns = 0;
+        if falls && falls_slowly && turned == 0 && self.damping > self.least_damping {
+            self.damping = self.damping.mul_add(2.0, -1.0).max(self.least_damping);
+            self.was_taken_back = true;
+        }
+        !falls || (falls_slowly && turned >= TURNS)
+    }
+
+    fn raise_damping(&mut self) {
+        self.oscillated = true;
+        self.swings = 0;
+        let more = f64::midpoint(1.0, self.damping);
+        self.damping = if more <= MOST_DAMPING { more } else { self.damping };
+        if self.was_taken_back {
+            // It was needed after all.
+            self.least_damping = self.damping;
+            self.was_taken_back = false;
         }
     }
 }
@@ -132,35 +164,66 @@ mod tests {
     use super::*;
 
     /// x ← f(x) with the damping of a course, until it ends.
-    fn follow(f: impl Fn(f64) -> f64) -> (Course, f64) {
+    fn follow(f: impl Fn(f64) -> f64, most_sweeps: usize) -> (Course, f64) {
         let mut x = 0.7;
         let mut monitor = Monitor::new([Course::new(true, 1e-10, 0.0)], &[[x]]);
         while monitor.is_active() {
             let [keep] = monitor.keep();
             let change = (f(x) - x).abs();
             x = keep * x + (1.0 - keep) * f(x);
-            monitor.note([change], &[[x]], 5000);
+            monitor.note([change], &[[x]], most_sweeps);
         }
         (monitor.courses[0], x)
     }
 
     #[test]
     fn swinging_is_damped_and_slow_convergence_is_not() {
-        let (course, x) = follow(|x| -(2.0 * x).tanh());
+        let (course, x) = follow(|x| -(2.0 * x).tanh(), 5000);
         assert!(course.oscillated && course.damping > 0.0 && course.sweeps < 200, "{x}");
         assert!(x.abs() < 1e-10);
-        let (course, _) = follow(|x| 0.99 * x);
-        assert!(!course.oscillated && course.damping == 0.0);
+        for (rate, most_sweeps) in [(0.99, 5000), (0.999, 50_000), (0.9995, 50_000)] {
+            let (course, x) = follow(|x| rate * x, most_sweeps);
+            assert!(
+                !course.oscillated && course.damping == 0.0 && course.sweeps < most_sweeps,
+                "{rate}: {x}"
+            );
+        }
         // Leaving an unstable point takes a while too.
-        let (course, x) = follow(|x| (1.1 * (x - 0.7) + 1e-4).tanh() + 0.7);
+        let (course, x) = follow(|x| (1.1 * (x - 0.7) + 1e-4).tanh() + 0.7, 5000);
         assert!(!course.oscillated && x > 1.0);
     }
 
     #[test]
     fn wandering_is_damped_too() {
         // The logistic map in its chaos; its fixed point is at 1 − 1/3.9.
-        let (course, x) = follow(|x| 3.9 * x * (1.0 - x));
+        let (course, x) = follow(|x| 3.9 * x * (1.0 - x), 5000);
         assert!(course.oscillated && course.damping > 0.0);
         assert!((x - (1.0 - 1.0 / 3.9)).abs() < 1e-9);
+        // Slow, and to and fro: what a swing that shrinks by little looks like.
+        let (course, _) = follow(|x| -0.9995 * x, 5000);
+        assert!(course.oscillated && course.sweeps < 500);
+    }
+
+    #[test]
+    fn damping_that_does_not_help_is_taken_back_unless_it_is_needed_again() {
+        let swing = |course: &mut Course| {
+            course.last_step = 1.0;
+            (0..SWINGS).for_each(|_| course.note(1.0, 1.0, 0.0));
+        };
+        let go_on = |course: &mut Course, from: f64| {
+            (0..3 * WINDOW).fold(from, |step, _| {
+                course.note(step, step, 2.0 * step);
+                0.9995 * step
+            })
+        };
+        let mut course = Course::new(true, 1e-10, 0.0);
+        swing(&mut course);
+        swing(&mut course);
+        assert!(course.damping == 0.75);
+        let step = go_on(&mut course, 1.0);
+        assert!(course.damping == 0.0 && course.oscillated);
+        swing(&mut course);
+        go_on(&mut course, step);
+        assert!(course.damping == 0.5);
     }
 }
