@@ -240,7 +240,7 @@ pub struct Iteration {
     pub residual: f64,
     /// The damping at the end.
     pub damping: f64,
-    /// Whether the values were seen to swing between two states, so that damping had to be raised.
+    /// Whether the values were seen to swing between two states, or (`bethe`) to wander without coming closer to a fixed point, so that damping had to be raised.
     pub oscillated: bool,
 }
 
