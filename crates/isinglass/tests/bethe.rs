@@ -578,6 +578,29 @@ fn what_cannot_be_done_is_refused() {
     assert_eq!(error, Error::Length { what: "evidence", found: 4, expected: 5 });
 }
 
+/// A unit that its bias leaves no choice counts as clamped: it takes no digits from the rest, and cuts the cycles through it.
+#[test]
+fn a_huge_bias_pins_its_unit() {
+    let biases = vec![1e8, 0.3, -0.2];
+    let apart =
+        Machine::from_graph(Graph::new(3, []).unwrap()).with_parameters(vec![], biases.clone()).unwrap();
+    let triangle = Machine::from_graph(topology::full(3)).with_parameters(vec![0.7; 3], biases).unwrap();
+    let nothing = Evidence::none(3);
+    let engines: [&dyn Engine; 2] = [&Bethe::default(), &response()];
+    for machine in [apart, triangle] {
+        for (engine, pairs) in engines
+            .into_iter()
+            .flat_map(|engine| [Pairs::None, Pairs::Edges, Pairs::All].map(|pairs| (engine, pairs)))
+        {
+            let found = engine.expectations(&machine, &nothing, pairs).unwrap();
+            let expected = Decimate::default().expectations(&machine, &nothing, pairs).unwrap();
+            assert_eq!((found.guarantee, expected.guarantee), (Guarantee::Exact, Guarantee::Exact));
+            assert_eq!(found.means[0], 1.0);
+            check_equal(&found, &expected, 1e-12);
+        }
+    }
+}
+
 /// No units, one unit, all clamped: nothing to pass on, and still an answer.
 #[test]
 fn the_smallest_machines_are_answered() {

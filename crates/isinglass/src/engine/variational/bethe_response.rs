@@ -12,6 +12,7 @@ use super::couplings::{Couplings, Pair};
 use super::response::{self, Curvature, Plan};
 use super::{LinearResponse, VariationalSettings};
 use crate::engine::exact::digits::guarantee;
+use crate::engine::exact::pinned::clamp_pinned;
 use crate::engine::expectations::packed_pair;
 use crate::engine::parts::{Part, Piece, solve_in_parts, statistics_bytes};
 use crate::engine::{Ask, Batch, BatchExpectations, Expectations, Group, Guarantee, PairMoments, Pairs};
@@ -32,6 +33,7 @@ pub(super) fn single(
     settings: &VariationalSettings,
 ) -> Result<Expectations> {
     machine.check_evidence(evidence)?;
+    let evidence = clamp_pinned(machine, evidence, &[]);
     let free: Vec<usize> = evidence.free().collect();
     let copies = if pairs == Pairs::All { 2 } else { 1 };
     let room = bytes(machine, &free, settings, 1)

@@ -18,6 +18,7 @@ pub(super) use self::rows::MESSAGE_COST;
 pub(super) use self::solver::{Solved, Solver, bytes};
 use super::VariationalSettings;
 use crate::engine::exact::digits::guarantee;
+use crate::engine::exact::pinned::clamp_pinned;
 use crate::engine::{Ask, Batch, BatchExpectations, Engine, Expectations, Guarantee, PairMoments, Pairs};
 use crate::{Error, Evidence, Machine, Result};
 
@@ -41,7 +42,7 @@ use crate::{Error, Evidence, Machine, Result};
 /// couplings and long cycles. *When it fails*: strong couplings on short frustrated cycles may have no fixed point that the iteration finds; then `converged` is false. With several fixed points, as in a ferromagnet at
 /// low temperature, it finds one; `starts` and `anneal` look for a better one.
 ///
-/// The answer for a row of a batch is the same as for the row alone, bit for bit.
+/// The answer for a row of a batch is the same as for the row alone, bit for bit, unless a field beyond 400 T leaves a unit no choice: alone, it counts as clamped.
 ///
 /// # Example
 /// ```
@@ -88,6 +89,7 @@ impl Engine for Bethe {
     fn expectations(&self, machine: &Machine, evidence: &Evidence, pairs: Pairs) -> Result<Expectations> {
         machine.check_evidence(evidence)?;
         self.check_pairs(machine, pairs)?;
+        let evidence = clamp_pinned(machine, evidence, &[]);
         let free: Vec<usize> = evidence.free().collect();
         let solver = Solver::new(machine, &free, &self.settings)?;
         let solved = solver.solve::<1>(&[evidence.cells()]);
