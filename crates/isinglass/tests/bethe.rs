@@ -578,6 +578,28 @@ fn what_cannot_be_done_is_refused() {
     assert_eq!(error, Error::Length { what: "evidence", found: 4, expected: 5 });
 }
 
+/// What eight rows take on every thread is known before the first is begun.
+#[test]
+fn the_response_of_a_batch_counts_all_that_runs_at_once() {
+    let machine = Machine::from_graph(topology::grid(20, 20, Neighbours::Four));
+    let batch = Batch::new(400, &[0; 400 * 16], &[1.0; 16]).unwrap();
+    let need = |threads: usize, statistics: bool| {
+        let settings = VariationalSettings { budget: Budget(1), ..VariationalSettings::default() };
+        let engine = LinearResponse { around: Around::Bethe, settings };
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        let ask = Ask { statistics, means: false };
+        match pool.install(|| engine.batch(&machine, &batch, ask)) {
+            Err(Error::OverBudget { who: "linear-response", needed, .. }) => needed,
+            other => panic!("{other:?}"),
+        }
+    };
+    // At least means, variances and two messages for each edge, in eight rows.
+    let each = need(1, false);
+    assert!(each > 8 * 8 * (2 * 400 + 2 * 760), "{each}");
+    assert_eq!(need(4, false), 4 * each);
+    assert!(need(4, true) > 4 * each);
+}
+
 /// A unit that its bias leaves no choice counts as clamped: it takes no digits from the rest, and cuts the cycles through it.
 #[test]
 fn a_huge_bias_pins_its_unit() {
