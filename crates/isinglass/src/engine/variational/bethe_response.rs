@@ -8,7 +8,7 @@
 //! Elsewhere an inverse loses as many digits as `1 − ρ²`, which comes from the beliefs without cancellation, has zeros in front.
 
 use super::bethe::{MESSAGE_COST, Solved, Solver, bytes};
-use super::couplings::{Couplings, Pair};
+use super::couplings::{Couplings, Pair, pairs_among};
 use super::response::{self, Curvature, Plan};
 use super::{LinearResponse, VariationalSettings};
 use crate::engine::exact::digits::guarantee;
@@ -111,7 +111,7 @@ fn prepare(machine: &Machine, group: &Group, ask: Ask, settings: &VariationalSet
     if !ask.statistics || Solver::new(machine, free, settings)?.is_forest() {
         return Ok(Plan::Independent);
     }
-    let plan = Plan::new(&Couplings::new(machine, free, false))?;
+    let plan = Plan::new(free.len(), &pairs_among(machine, free))?;
     check_memory(settings, (each + plan.bytes(free.len(), LANES)) * threads + sums, free.len())?;
     Ok(plan)
 }

@@ -19,7 +19,7 @@ pub(super) struct Panel {
 }
 
 /// Rows that are solved together, and the numbers that a panel may hold for its free units.
-const ROWS: usize = 96;
+const ROWS: usize = 192;
 const NUMBERS: usize = 1 << 21;
 
 impl Panel {

@@ -203,44 +203,54 @@ impl Scratch {
         tap: bool,
     ) {
         let here = place * self.width..(place + 1) * self.width;
-        self.wanted.copy_from_slice(&self.pulls[here.clone()]);
-        add_products(simd, &mut self.wanted, couplings, &self.deltas, |v| v);
-        self.wanted.iter_mut().zip(fields).for_each(|(h, field)| *h = (*h + field) * beta);
+        let before = (&self.pulls[here.clone()], Some(fields));
+        add_products(simd, &mut self.wanted, before, couplings, &self.deltas, (|v| v, beta));
         if tap {
-            self.reactions.copy_from_slice(&self.block_reactions[here]);
-            add_products(simd, &mut self.reactions, couplings, &self.variance_deltas, |v| v * v);
-            self.reactions.iter_mut().for_each(|reaction| *reaction *= beta * beta);
+            let before = (&self.block_reactions[here], None);
+            let deltas = &self.variance_deltas;
+            add_products(simd, &mut self.reactions, before, couplings, deltas, (|v| v * v, beta * beta));
         }
     }
 }
 
-/// `sums ← sums + Σ_k f(v_k) x_k`, where `x` holds as many numbers for each k as there are sums.
+/// `out ← c (base + shift + Σ_k f(v_k) x_k)`, where `x` holds as many numbers for each k as there are in `out`.
 #[inline(always)]
-fn add_products<S: Simd>(simd: S, sums: &mut [f64], couplings: &[f64], x: &[f64], f: impl Fn(f64) -> f64) {
+fn add_products<S: Simd>(
+    simd: S,
+    out: &mut [f64],
+    (base, shift): (&[f64], Option<&[f64]>),
+    couplings: &[f64],
+    x: &[f64],
+    (f, scale): (impl Fn(f64) -> f64, f64),
+) {
     /// Lanes that go through together, so that one addition need not wait for the other.
     const TOGETHER: usize = 4;
-    let width = sums.len();
+    let width = out.len();
     let mut done = 0;
-    for group in sums.chunks_exact_mut(TOGETHER * LANES) {
-        let mut sum: [f64x8<S>; TOGETHER] =
-            std::array::from_fn(|k| f64x8::from_slice(simd, &group[k * LANES..(k + 1) * LANES]));
+    for group in out.chunks_exact_mut(TOGETHER * LANES) {
+        let mut sum = [f64x8::splat(simd, 0.0); TOGETHER];
+        for (k, sum) in sum.iter_mut().enumerate() {
+            let here = done + k * LANES..done + (k + 1) * LANES;
+            *sum = f64x8::from_slice(simd, &base[here.clone()]);
+            if let Some(shift) = shift {
+                *sum += f64x8::from_slice(simd, &shift[here]);
+            }
+        }
         for (k, &v) in couplings.iter().enumerate() {
-            let scale = f64x8::splat(simd, f(v));
+            let v = f64x8::splat(simd, f(v));
             let row = &x[k * width + done..][..TOGETHER * LANES];
             for (sum, x) in sum.iter_mut().zip(row.chunks_exact(LANES)) {
-                *sum = scale.mul_add(f64x8::from_slice(simd, x), *sum);
+                *sum = v.mul_add(f64x8::from_slice(simd, x), *sum);
             }
         }
         for (sum, numbers) in sum.into_iter().zip(group.chunks_exact_mut(LANES)) {
-            sum.store_slice(numbers);
+            (sum * f64x8::splat(simd, scale)).store_slice(numbers);
         }
         done += TOGETHER * LANES;
     }
-    for (k, &v) in couplings.iter().enumerate() {
-        let scale = f(v);
-        for (sum, x) in sums[done..].iter_mut().zip(&x[k * width + done..(k + 1) * width]) {
-            *sum += scale * x;
-        }
+    for at in done..width {
+        let known = couplings.iter().enumerate().map(|(k, &v)| f(v) * x[k * width + at]);
+        out[at] = scale * (base[at] + shift.map_or(0.0, |shift| shift[at]) + known.sum::<f64>());
     }
 }
 

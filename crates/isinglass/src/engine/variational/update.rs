@@ -4,7 +4,7 @@ use fearless_simd::{Simd, f64x8, prelude::*};
 
 use super::Theory;
 use super::sweep::Lanes;
-use crate::numeric::lanes::{LANES, Lane, ln_two_cosh, tanh, tanh_of_two};
+use crate::numeric::lanes::{LANES, Lane, tanh, tanh_and_ln_two_cosh, tanh_of_two};
 
 /// Newton steps at most for the equation of one unit; from the left of its root each one gains digits.
 const NEWTON_STEPS: usize = 40;
@@ -93,13 +93,14 @@ pub(super) fn finish<S: Simd>(
         Theory::MeanField => h,
         Theory::Tap => h - m * d,
     };
-    let violation = (tanh(simd, x) - m).abs();
+    let (mean, ln_two_cosh) = tanh_and_ln_two_cosh(simd, x);
+    let violation = (mean - m).abs();
     let entropy = if strict {
         let mut means = [0.0; LANES];
         m.store_array(&mut means);
         f64x8::load_array_ref(simd, &means.map(entropy))
     } else {
-        ln_two_cosh(simd, x) - x * m
+        ln_two_cosh - x * m
     };
     let mut share = entropy + half * m * (h + field);
     if theory == Theory::Tap {
