@@ -134,7 +134,7 @@ impl ModelWithEvidence {
 /// Engines that users can name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub(crate) enum EngineName {
-    /// An exact engine if its cost is within the budget, otherwise sampling; says which
+    /// An exact engine if its cost is within the budget; otherwise sampling, or, where sampling cannot do the job, a refusal that names what can
     Auto,
     /// Every state of the free units: exact
     Enumerate,

@@ -61,7 +61,9 @@ pub(crate) fn with_advice(error: isinglass::Error) -> anyhow::Error {
         isinglass::Error::OverBudget { who, .. } if *who == isinglass::Gibbs::NAME => {
             "give more --budget, or fewer --samples or --chains"
         }
-        _ => "give more --budget, clamp units with --given, or take --engine gibbs",
+        _ => {
+            "give more --budget, clamp units with --given, or take an approximate engine such as --engine bethe or gibbs"
+        }
     };
     with_hint(error, hint)
 }

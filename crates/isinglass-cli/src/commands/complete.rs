@@ -9,7 +9,7 @@ use isinglass::{Engine, Enumerate, Error, Gibbs, Machine, Table};
 use isinglass_files::{CellForm, Output, read_model, table_format, write_sheet};
 use serde_json::json;
 
-use crate::options::{Common, EngineOptions, TableArgs, keep_inputs};
+use crate::options::{Common, EngineOptions, TableArgs, Usage, keep_inputs};
 use crate::report::{self, count};
 
 /// Fill the missing cells of a table with their more probable values, given the rest of their row
@@ -43,6 +43,13 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
     let table = &sheet.table;
     let output = Output::create(&args.output)?;
     let (engine, found) = args.complete(&machine, table, common)?;
+    if let Some(name) = found.added().iter().find(|name| sheet.copied().any(|copied| copied == name.as_str()))
+    {
+        let problem = format!(
+            "column '{name}' is left out, but is a unit of the machine that would be added; rename or keep it"
+        );
+        return Err(Usage(problem).into());
+    }
     for note in &found.notes {
         common.note(&format!("note: {note}"));
     }

@@ -11,7 +11,7 @@ use isinglass_lab::sample::{SIDE, sample_picture};
 use serde_json::json;
 
 use crate::options::{Common, Usage, at_least, keep_inputs};
-use crate::report;
+use crate::report::{self, count};
 
 /// Clean a black-and-white picture by inference on a lattice machine
 ///
@@ -301,7 +301,7 @@ fn plain(method: Method, picture: &Picture, answer: &Denoised, told: &Told) -> S
         Method::MeanField | Method::Bethe => "residual",
     };
     let settled = if answer.converged { "converged" } else { "not converged" };
-    out += &format!("{} sweeps, {settled}, {residual} {:.1e}\n", answer.sweeps, answer.residual);
+    out += &format!("{}, {settled}, {residual} {:.1e}\n", count(answer.sweeps, "sweep"), answer.residual);
     if let Some(energy) = answer.free_energy.last() {
         out += &format!("variational free energy {energy:.6}\n");
     }

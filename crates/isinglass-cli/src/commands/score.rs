@@ -46,6 +46,13 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
         common.note(&format!("note: {note}"));
     }
     report::warn_unless_converged(common, &found.diagnostics);
+    if let Some(divergence) = found.kullback.filter(|divergence| *divergence < 0.0) {
+        common.note(&format!(
+            "warning: no divergence is below 0: the log Z of engine {} is too small by at least {:.3}, and so is not to be trusted here",
+            phases.free.name(),
+            -divergence
+        ));
+    }
     // What the numbers came from: complete rows need no engine for their pseudo-likelihood.
     let engine = match (found.log_likelihood, clamped_evidence.free_count()) {
         (Some(_), _) => Some(phases.free.name()),

@@ -62,7 +62,10 @@ fn options_of_other_engines_are_refused() {
         ("--engine mean-field --around tap", "--around belongs to --engine linear-response"),
         ("--anneal 60:8", "--anneal belongs to variational engines such as --engine mean-field"),
         ("--engine enumerate --starts 3", "--starts belongs to variational engines"),
-        ("--engine tap --anneal 60", "expected a temperature and a number of steps such as 60:8"),
+        (
+            "--engine tap --anneal 60",
+            "expected a temperature and a number of steps (1 to 10000) such as 60:8",
+        ),
         ("--engine tap --damping 1", "expected a number of at least 0 and below 1"),
     ] {
         let (code, message) = room.fails(&format!("infer m.json {options}"));

@@ -203,3 +203,13 @@ fn what_cannot_be_completed_is_refused_and_nothing_is_written() {
     let output = room.run("complete m.json t.csv -o /dev/stdout");
     assert_eq!(String::from_utf8(output.stdout).unwrap().lines().next(), Some("a,b,c,d"));
 }
+
+#[test]
+fn a_unit_whose_column_is_left_out_is_not_added_a_second_time() {
+    let room = Room::new();
+    room.write("m.json", MODEL).write("t.csv", "a,b,c,d\n1,,1,1\n");
+    let (code, message) = room.fails("complete m.json t.csv --drop b -o all.csv");
+    assert_eq!(code, 2);
+    assert!(message.contains("column 'b' is left out, but is a unit of the machine"), "{message}");
+    assert_eq!(room.files(), ["m.json", "t.csv"]);
+}

@@ -25,6 +25,16 @@ pub struct Sheet {
     pub(super) added: Pair,
 }
 
+impl Sheet {
+    /// The names of the columns that are copied as they are: weights, and what was dropped.
+    pub fn copied(&self) -> impl Iterator<Item = &str> {
+        self.columns.iter().filter_map(|column| match column {
+            Column::Other { name, .. } => Some(name.as_str()),
+            Column::Cells(_) => None,
+        })
+    }
+}
+
 /// A column of a file.
 #[derive(Debug, Clone)]
 pub(super) enum Column {

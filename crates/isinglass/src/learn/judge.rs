@@ -6,11 +6,26 @@ use crate::score::pseudo_log_likelihood;
 use crate::{Machine, Result, Role, Table};
 
 /// Rows by which machines are judged: where every cell is observed, and where the engine must sum over some.
-const COMPLETE_ROWS: usize = 2000;
+pub(super) const COMPLETE_ROWS: usize = 2000;
 const INCOMPLETE_ROWS: usize = 100;
+
+/// Iterations without a better machine after which a fit may end.
+const HOPE: usize = 100;
 
 /// At most so many iterations pass from one that is judged to the next.
 const LONGEST_PAUSE: usize = 10;
+
+/// Rows by which a machine is judged, at even distances, so that every part of the table has its say.
+pub(super) fn some_rows(table: &Table, most: usize) -> Result<Table> {
+    let weighed: Vec<usize> = (0..table.distinct_rows()).filter(|&row| table.weight(row) > 0.0).collect();
+    let count = weighed.len().min(most);
+    let mut rows = Table::new(table.columns().iter().cloned())?;
+    for k in 0..count {
+        let row = weighed[k * weighed.len() / count];
+        rows.push(table.row(row), table.weight(row))?;
+    }
+    Ok(rows)
+}
 
 /// Compares machines by their pseudo-likelihood on some rows of the table: the completion quality of Kappen & Rodríguez 1997, eq. 37, which
 /// needs no partition sum over all units and orders machines as the likelihood does (their figure 4).
@@ -37,14 +52,8 @@ impl<'a> Judge<'a> {
         }
         let incomplete = table.missing_cells() > 0 || start.with_role(Role::Hidden).next().is_some();
         let most = if incomplete { INCOMPLETE_ROWS } else { COMPLETE_ROWS };
-        let weighed: Vec<usize> = (0..table.distinct_rows()).filter(|&row| table.weight(row) > 0.0).collect();
-        let count = weighed.len();
-        let mut rows = Table::new(table.columns().iter().cloned())?;
-        // Rows at even distances, so that every part of the table has its say.
-        for k in 0..count.min(most) {
-            let row = weighed[k * count / count.min(most)];
-            rows.push(table.row(row), table.weight(row))?;
-        }
+        let count = table.distinct_rows();
+        let rows = some_rows(table, most)?;
         // With hidden units or gaps, each observed cell of a row is turned over once.
         let turned = if incomplete { rows.rows() * (1 + table.columns().len()) } else { 0 };
         let pause = (turned / count.max(1)).clamp(1, LONGEST_PAUSE);
@@ -65,6 +74,11 @@ impl<'a> Judge<'a> {
             self.best = Some(Candidate { iteration, parameters: parameters.to_vec(), quality });
         }
         Ok(quality)
+    }
+
+    /// Whether no machine has been better for so many iterations that there is little hope of one.
+    pub(super) fn has_lost_hope(&self, iteration: usize) -> bool {
+        self.best.as_ref().is_some_and(|best| iteration - best.iteration >= HOPE.max(10 * self.pause))
     }
 
     /// What is kept of a fit that ended at a machine: that machine where it converged, otherwise the best of those looked at.

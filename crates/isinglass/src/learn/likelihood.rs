@@ -9,10 +9,11 @@
 //! Hidden units and missing cells are free in both terms. Its gradient is clamped minus free correlations (eq. 3), divided by T.
 
 use std::collections::HashMap;
+use std::ops::ControlFlow;
 
 use super::judge::Judge;
 use super::notes::{about_likelihood, about_swings};
-use super::optimize::{self, Objective, OptimizerSettings};
+use super::optimize::{self, Method, Objective, OptimizerSettings};
 use super::{Fit, Learner, Observer, Step};
 use crate::engine::{Ask, Batch, Diagnostics, Engine, Group, Guarantee, Statistics, WITH_LOG_Z};
 use crate::{Error, Evidence, Machine, Result, Role, Spin, Table};
@@ -93,7 +94,8 @@ impl Learner for Likelihood<'_> {
         let gain = InformationGain::new(self.phases, start, table, self.l2)?;
         let mut judge = Judge::new(self.phases, start, table)?;
         let mut history: Vec<Step> = Vec::new();
-        let found = optimize::maximize(
+        let mut hopeless = false;
+        let mut found = optimize::maximize(
             &gain,
             gain.parameters_of(start),
             &self.settings,
@@ -102,11 +104,18 @@ impl Learner for Likelihood<'_> {
                 let machine = gain.machine_of(parameters)?;
                 if let Some(judge) = &mut judge {
                     judge.hear(iteration, parameters, &machine)?;
+                    // Steps of a fixed rate are made to be watched: whoever asks for them gets all of them.
+                    let watched = matches!(self.settings.method, Method::Momentum { .. });
+                    hopeless = !watched && judge.has_lost_hope(iteration);
                 }
                 history.push(step);
-                observer.step(&step, &machine)
+                let flow = observer.step(&step, &machine)?;
+                Ok(if hopeless { ControlFlow::Break(()) } else { flow })
             },
         )?;
+        if hopeless && !found.converged {
+            found.stopped = "the pseudo-likelihood has stopped rising, and the gradient is not small".into();
+        }
         let mut kept = kept_iteration(&history, found.converged);
         let mut machine = gain.machine_of(&found.parameters)?;
         let mut notes = Vec::new();

@@ -91,8 +91,9 @@ impl FromStr for Annealing {
                 Ok(Self { from, steps })
             }
             _ => {
-                let problem =
-                    format!("found '{text}', expected a temperature and a number of steps such as 60:8");
+                let problem = format!(
+                    "found '{text}', expected a temperature and a number of steps (1 to 10000) such as 60:8"
+                );
                 Err(Error::invalid("anneal", problem))
             }
         }

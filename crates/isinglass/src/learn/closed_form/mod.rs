@@ -12,7 +12,9 @@ use self::moments::Moments;
 use self::outcome::{Outcome, Record};
 use self::parameters::machine_of;
 use self::precision::Free;
-use super::{Fit, Learner, Observer};
+use self::remedies::pseudo_log_likelihood;
+use super::judge::{COMPLETE_ROWS, some_rows};
+use super::{Factorized, Fit, Learner, NoObserver, Observer};
 use crate::engine::{Diagnostics, Guarantee};
 use crate::numeric::dense::Matrix;
 use crate::{Budget, Error, Graph, Machine, Result, Role, Table};
@@ -180,17 +182,25 @@ impl ClosedForm {
         };
         let gaps = "missing cells: the correlation of two columns is that of the rows that have both";
         let gaps = moments.has_gaps.then(|| gaps.to_owned());
+        let machine = machine_of(start, &moments, &outcome.precision)?;
+        let [coupled, alone] = qualities(&machine, start, table, &moments.fill)?;
+        let useless = (coupled < alone).then(|| {
+            format!(
+                "pseudo-log-likelihood per row: {coupled:.4}, and {alone:.4} without any couplings: the closed form does not suit these data, whose \
+                 columns are too lopsided or too strongly coupled for it"
+            )
+        });
         let fit = Fit {
-            machine: machine_of(start, &moments, &outcome.precision)?,
+            machine,
             kept: outcome.history.len().saturating_sub(1),
             history: outcome.history,
             converged: outcome.converged,
             stopped: outcome.stopped,
             log_likelihood: None,
             guarantee: Guarantee::Approximation,
-            pseudo_log_likelihood: None,
+            pseudo_log_likelihood: Some(coupled),
             diagnostics: Diagnostics::direct(),
-            notes: moments.notes.iter().cloned().chain(gaps).chain(outcome.notes).collect(),
+            notes: moments.notes.iter().cloned().chain(gaps).chain(outcome.notes).chain(useless).collect(),
         };
         Ok(ClosedFormFit { fit, remedy: outcome.remedy })
     }
@@ -225,6 +235,13 @@ impl ClosedForm {
             format!("{MATRICES} matrices of {n} × {n} units, with {cells} cells to count,")
         })
     }
+}
+
+/// The pseudo-log-likelihood of the machine, and of one without couplings, on some of the rows.
+fn qualities(machine: &Machine, start: &Machine, table: &Table, fill: &[f64]) -> Result<[f64; 2]> {
+    let table = some_rows(table, COMPLETE_ROWS)?;
+    let alone = Factorized.fit(start, &table, &mut NoObserver)?.machine;
+    Ok([pseudo_log_likelihood(machine, &table, fill)?, pseudo_log_likelihood(&alone, &table, fill)?])
 }
 
 /// The graph among some units, given in rising order, which are numbered anew.

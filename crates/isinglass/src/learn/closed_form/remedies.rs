@@ -6,7 +6,7 @@ use super::singular::{levenberg_marquardt, shrinkage};
 use super::{ClosedForm, LARGEST_INFLATION, Remedy, Singular};
 use crate::learn::{Conditionals, Learner};
 use crate::numeric::dense::{Eigen, Matrix};
-use crate::{Error, Result, Table};
+use crate::{Error, Machine, Result, Table};
 
 impl ClosedForm {
     /// All pairs, self-couplings, and covariances without an inverse.
@@ -56,11 +56,14 @@ impl ClosedForm {
             return Ok(squares);
         }
         let shrunk = by_shrinkage(eigen, record)?;
-        let scores = [score(table, record, &squares.precision)?, score(table, record, &shrunk.precision)?];
+        let score = |outcome: &Outcome| {
+            pseudo_log_likelihood(&record.machine(&outcome.precision)?, table, &record.moments.fill)
+        };
+        let scores = [score(&squares)?, score(&shrunk)?];
         let [by_squares, by_shrinkage] = scores;
         let mut better = if by_squares >= by_shrinkage { squares } else { shrunk };
         better.notes.push(format!(
-            "pseudo-log-likelihood per row: {by_squares:.4} by least squares, {by_shrinkage:.4} by shrinkage; the larger was taken"
+            "pseudo-log-likelihood per row: {by_squares:.4} by least squares, {by_shrinkage:.4} by shrinkage; the larger was taken (for rows that are not among these, shrinkage is the safer choice)"
         ));
         Ok(better)
     }
@@ -143,13 +146,11 @@ fn by_shrinkage(eigen: &Eigen, record: &mut Record<'_>) -> Result<Outcome> {
 }
 
 /// The average over rows of Σ_i log P(s_i | the other units), missing cells taken at their columns' means.
-fn score(table: &Table, record: &Record<'_>, precision: &Matrix) -> Result<f64> {
-    let machine = record.machine(precision)?;
-    let (cells, weights) = table.cells_for(&machine)?;
+pub(super) fn pseudo_log_likelihood(machine: &Machine, table: &Table, fill: &[f64]) -> Result<f64> {
+    let (cells, weights) = table.cells_for(machine)?;
     let rows: Vec<(&[i8], f64)> = cells.chunks_exact(machine.units().max(1)).zip(weights).collect();
     let units: Vec<usize> = (0..machine.units()).collect();
-    let sum = Conditionals::new(&machine).sum(&rows, &units, &record.moments.fill);
-    Ok(sum / table.total_weight())
+    Ok(Conditionals::new(machine).sum(&rows, &units, fill) / table.total_weight())
 }
 
 fn least_eigenvalue(eigen: &Eigen) -> f64 {
