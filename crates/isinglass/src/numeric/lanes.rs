@@ -35,10 +35,6 @@ impl Lane {
 /// (remainder below 2e-16), and k goes into the exponent bits.
 #[inline(always)]
 pub(crate) fn exp_nonpositive<S: Simd>(simd: S, x: f64x8<S>) -> f64x8<S> {
-    const LN_2_HIGH: f64 = 6.931_471_803_691_238e-1;
-    const LN_2_LOW: f64 = 1.908_214_929_270_587_7e-10;
-    /// 1.5 · 2⁵²: adding it leaves the nearest integer in the low bits.
-    const ROUNDER: f64 = 6_755_399_441_055_744.0;
     const INVERSE_FACTORIALS: [f64; 13] = {
         let mut terms = [1.0; 13];
         let mut k = 1;
@@ -48,17 +44,33 @@ pub(crate) fn exp_nonpositive<S: Simd>(simd: S, x: f64x8<S>) -> f64x8<S> {
         }
         terms
     };
+    let (r, doublings) = split(simd, x);
+    let mut power = f64x8::splat(simd, INVERSE_FACTORIALS[12]);
+    for degree in (0..12).rev() {
+        power = power.mul_add(r, f64x8::splat(simd, INVERSE_FACTORIALS[degree]));
+    }
+    doubled(power, doublings)
+}
+
+/// `x = k ln 2 + r` with |r| ≤ ½ ln 2 for −700 ≤ x ≤ 0, below that as for −700: r, and a number with k in its low bits.
+#[inline(always)]
+fn split<S: Simd>(simd: S, x: f64x8<S>) -> (f64x8<S>, f64x8<S>) {
+    const LN_2_HIGH: f64 = 6.931_471_803_691_238e-1;
+    const LN_2_LOW: f64 = 1.908_214_929_270_587_7e-10;
+    /// 1.5 · 2⁵²: adding it leaves the nearest integer in the low bits.
+    const ROUNDER: f64 = 6_755_399_441_055_744.0;
     let rounder = f64x8::splat(simd, ROUNDER);
     let x = x.max(f64x8::splat(simd, -700.0));
     let shifted = x.mul_add(f64x8::splat(simd, std::f64::consts::LOG2_E), rounder);
     let k = shifted - rounder;
     let r = k.mul_add(f64x8::splat(simd, -LN_2_HIGH), x);
-    let r = k.mul_add(f64x8::splat(simd, -LN_2_LOW), r);
-    let mut power = f64x8::splat(simd, INVERSE_FACTORIALS[12]);
-    for degree in (0..12).rev() {
-        power = power.mul_add(r, f64x8::splat(simd, INVERSE_FACTORIALS[degree]));
-    }
-    f64x8::from_bits(power.to_bits() + (shifted.to_bits() << 52u32))
+    (k.mul_add(f64x8::splat(simd, -LN_2_LOW), r), shifted)
+}
+
+/// `2^k x` for x near 1: k goes into the exponent bits.
+#[inline(always)]
+fn doubled<S: Simd>(x: f64x8<S>, doublings: f64x8<S>) -> f64x8<S> {
+    f64x8::from_bits(x.to_bits() + (doublings.to_bits() << 52u32))
 }
 
 /// `ln(1 + e)` in each lane for 0 ≤ e ≤ 1, with an absolute error below 4e-16.
@@ -105,12 +117,24 @@ pub(crate) fn tanh_and_ln_two_cosh<S: Simd>(simd: S, x: f64x8<S>) -> (f64x8<S>, 
 /// `tanh` of two lanes with one division for both, `a/b = ad/bd` and `c/d = bc/bd`; with an absolute error below 8e-16.
 #[inline(always)]
 pub(crate) fn tanh_of_two<S: Simd>(simd: S, x: f64x8<S>, y: f64x8<S>) -> (f64x8<S>, f64x8<S>) {
-    let one = f64x8::splat(simd, 1.0);
-    let e = exp_nonpositive(simd, x.abs() * f64x8::splat(simd, -2.0));
-    let f = exp_nonpositive(simd, y.abs() * f64x8::splat(simd, -2.0));
-    let (b, d) = (one + e, one + f);
-    let inverse = one / (b * d);
-    (((one - e) * d * inverse).copysign(x), ((one - f) * b * inverse).copysign(y))
+    let ((a, b), (c, d)) = (tanh_as_quotient(simd, x), tanh_as_quotient(simd, y));
+    let inverse = f64x8::splat(simd, 1.0) / (b * d);
+    ((a * d * inverse).copysign(x), (b * c * inverse).copysign(y))
+}
+
+/// Numerator and denominator of `tanh |x| = (1 − e) / (1 + e)`, with `e = e^(−2|x|)`.
+///
+/// With `−2|x| = k ln 2 + r` and the Padé approximant `e^r ≈ (A + rB) / (A − rB)`, where `A = 1 + r²/9 + r⁴/1008` and
+/// `B = 1/2 + r²/72 + r⁴/30240` (remainder below 1e-15), both are multiplied by `A − rB`: no division is needed to come by them.
+#[inline(always)]
+fn tanh_as_quotient<S: Simd>(simd: S, x: f64x8<S>) -> (f64x8<S>, f64x8<S>) {
+    let number = |x: f64| f64x8::splat(simd, x);
+    let (r, doublings) = split(simd, x.abs() * number(-2.0));
+    let square = r * r;
+    let even = number(1.0 / 1008.0).mul_add(square, number(1.0 / 9.0)).mul_add(square, number(1.0));
+    let odd = number(1.0 / 30240.0).mul_add(square, number(1.0 / 72.0)).mul_add(square, number(0.5)) * r;
+    let (below, above) = (even - odd, doubled(even + odd, doublings));
+    (below - above, below + above)
 }
 
 #[cfg(test)]

@@ -91,35 +91,38 @@ impl Solver<'_> {
             + if ask.statistics { 8 * (edges * at_once) as u128 } else { 0 };
         let sums = if ask.statistics { statistics_bytes(machine) } else { 0 };
         self.check_memory(each * rayon::current_num_threads() as u128 + sums, free)?;
-        let prepared: Vec<Prepared> =
-            batch.groups().iter().map(|group| self.prepare(machine, group, ask)).collect::<Result<_>>()?;
+        // The couplings of a few groups are made once for all their rows; those of many would fill the memory.
+        let few = batch.groups().len() <= rayon::current_num_threads();
+        let prepared: Vec<Prepared> = batch
+            .groups()
+            .iter()
+            .map(|group| self.prepare(machine, group, ask, few))
+            .collect::<Result<_>>()?;
         let cost = |number: usize, _: &Group| prepared[number].cost;
         solve_in_parts(machine, batch, ask, cost, |pieces, part| {
-            let mut known: Option<(usize, Couplings)> = None;
             for piece in pieces {
-                let group = &batch.groups()[piece.group];
-                // Pieces of a group follow one another: its couplings are made once for all of them.
-                let couplings = match known.take() {
-                    Some((number, couplings)) if number == piece.group => couplings,
-                    _ => Couplings::new(machine, &group.free, self.theory == Theory::Tap),
+                let Prepared { couplings, plan, .. } = &prepared[piece.group];
+                let own;
+                let couplings = match couplings {
+                    Some(couplings) => couplings,
+                    None => {
+                        own = self.couplings(machine, &batch.groups()[piece.group]);
+                        &own
+                    }
                 };
-                self.solve_piece(
-                    machine,
-                    batch,
-                    ask,
-                    piece,
-                    (&couplings, prepared[piece.group].plan.as_ref()),
-                    part,
-                )?;
-                known = Some((piece.group, couplings));
+                self.solve_piece(machine, batch, ask, piece, (couplings, plan.as_ref()), part)?;
             }
             Ok(())
         })
     }
 
+    fn couplings(self, machine: &Machine, group: &Group) -> Couplings {
+        Couplings::new(machine, &group.free, self.theory == Theory::Tap)
+    }
+
     /// What rows of a group share, and what eight of them cost.
-    fn prepare(self, machine: &Machine, group: &Group, ask: Ask) -> Result<Prepared> {
-        let couplings = Couplings::new(machine, &group.free, false);
+    fn prepare(self, machine: &Machine, group: &Group, ask: Ask, keep: bool) -> Result<Prepared> {
+        let couplings = self.couplings(machine, group);
         let plan = if self.response && ask.statistics {
             Some(response::Plan::new(couplings.units, &couplings.pairs)?)
         } else {
@@ -133,7 +136,7 @@ impl Solver<'_> {
         let cost = USUAL_SWEEPS * couplings.sweep_cost()
             + 4.0 * elements as f64
             + plan.as_ref().map_or(0.0, |plan| plan.cost(group.free.len()));
-        Ok(Prepared { plan, cost })
+        Ok(Prepared { couplings: keep.then_some(couplings), plan, cost })
     }
 
     fn solve_piece(
@@ -259,6 +262,8 @@ impl Solver<'_> {
 
 /// What rows of a group share.
 struct Prepared {
+    /// Unless each piece of the group is to make its own.
+    couplings: Option<Couplings>,
     plan: Option<response::Plan>,
     /// Of eight rows, in about nanoseconds.
     cost: f64,

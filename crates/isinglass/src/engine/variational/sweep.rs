@@ -50,7 +50,6 @@ impl Rows<'_> {
                 solve(simd, self.theory, &mut scratch.wanted, &scratch.reactions, means);
                 let here = place * width..(place + 1) * width;
                 move_means(
-                    simd,
                     &scratch.wanted,
                     &scratch.shares,
                     means,
@@ -92,7 +91,7 @@ impl Rows<'_> {
                 }
                 solve(simd, Theory::MeanField, &mut scratch.wanted, &[], means);
                 let now = &mut scratch.deltas[..width];
-                move_means(simd, &scratch.wanted, &scratch.shares, means, now, &mut scratch.change);
+                move_means(&scratch.wanted, &scratch.shares, means, now, &mut scratch.change);
                 for ((sums, now), before) in compared.iter_mut().zip(now).zip(&mut scratch.before[all]) {
                     sums[0] += *now * *before;
                     sums[1] += *now * *now;
@@ -256,20 +255,13 @@ fn add_products<S: Simd>(
 
 /// Move the means of a unit towards those wanted, as far as each row's damping lets them.
 #[inline(always)]
-fn move_means<S: Simd>(
-    simd: S,
-    wanted: &[f64],
-    shares: &[f64],
-    means: &mut [f64],
-    deltas: &mut [f64],
-    change: &mut [f64],
-) {
-    for lanes in Lanes::of(means.len()) {
-        let old = lanes.load(simd, means);
-        let step = (lanes.load(simd, wanted) - old) * lanes.load(simd, shares);
-        lanes.store(step, deltas);
-        lanes.store(old + step, means);
-        lanes.store(lanes.load(simd, change).max(step.abs()), change);
+fn move_means(wanted: &[f64], shares: &[f64], means: &mut [f64], deltas: &mut [f64], change: &mut [f64]) {
+    let numbers = wanted.iter().zip(shares).zip(means).zip(deltas).zip(change);
+    for ((((wanted, share), mean), delta), change) in numbers {
+        let step = (wanted - *mean) * share;
+        *delta = step;
+        *mean += step;
+        *change = change.max(step.abs());
     }
 }
 
