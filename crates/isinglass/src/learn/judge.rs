@@ -6,7 +6,7 @@ use crate::score::pseudo_log_likelihood;
 use crate::{Machine, Result, Role, Table};
 
 /// Rows by which machines are judged: where every cell is observed, and where the engine must sum over some.
-pub(super) const COMPLETE_ROWS: usize = 2000;
+const COMPLETE_ROWS: usize = 2000;
 const INCOMPLETE_ROWS: usize = 100;
 
 /// Iterations without a better machine after which a fit may end.

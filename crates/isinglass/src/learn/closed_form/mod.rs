@@ -13,7 +13,7 @@ use self::outcome::{Outcome, Record};
 use self::parameters::machine_of;
 use self::precision::Free;
 use self::remedies::pseudo_log_likelihood;
-use super::judge::{COMPLETE_ROWS, some_rows};
+use super::judge::some_rows;
 use super::{Factorized, Fit, Learner, NoObserver, Observer};
 use crate::engine::{Diagnostics, Guarantee};
 use crate::numeric::dense::Matrix;
@@ -138,6 +138,9 @@ pub struct ClosedFormFit {
     pub remedy: Remedy,
 }
 
+/// Rows on which the machine is compared with one without couplings: enough to tell, and cheap beside the inverse.
+const JUDGED_ROWS: usize = 200;
+
 /// n × n matrices that are in memory together at most.
 const MATRICES: u128 = 12;
 
@@ -239,7 +242,7 @@ impl ClosedForm {
 
 /// The pseudo-log-likelihood of the machine, and of one without couplings, on some of the rows.
 fn qualities(machine: &Machine, start: &Machine, table: &Table, fill: &[f64]) -> Result<[f64; 2]> {
-    let table = some_rows(table, COMPLETE_ROWS)?;
+    let table = some_rows(table, JUDGED_ROWS)?;
     let alone = Factorized.fit(start, &table, &mut NoObserver)?.machine;
     Ok([pseudo_log_likelihood(machine, &table, fill)?, pseudo_log_likelihood(&alone, &table, fill)?])
 }
