@@ -8,6 +8,7 @@
 mod bethe;
 mod bethe_response;
 mod couplings;
+mod lane_group;
 mod mean_field;
 mod offers;
 mod panel;

@@ -3,7 +3,6 @@
 use fearless_simd::{Simd, f64x8, prelude::*};
 
 use super::Theory;
-use super::sweep::Lanes;
 use crate::numeric::lanes::{LANES, Lane, tanh, tanh_and_ln_two_cosh, tanh_of_two};
 
 /// Newton steps at most for the equation of one unit; from the left of its root each one gains digits.
@@ -11,25 +10,6 @@ const NEWTON_STEPS: usize = 40;
 
 /// A Newton step below this share of its place is rounding.
 const NEWTON_END: f64 = 4e-16;
-
-/// The mean that solves the unit's own equation.
-///
-/// *Mean field* (Kappen & Rodríguez 1997, eq. 10): `m = tanh h`. *TAP* (eq. 30): `m = tanh(h − m D)`, with `D = Σ_j w_ij² (1 − m_j²)`
-/// held fixed. Both maximise −F in this one coordinate, in which it is concave: so a sweep never lowers −F.
-///
-/// *Arguments*: the fields h, in whose place the means are written; D, for TAP; the means so far. One number for each row.
-#[inline(always)]
-pub(super) fn solve<S: Simd>(simd: S, theory: Theory, h: &mut [f64], d: &[f64], old: &[f64]) {
-    match theory {
-        Theory::MeanField => tanh_in_place(simd, h),
-        Theory::Tap => {
-            for lanes in Lanes::of(h.len()) {
-                let mean = tap(simd, lanes.load(simd, h), lanes.load(simd, d), lanes.load(simd, old));
-                lanes.store(mean, h);
-            }
-        }
-    }
-}
 
 /// `tanh` of many numbers.
 #[inline(always)]
@@ -49,10 +29,13 @@ pub(super) fn tanh_in_place<S: Simd>(simd: S, numbers: &mut [f64]) {
     }
 }
 
-/// The root of `f(x) = x + D tanh x − |h|`, which is increasing and, on x ≥ 0, concave: a Newton step from anywhere there lands at its
+/// TAP's mean that solves the unit's own equation (Kappen & Rodríguez 1997, eq. 30): `m = tanh(h − m D)`, with `D = Σ_j w_ij² (1 − m_j²)` held
+/// fixed. As `tanh h` does for mean field (eq. 10) it maximises −F in this one coordinate, in which −F is concave: so a sweep never lowers it.
+///
+/// With `x = |h − m D|` it is the root of `f(x) = x + D tanh x − |h|`, which is increasing and, on x ≥ 0, concave: a Newton step from anywhere there lands at its
 /// left, and further steps climb to it. `x ≥ max(|h| − D, |h| / (1 + D))` since tanh x is at most 1 and at most x.
 #[inline(always)]
-fn tap<S: Simd>(simd: S, h: f64x8<S>, d: f64x8<S>, old: f64x8<S>) -> f64x8<S> {
+pub(super) fn tap<S: Simd>(simd: S, h: f64x8<S>, d: f64x8<S>, old: f64x8<S>) -> f64x8<S> {
     let one = f64x8::splat(simd, 1.0);
     let size = h.abs();
     let least = (size - d).max(size / (one + d));
