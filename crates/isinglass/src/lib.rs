@@ -52,6 +52,7 @@ pub mod lattice;
 pub mod learn;
 pub mod machine;
 pub mod numeric;
+mod optimize;
 pub mod score;
 pub mod search;
 pub mod table;

@@ -13,9 +13,9 @@ use std::ops::ControlFlow;
 
 use super::judge::Judge;
 use super::notes::{about_likelihood, about_swings};
-use super::optimize::{self, Method, Objective, OptimizerSettings};
 use super::{Fit, Learner, Observer, Step};
 use crate::engine::{Ask, Batch, Diagnostics, Engine, Group, Guarantee, Statistics, WITH_LOG_Z};
+use crate::optimize::{self, Method, Objective, OptimizerSettings};
 use crate::{Error, Evidence, Machine, Result, Role, Spin, Table};
 
 /// Which engine computes which phase of the gradient.

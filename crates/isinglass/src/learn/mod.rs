@@ -11,20 +11,19 @@ mod factorized;
 mod judge;
 mod likelihood;
 mod notes;
-mod optimize;
 mod pair_counts;
 mod restarts;
 mod start;
 
 use std::ops::ControlFlow;
 
+pub use crate::optimize::{Method, Objective, OptimizerSettings};
 pub use chow_liu::chow_liu;
 pub use closed_form::{ClosedForm, ClosedFormFit, Remedy, Singular};
 pub(crate) use conditionals::Conditionals;
 pub use factorized::Factorized;
 pub use likelihood::{Evaluation, InformationGain, Likelihood, Phases, most_free};
 pub(crate) use notes::about_columns;
-pub use optimize::{Method, Objective, OptimizerSettings};
 pub use restarts::{Restarted, Restarts};
 pub use start::start;
 

@@ -150,17 +150,17 @@ impl OptimizerSettings {
 }
 
 /// The best point found.
-pub(super) struct Optimum {
-    pub(super) parameters: Vec<f64>,
-    pub(super) converged: bool,
-    pub(super) stopped: String,
+pub(crate) struct Optimum {
+    pub(crate) parameters: Vec<f64>,
+    pub(crate) converged: bool,
+    pub(crate) stopped: String,
 }
 
 /// Told of every iteration: its number, parameters, value and largest gradient component.
-pub(super) type Watch<'w> = dyn FnMut(usize, &[f64], f64, f64) -> Result<ControlFlow<()>> + 'w;
+pub(crate) type Watch<'w> = dyn FnMut(usize, &[f64], f64, f64) -> Result<ControlFlow<()>> + 'w;
 
 /// Maximise from a start by the method of the settings.
-pub(super) fn maximize(
+pub(crate) fn maximize(
     objective: &dyn Objective,
     start: Vec<f64>,
     settings: &OptimizerSettings,
