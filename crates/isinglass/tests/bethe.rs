@@ -4,9 +4,10 @@
 
 mod common;
 
-use common::structure::shuffled;
+use common::structure::{forests, shuffled};
 use common::{
-    check_batch_against_rows, check_derivatives, check_joint, clamped_machines, close, rows_of_evidence,
+    check_batch_against_rows, check_derivatives, check_equal, check_joint, clamped_machines, close,
+    rows_of_evidence,
 };
 use isinglass::engine::{Annealing, Around, LinearResponse, Schedule, VariationalSettings};
 use isinglass::topology::{self, Neighbours, Numbers};
@@ -15,37 +16,6 @@ use isinglass::{
     Machine, Pairs, Unit,
 };
 use proptest::prelude::*;
-
-/// A machine on a random forest, its units shuffled, and evidence.
-fn forests(most: usize, strength: f64) -> impl Strategy<Value = (Machine, Evidence)> {
-    (1..=most).prop_flat_map(move |n| {
-        let number = prop_oneof![1 => Just(0.0), 6 => -strength..strength];
-        (
-            proptest::collection::vec(
-                prop_oneof![1 => Just(None), 9 => any::<prop::sample::Index>().prop_map(Some)],
-                n,
-            ),
-            proptest::collection::vec(number.clone(), n),
-            proptest::collection::vec(number, n),
-            proptest::collection::vec(prop_oneof![6 => Just(0i8), 1 => Just(1), 1 => Just(-1)], n),
-            prop_oneof![Just(1.0), 0.1..10.0f64],
-            any::<u64>(),
-        )
-            .prop_map(move |(parents, weights, biases, cells, temperature, seed)| {
-                let place = shuffled(n, seed);
-                let units = biases.iter().enumerate().map(|(k, &bias)| Unit::new(format!("u{k}"), bias));
-                let edges = (1..n).filter_map(|k| {
-                    let parent = parents[k].as_ref()?.index(k);
-                    Some((place[k], place[parent], weights[k]))
-                });
-                let machine = Machine::new(units.collect(), edges)
-                    .and_then(|machine| machine.with_temperature(temperature))
-                    .and_then(|machine| machine.with_offset(1.5))
-                    .unwrap();
-                (machine, Evidence::from_cells(cells).unwrap())
-            })
-    })
-}
 
 /// Machines whose messages have one fixed point, since a change in one of them is felt less and less (Mooij & Kappen 2007).
 fn weakly_coupled() -> impl Strategy<Value = (Machine, Evidence)> {
@@ -57,18 +27,6 @@ fn weakly_coupled() -> impl Strategy<Value = (Machine, Evidence)> {
             machine.with_parameters(weights, biases).and_then(|machine| machine.with_temperature(1.0));
         (machine.unwrap(), evidence)
     })
-}
-
-#[track_caller]
-fn check_equal(found: &Expectations, expected: &Expectations, tolerance: f64) {
-    close(found.log_z.unwrap(), expected.log_z.unwrap(), tolerance, "log Z");
-    for (x, y) in found.means.iter().zip(&expected.means) {
-        close(*x, *y, tolerance, "mean");
-    }
-    assert_eq!(found.correlations.values.len(), expected.correlations.values.len());
-    for (x, y) in found.correlations.values.iter().zip(&expected.correlations.values) {
-        close(*x, *y, tolerance, "pair moment");
-    }
 }
 
 /// The equations of Bethe in terms of the answer alone: each pair belief must have the machine's coupling, and the cavity fields that follow from the pair beliefs
@@ -145,28 +103,6 @@ proptest! {
             prop_assert_eq!(found.diagnostics.iteration.unwrap().sweeps, 1);
             prop_assert_eq!(found.guarantee == Guarantee::Exact, pairs != Pairs::Edges || !has_idle_edges);
             check_equal(&found, &Decimate::default().expectations(&machine, &evidence, pairs).unwrap(), 1e-10);
-        }
-    }
-
-    /// Edges without coupling too.
-    #[test]
-    fn the_response_is_exact_on_forests((machine, evidence) in forests(40, 20.0), seed in any::<u64>()) {
-        let engine = response();
-        for pairs in [Pairs::None, Pairs::Edges, Pairs::All] {
-            let found = engine.expectations(&machine, &evidence, pairs).unwrap();
-            prop_assert_eq!(found.guarantee, Guarantee::Exact);
-            check_equal(&found, &Decimate::default().expectations(&machine, &evidence, pairs).unwrap(), 1e-10);
-        }
-        let n = machine.units();
-        let cells = rows_of_evidence(n, 11, seed);
-        check_batch_against_rows(&engine, &machine, &cells, 1e-12);
-        let batch = Batch::new(n, &cells, &[1.0; 11]).unwrap();
-        let ask = Ask { statistics: true, means: true };
-        let found = engine.batch(&machine, &batch, ask).unwrap();
-        prop_assert_eq!(found.guarantee, Guarantee::Exact);
-        let expected = Decimate::default().batch(&machine, &batch, ask).unwrap();
-        for (x, y) in found.statistics.unwrap().edges.iter().zip(expected.statistics.unwrap().edges) {
-            close(*x, y, 1e-9, "summed edge moment");
         }
     }
 
@@ -299,80 +235,6 @@ proptest! {
         }
         prop_assert_eq!(answer.diagnostics.converged, converged);
     }
-}
-
-fn response() -> LinearResponse {
-    LinearResponse { around: Around::Bethe, ..LinearResponse::default() }
-}
-
-/// Edges without coupling have the moments of the way between their ends, whichever end comes first and whether or not there is a way.
-#[test]
-fn the_response_follows_edges_without_coupling() {
-    let edges = [(0, 3, 2.0), (1, 3, -1.5), (1, 4, 0.7), (0, 4, 0.0), (0, 1, 0.0), (2, 4, 0.0), (2, 5, 1.0)];
-    let units = (0..6).map(|k| Unit::new(format!("u{k}"), 0.1 * f64::from(k) - 0.2)).collect();
-    let machine = Machine::new(units, edges).unwrap();
-    let nothing = Evidence::none(6);
-    let found = response().expectations(&machine, &nothing, Pairs::Edges).unwrap();
-    assert_eq!(found.guarantee, Guarantee::Exact);
-    check_equal(&found, &Enumerate::default().expectations(&machine, &nothing, Pairs::Edges).unwrap(), 1e-13);
-    check_batch_against_rows(&response(), &machine, &rows_of_evidence(6, 50, 7), 1e-13);
-}
-
-/// The covariances of a chain without biases are products of tanh, however strong the coupling.
-#[test]
-fn the_response_of_strong_chains_has_all_digits() {
-    for w in [1.0, 10.0, 16.0, 18.0, 20.0, 500.0] {
-        let chain =
-            Machine::from_graph(topology::chain(3)).with_parameters(vec![w; 2], vec![0.0; 3]).unwrap();
-        let answer = response().expectations(&chain, &Evidence::none(3), Pairs::All).unwrap();
-        let get = |a, b| answer.correlations.get(chain.graph(), a, b).unwrap();
-        close(get(0, 1), w.tanh(), 1e-15, "neighbours");
-        close(get(0, 2), w.tanh().powi(2), 1e-14, "both ends");
-        assert_eq!(answer.guarantee, Guarantee::Exact);
-    }
-    // Numbers too large for nine digits are not called exact.
-    let huge = Machine::from_graph(topology::chain(3)).with_parameters(vec![1e7; 2], vec![0.5; 3]).unwrap();
-    let answer = response().expectations(&huge, &Evidence::none(3), Pairs::Edges).unwrap();
-    assert_eq!(answer.guarantee, Guarantee::Approximation);
-}
-
-/// Cycles with strong couplings, and biases that leave one fixed point: covariances are the slopes of the means.
-#[test]
-fn the_response_beside_cycles_is_that_of_the_means() {
-    // A triangle with a tail that a strong coupling ties to it, and one between units that are all but certain.
-    let edges = [(0, 1, 0.2), (1, 2, 0.3), (0, 2, -0.25), (2, 3, 6.0), (3, 4, 0.5), (4, 5, 15.0)];
-    let biases = [0.1, -0.2, 0.05, 0.1, 8.0, 9.0];
-    let units = biases.iter().enumerate().map(|(k, &bias)| Unit::new(format!("u{k}"), bias)).collect();
-    let machine = Machine::new(units, edges).unwrap();
-    let nothing = Evidence::none(6);
-    let settings = VariationalSettings { tolerance: 1e-14, ..VariationalSettings::default() };
-    let engine = LinearResponse { around: Around::Bethe, settings };
-    let all = engine.expectations(&machine, &nothing, Pairs::All).unwrap();
-    let step = 1e-4;
-    for a in 0..6 {
-        let means_at = |shift: f64| {
-            let mut moved = biases;
-            moved[a] += shift;
-            let moved = machine.clone().with_parameters(machine.weights().to_vec(), moved.to_vec()).unwrap();
-            Bethe { settings }.expectations(&moved, &nothing, Pairs::None).unwrap().means
-        };
-        let at = [-2.0, -1.0, 1.0, 2.0].map(|k| means_at(k * step));
-        for b in (0..6).filter(|&b| b != a) {
-            let slope = (8.0 * (at[2][b] - at[1][b]) - (at[3][b] - at[0][b])) / (12.0 * step);
-            let found = all.correlations.get(machine.graph(), a, b).unwrap() - all.means[a] * all.means[b];
-            close(found, slope, 1e-9, &format!("response of {b} to {a}"));
-        }
-    }
-    let edges = engine.expectations(&machine, &nothing, Pairs::Edges).unwrap();
-    for ((a, b), moment) in edges.correlations.iter(machine.graph()) {
-        close(moment, all.correlations.get(machine.graph(), a, b).unwrap(), 1e-10, "edge and all");
-    }
-    // What has no digits is not given.
-    let mut weights = machine.weights().to_vec();
-    weights[machine.graph().edges().iter().position(|&pair| pair == (2, 3)).unwrap()] = 18.0;
-    let tied = machine.clone().with_parameters(weights, biases.to_vec()).unwrap();
-    let error = engine.expectations(&tied, &nothing, Pairs::Edges).unwrap_err();
-    assert!(error.to_string().contains("units u2 and u3"), "{error}");
 }
 
 const NORMAL: Numbers = Numbers::Normal { mean: 0.0, deviation: 1.0 };
@@ -578,28 +440,6 @@ fn what_cannot_be_done_is_refused() {
     assert_eq!(error, Error::Length { what: "evidence", found: 4, expected: 5 });
 }
 
-/// What eight rows take on every thread is known before the first is begun.
-#[test]
-fn the_response_of_a_batch_counts_all_that_runs_at_once() {
-    let machine = Machine::from_graph(topology::grid(20, 20, Neighbours::Four));
-    let batch = Batch::new(400, &[0; 400 * 16], &[1.0; 16]).unwrap();
-    let need = |threads: usize, statistics: bool| {
-        let settings = VariationalSettings { budget: Budget(1), ..VariationalSettings::default() };
-        let engine = LinearResponse { around: Around::Bethe, settings };
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        let ask = Ask { statistics, means: false };
-        match pool.install(|| engine.batch(&machine, &batch, ask)) {
-            Err(Error::OverBudget { who: "linear-response", needed, .. }) => needed,
-            other => panic!("{other:?}"),
-        }
-    };
-    // At least means, variances and two messages for each edge, in eight rows.
-    let each = need(1, false);
-    assert!(each > 8 * 8 * (2 * 400 + 2 * 760), "{each}");
-    assert_eq!(need(4, false), 4 * each);
-    assert!(need(4, true) > 4 * each);
-}
-
 /// A unit that its bias leaves no choice counts as clamped: it takes no digits from the rest, and cuts the cycles through it.
 #[test]
 fn a_huge_bias_pins_its_unit() {
@@ -608,7 +448,8 @@ fn a_huge_bias_pins_its_unit() {
         Machine::from_graph(Graph::new(3, []).unwrap()).with_parameters(vec![], biases.clone()).unwrap();
     let triangle = Machine::from_graph(topology::full(3)).with_parameters(vec![0.7; 3], biases).unwrap();
     let nothing = Evidence::none(3);
-    let engines: [&dyn Engine; 2] = [&Bethe::default(), &response()];
+    let engines: [&dyn Engine; 2] =
+        [&Bethe::default(), &LinearResponse { around: Around::Bethe, ..LinearResponse::default() }];
     for machine in [apart, triangle] {
         for (engine, pairs) in engines
             .into_iter()

@@ -7,7 +7,9 @@ pub(crate) mod structure;
 
 use isinglass::search::ModeFinder;
 use isinglass::topology::{self, Links, Neighbours};
-use isinglass::{Ask, Batch, Engine, Evidence, Graph, JointTable, Machine, Pairs, Sampler, Spin};
+use isinglass::{
+    Ask, Batch, Engine, Evidence, Expectations, Graph, JointTable, Machine, Pairs, Sampler, Spin,
+};
 use proptest::prelude::*;
 
 /// log Z, means and all pair moments by the plainest loop over states: nothing shared with the engines.
@@ -264,4 +266,17 @@ pub(crate) fn check_draws(engine: &dyn Sampler, machine: &Machine, evidence: &Ev
     }
     assert_eq!(draws, engine.draw(machine, evidence, count, 17).unwrap());
     assert_ne!(draws, engine.draw(machine, evidence, count, 18).unwrap());
+}
+
+/// log Z, means and pair moments alike.
+#[track_caller]
+pub(crate) fn check_equal(found: &Expectations, expected: &Expectations, tolerance: f64) {
+    close(found.log_z.unwrap(), expected.log_z.unwrap(), tolerance, "log Z");
+    for (x, y) in found.means.iter().zip(&expected.means) {
+        close(*x, *y, tolerance, "mean");
+    }
+    assert_eq!(found.correlations.values.len(), expected.correlations.values.len());
+    for (x, y) in found.correlations.values.iter().zip(&expected.correlations.values) {
+        close(*x, *y, tolerance, "pair moment");
+    }
 }

@@ -1,8 +1,9 @@
-//! Structure for tests: random partial trees, and the treewidth by trying every order.
+//! Structure for tests: random partial trees and forests, and the treewidth by trying every order.
 
 use std::collections::BTreeSet;
 
-use isinglass::Graph;
+use isinglass::{Evidence, Graph, Machine, Unit};
+use proptest::prelude::*;
 
 /// Treewidth by trying every order, over sets of eliminated vertices: `Q(S, v)` is the number of vertices that v reaches through S.
 pub(crate) fn exact_treewidth(n: usize, joined: &dyn Fn(usize, usize) -> bool) -> usize {
@@ -70,4 +71,35 @@ pub(crate) fn partial_tree(n: usize, width: usize, drop_one_in: u64, seed: u64) 
         .map(|(a, b)| (place[a], place[b]))
         .collect();
     Graph::new(n, kept).unwrap()
+}
+
+/// A machine on a random forest, its units shuffled, and evidence.
+pub(crate) fn forests(most: usize, strength: f64) -> impl Strategy<Value = (Machine, Evidence)> {
+    (1..=most).prop_flat_map(move |n| {
+        let number = prop_oneof![1 => Just(0.0), 6 => -strength..strength];
+        (
+            proptest::collection::vec(
+                prop_oneof![1 => Just(None), 9 => any::<prop::sample::Index>().prop_map(Some)],
+                n,
+            ),
+            proptest::collection::vec(number.clone(), n),
+            proptest::collection::vec(number, n),
+            proptest::collection::vec(prop_oneof![6 => Just(0i8), 1 => Just(1), 1 => Just(-1)], n),
+            prop_oneof![Just(1.0), 0.1..10.0f64],
+            any::<u64>(),
+        )
+            .prop_map(move |(parents, weights, biases, cells, temperature, seed)| {
+                let place = shuffled(n, seed);
+                let units = biases.iter().enumerate().map(|(k, &bias)| Unit::new(format!("u{k}"), bias));
+                let edges = (1..n).filter_map(|k| {
+                    let parent = parents[k].as_ref()?.index(k);
+                    Some((place[k], place[parent], weights[k]))
+                });
+                let machine = Machine::new(units.collect(), edges)
+                    .and_then(|machine| machine.with_temperature(temperature))
+                    .and_then(|machine| machine.with_offset(1.5))
+                    .unwrap();
+                (machine, Evidence::from_cells(cells).unwrap())
+            })
+    })
 }

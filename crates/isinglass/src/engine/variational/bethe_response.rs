@@ -13,7 +13,6 @@ use super::response::{self, Curvature, Plan};
 use super::{LinearResponse, VariationalSettings};
 use crate::engine::exact::digits::guarantee;
 use crate::engine::exact::pinned::clamp_pinned;
-use crate::engine::expectations::packed_pair;
 use crate::engine::parts::{Part, Piece, solve_in_parts, statistics_bytes};
 use crate::engine::{Ask, Batch, BatchExpectations, Expectations, Group, Guarantee, PairMoments, Pairs};
 use crate::numeric::lanes::LANES;
@@ -174,16 +173,11 @@ fn all_pairs(
     free: &[usize],
     solved: &Solved<1>,
 ) -> Result<Vec<f64>> {
-    let n = machine.units();
     let product = |a: usize, b: usize| solved.means[a][0] * solved.means[b][0];
     let mut values = PairMoments::collect(Pairs::All, machine.graph(), product).values;
     let curvature = curvature(machine, couplings, solved, 1)?;
-    let inverse = response::dense(LinearResponse::NAME, couplings, &curvature, 0)?;
-    for (a, &unit) in free.iter().enumerate() {
-        for (b, &other) in free.iter().enumerate().skip(a + 1) {
-            values[packed_pair(n, unit, other)] += inverse[(a, b)];
-        }
-    }
+    let name = LinearResponse::NAME;
+    response::add_to_all_pairs(name, (couplings, free), &curvature, machine.units(), &mut values)?;
     Ok(values)
 }
 

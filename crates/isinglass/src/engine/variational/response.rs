@@ -7,6 +7,7 @@ use fearless_simd::{Level, Simd, dispatch};
 
 use super::Theory;
 use super::couplings::{Couplings, Pair};
+use crate::engine::expectations::packed_pair;
 use crate::numeric::dense::Matrix;
 use crate::numeric::lanes::LANES;
 use crate::numeric::selected_inverse::SelectedInverse;
@@ -146,13 +147,25 @@ impl Plan {
     }
 }
 
-/// `A` of one row, complete.
-pub(super) fn dense(
+/// Add the covariances of one row to the moments of all pairs of the machine.
+pub(super) fn add_to_all_pairs(
     engine: &'static str,
-    couplings: &Couplings,
+    (couplings, free): (&Couplings, &[usize]),
     curvature: &Curvature,
-    row: usize,
-) -> Result<Matrix> {
+    units: usize,
+    moments: &mut [f64],
+) -> Result<()> {
+    let inverse = dense(engine, couplings, curvature, 0)?;
+    for (a, &unit) in free.iter().enumerate() {
+        for (b, &other) in free.iter().enumerate().skip(a + 1) {
+            moments[packed_pair(units, unit, other)] += inverse[(a, b)];
+        }
+    }
+    Ok(())
+}
+
+/// `A` of one row, complete.
+fn dense(engine: &'static str, couplings: &Couplings, curvature: &Curvature, row: usize) -> Result<Matrix> {
     let (n, width) = (curvature.units(), curvature.width);
     let mut matrix = Matrix::zeros(n);
     for unit in 0..n {

@@ -49,13 +49,9 @@ impl Solver<'_> {
         let mut correlations = PairMoments::collect(pairs, machine.graph(), |a, b| means[a] * means[b]);
         if all_responses {
             let curvature = Curvature::new(self.theory, &couplings, &found.means, 1);
-            let inverse = response::dense(self.engine, &couplings, &curvature, 0)?;
-            for (a, &unit) in free.iter().enumerate() {
-                for (b, &other) in free.iter().enumerate().skip(a + 1) {
-                    let pair = packed_pair(machine.units(), unit, other);
-                    correlations.values[pair] += inverse[(a, b)];
-                }
-            }
+            let moments = &mut correlations.values;
+            let pairs = (&couplings, &free[..]);
+            response::add_to_all_pairs(self.engine, pairs, &curvature, machine.units(), moments)?;
         } else if pairs != Pairs::None {
             for (pair, x) in couplings.pairs.iter().zip(self.excess(&couplings, &found.means, 1, 1, None)?) {
                 let place = match pairs {
