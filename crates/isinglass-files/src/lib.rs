@@ -48,5 +48,5 @@ pub use output::{Output, discard_unfinished};
 pub use picture::{Picture, check_picture_output, read_picture, write_picture};
 pub use table::{
     CellForm, Sheet, TableFormat, TableOptions, Values, parse_csv, read_sheet, read_table, table_format,
-    write_sheet, write_table,
+    write_numbers, write_sheet, write_table,
 };

@@ -17,3 +17,18 @@ pub fn house_votes() -> isinglass_files::Result<Table> {
     let csv = HOUSE_VOTES_CSV.as_bytes();
     parse_csv(csv, "house_votes_84.csv", b',', &TableOptions::default())
 }
+
+/// Handwritten digits of 8×8 pixels, the first column telling which digit it is, as CSV.
+pub const DIGITS_CSV: &str = include_str!("../../../data/digits_8x8.csv");
+
+/// The pixels of the digits as a table: 1797 × 64, row after row of each picture; ink is +1.
+///
+/// ```
+/// let digits = isinglass_lab::data::digits()?;
+/// assert_eq!((digits.rows(), digits.columns().len(), digits.missing_cells()), (1797, 64, 0));
+/// # Ok::<(), isinglass_files::Error>(())
+/// ```
+pub fn digits() -> isinglass_files::Result<Table> {
+    let options = TableOptions { drop: vec!["digit".into()], ..TableOptions::default() };
+    parse_csv(DIGITS_CSV.as_bytes(), "digits_8x8.csv", b',', &options)
+}

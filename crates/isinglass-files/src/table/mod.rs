@@ -18,7 +18,7 @@ use isinglass::Table;
 use columns::Keep;
 pub use columns::TableOptions;
 pub use sheet::{CellForm, Sheet, TableFormat, table_format, write_sheet};
-pub use write::{Values, write_table};
+pub use write::{Values, write_numbers, write_table};
 
 use crate::input::{self, Ending};
 use crate::{Error, Result};

@@ -92,6 +92,41 @@ pub fn write_table<R: AsRef<[i8]>>(
     Ok(())
 }
 
+/// Write a table of numbers as CSV: histories and the like. Each number has all of its digits.
+///
+/// # Example
+/// ```
+/// let mut bytes = Vec::new();
+/// isinglass_files::write_numbers(["iteration", "a,b"], [[0.0, 0.25], [1.0, -1e-9]], &mut bytes)?;
+/// assert_eq!(bytes, b"iteration,\"a,b\"\n0,0.25\n1,-0.000000001\n");
+/// # Ok::<(), std::io::Error>(())
+/// ```
+///
+/// # Errors
+/// The output cannot be written to.
+pub fn write_numbers<'a, R: AsRef<[f64]>>(
+    header: impl IntoIterator<Item = &'a str>,
+    rows: impl IntoIterator<Item = R>,
+    output: &mut (impl Write + ?Sized),
+) -> io::Result<()> {
+    let mut line = Vec::new();
+    for name in header {
+        push_text(&mut line, name.as_bytes(), b',');
+        line.push(b',');
+    }
+    end_line(&mut line);
+    output.write_all(&line)?;
+    for row in rows {
+        line.clear();
+        for number in row.as_ref() {
+            write!(line, "{number},")?;
+        }
+        end_line(&mut line);
+        output.write_all(&line)?;
+    }
+    Ok(())
+}
+
 /// Put a line end in place of the separator behind the last cell.
 pub(super) fn end_line(line: &mut Vec<u8>) {
     line.pop();
