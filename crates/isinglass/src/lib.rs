@@ -60,7 +60,7 @@ pub mod table;
 pub use engine::{
     Ask, Batch, BatchExpectations, Bethe, Budget, Cumulants, Decimate, Diagnostics, Eliminate, Engine,
     Enumerate, Expectations, Gibbs, Guarantee, JointTable, LinearResponse, MeanField, PairMoments, Pairs,
-    Sampler, Statistics, Tap,
+    Sampler, Statistics, Structured, Tap,
 };
 pub use error::{Error, Result};
 pub use graph::Graph;

@@ -26,7 +26,8 @@ pub use expectations::{
 };
 pub use sampling::{Gibbs, GibbsSettings};
 pub use variational::{
-    Annealing, Around, Bethe, LinearResponse, MeanField, Schedule, Tap, VariationalSettings,
+    Annealing, Around, Bethe, LinearResponse, MeanField, Schedule, Structured, StructuredSettings, Tap,
+    VariationalSettings,
 };
 
 use crate::search::ModeFinder;

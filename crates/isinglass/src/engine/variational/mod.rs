@@ -16,6 +16,7 @@ mod response;
 mod search;
 mod settings;
 mod solver;
+mod structured;
 mod sweep;
 mod update;
 
@@ -23,5 +24,6 @@ pub use bethe::Bethe;
 pub use mean_field::{Around, LinearResponse, MeanField, Tap};
 pub(super) use offers::offers;
 pub use settings::{Annealing, Schedule, VariationalSettings};
+pub use structured::{Structured, StructuredSettings};
 
 use mean_field::Theory;

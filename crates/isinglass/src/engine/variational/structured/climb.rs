@@ -1,0 +1,160 @@
+//! Up from a start to a place where the gradient vanishes.
+//!
+//! Limited-memory BFGS (Liu and Nocedal 1989) that begins each direction with the natural gradient (Amari 1998): the gradient divided by Fisher's information, which is diagonal in the
+//! logits of conditionals. So logits of states that hardly occur, whose gradient is tiny, move as far as the others.
+
+use std::collections::VecDeque;
+
+use super::bound::{Row, Work};
+
+/// Steps that are remembered.
+const MEMORY: usize = 16;
+
+/// A step must gain this share of what the slope promises.
+const SUFFICIENT: f64 = 1e-4;
+
+/// A step that gains no less than rounding hides counts if it leaves at most this share of the slope.
+const FLATTER: f64 = 0.9;
+
+/// Lengths that are tried along a direction.
+const TRIALS: usize = 30;
+
+/// Information below this share of the largest counts as this: the gradient there is below any tolerance.
+const LEAST_INFORMATION: f64 = 1e-14;
+
+/// Where a climb ended.
+#[derive(Debug, Clone)]
+pub(super) struct Top {
+    pub(super) logits: Vec<f64>,
+    pub(super) value: f64,
+    /// The largest component of the gradient.
+    pub(super) residual: f64,
+    pub(super) iterations: usize,
+}
+
+/// A place with its bound, gradient and information.
+struct Place {
+    logits: Vec<f64>,
+    value: f64,
+    gradient: Vec<f64>,
+    information: Vec<f64>,
+}
+
+impl Place {
+    fn new(row: &Row<'_>, logits: Vec<f64>, work: &mut Work) -> Self {
+        let mut gradient = vec![0.0; logits.len()];
+        let mut information = vec![0.0; logits.len()];
+        let value = row.gradient(&logits, work, &mut gradient, &mut information);
+        Self { logits, value, gradient, information }
+    }
+
+    fn residual(&self) -> f64 {
+        self.gradient.iter().fold(0.0, |most: f64, x| most.max(x.abs()))
+    }
+}
+
+/// A remembered step: its change of the logits, what the gradient fell by, and the inverse of their product.
+struct Step {
+    moved: Vec<f64>,
+    fall: Vec<f64>,
+    inverse: f64,
+}
+
+/// The bytes of a climb, besides the work of the bound.
+pub(super) fn bytes(logits: usize) -> u128 {
+    8 * (2 * MEMORY + 12) as u128 * logits as u128
+}
+
+/// Climb until no component of the gradient exceeds the tolerance, or so many steps have been taken, or rounding hides all gains.
+pub(super) fn climb(
+    row: &Row<'_>,
+    start: Vec<f64>,
+    work: &mut Work,
+    tolerance: f64,
+    iterations: usize,
+) -> Top {
+    let mut place = Place::new(row, start, work);
+    let mut memory: VecDeque<Step> = VecDeque::with_capacity(MEMORY);
+    let mut taken = 0;
+    while taken < iterations && place.residual() > tolerance {
+        let direction = direction(&place, &memory);
+        let Some(next) = search(row, &place, &direction, work) else {
+            if memory.is_empty() {
+                break;
+            }
+            // What was remembered misleads: the natural gradient alone.
+            memory.clear();
+            continue;
+        };
+        let moved = difference(&next.logits, &place.logits);
+        let fall = difference(&place.gradient, &next.gradient);
+        let product = dot(&moved, &fall);
+        if product > f64::EPSILON * (dot(&moved, &moved) * dot(&fall, &fall)).sqrt() {
+            if memory.len() == MEMORY {
+                memory.pop_front();
+            }
+            memory.push_back(Step { moved, fall, inverse: 1.0 / product });
+        }
+        place = next;
+        taken += 1;
+    }
+    Top { residual: place.residual(), value: place.value, logits: place.logits, iterations: taken }
+}
+
+/// The two loops of limited-memory BFGS around the natural gradient.
+fn direction(place: &Place, memory: &VecDeque<Step>) -> Vec<f64> {
+    let mut direction = place.gradient.clone();
+    let mut shares = Vec::with_capacity(memory.len());
+    for step in memory.iter().rev() {
+        let share = step.inverse * dot(&step.moved, &direction);
+        add(&mut direction, -share, &step.fall);
+        shares.push(share);
+    }
+    for (x, information) in direction.iter_mut().zip(&place.information) {
+        *x /= information.max(LEAST_INFORMATION);
+    }
+    for (step, share) in memory.iter().zip(shares.into_iter().rev()) {
+        let back = step.inverse * dot(&step.fall, &direction);
+        add(&mut direction, share - back, &step.moved);
+    }
+    direction
+}
+
+/// A place along the direction that is higher, or as high and flatter.
+fn search(row: &Row<'_>, place: &Place, direction: &[f64], work: &mut Work) -> Option<Place> {
+    let slope = dot(&place.gradient, direction);
+    if !(slope > 0.0 && slope.is_finite()) {
+        return None;
+    }
+    let rounding = 16.0 * f64::EPSILON * place.value.abs().max(1.0);
+    let mut length = 1.0;
+    for _ in 0..TRIALS {
+        let logits = place.logits.iter().zip(direction).map(|(x, d)| x + length * d).collect();
+        let next = Place::new(row, logits, work);
+        let gain = next.value - place.value;
+        let left = dot(&next.gradient, direction);
+        if gain >= SUFFICIENT * length * slope && gain > 0.0
+            || gain.abs() <= rounding && left.abs() <= FLATTER * slope
+        {
+            return Some(next);
+        }
+        // The top of the parabola through both values and the first slope.
+        let fitted = slope * length / (2.0 * (slope * length - gain)) * length;
+        length = if fitted.is_finite() { fitted.clamp(0.1 * length, 0.5 * length) } else { 0.1 * length };
+    }
+    None
+}
+
+fn difference(a: &[f64], b: &[f64]) -> Vec<f64> {
+    a.iter().zip(b).map(|(x, y)| x - y).collect()
+}
+
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(x, y)| x * y).sum()
+}
+
+fn add(sums: &mut [f64], scale: f64, numbers: &[f64]) {
+    for (sum, x) in sums.iter_mut().zip(numbers) {
+        *sum += scale * x;
+    }
+}
