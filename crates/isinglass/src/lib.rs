@@ -61,6 +61,7 @@ pub use engine::{
     Ask, Batch, BatchExpectations, Bethe, Budget, Cumulants, Decimate, Diagnostics, Eliminate, Engine,
     Enumerate, Expectations, Gibbs, Guarantee, JointTable, LinearResponse, MeanField, PairMoments, Pairs,
     Sampler, Statistics, Structured, Tap,
+    Sampler, Statistics, Tap, Trw,
 };
 pub use error::{Error, Result};
 pub use graph::Graph;

@@ -28,6 +28,7 @@ pub use sampling::{Gibbs, GibbsSettings};
 pub use variational::{
     Annealing, Around, Bethe, LinearResponse, MeanField, Schedule, Structured, StructuredSettings, Tap,
     VariationalSettings,
+    Annealing, Around, Bethe, LinearResponse, MeanField, Schedule, Tap, Trw, TrwSettings, VariationalSettings,
 };
 
 use crate::search::ModeFinder;

@@ -24,6 +24,8 @@ pub enum Purpose {
     VariationalStart = 6,
     /// Noise on pictures, and chains on lattices.
     Picture = 7,
+    /// Subgraphs that bound a partition sum.
+    Subgraphs = 8,
 }
 
 /// The stream with a number for a purpose.

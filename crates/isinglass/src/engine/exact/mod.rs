@@ -7,5 +7,5 @@ pub(super) mod pinned;
 
 pub use enumerate::Enumerate;
 pub use explain::{DecimationStep, UnitOrZero, explain_decimation};
-pub(super) use network::digits;
+pub(super) use network::{Compiled, Run, Structure, digits};
 pub use network::{Decimate, Eliminate};

@@ -18,6 +18,7 @@ mod settings;
 mod solver;
 mod structured;
 mod sweep;
+mod trw;
 mod update;
 
 pub use bethe::Bethe;
@@ -25,5 +26,6 @@ pub use mean_field::{Around, LinearResponse, MeanField, Tap};
 pub(super) use offers::offers;
 pub use settings::{Annealing, Schedule, VariationalSettings};
 pub use structured::{Structured, StructuredSettings};
+pub use trw::{Trw, TrwSettings};
 
 use mean_field::Theory;

@@ -14,14 +14,18 @@ pub(super) struct Segments {
 }
 
 impl Segments {
+    /// All steps in one: every table is kept.
+    pub(super) fn whole(plan: &Plan) -> Self {
+        Self { ends: vec![plan.steps.len()], life: lives(plan) }
+    }
+
     /// The fewest segments whose passes fit some number of bytes; otherwise what would at least be needed.
     ///
     /// *Complexity*: linear in the steps, times the logarithm of the number of segments.
     pub(super) fn within(plan: &Plan, rows: usize, bytes: u128) -> Result<Self, u128> {
-        let life = lives(plan);
         let size = |table: usize| table_bytes(plan, table, rows * size_of::<f64>());
         let total = Self::all_tables(plan, rows);
-        let mut segments = Self { ends: vec![plan.steps.len()], life };
+        let mut segments = Self::whole(plan);
         // Every table with its adjoint at the same time: no pass needs more.
         if 2 * total <= bytes {
             return Ok(segments);

@@ -4,9 +4,10 @@
 //! where pair weights do not suffice, and `tape` runs a plan forward (log Z) and backward (all moments), for one row or eight at a time. `memory` cuts
 //! long passes into segments that fit the budget. `structure` and `prepare` lead from a machine to a plan, `store` keeps plans for the next call, `room` checks the budget; `rows`, `single` and `pairs` answer for
 //! batches, for one evidence and for all pairs of it; `walk` goes backwards to draw states or to find the most probable one. `generic` runs a plan of tables with other numbers: `jet` for
-//! `cumulants`, `polar` for `fourier`. `digits` says how far the answers can be trusted.
+//! `cumulants`, `polar` for `fourier`. `compiled` runs the plan of a graph that belongs to no machine. `digits` says how far the answers can be trusted.
 
 mod bucket;
+mod compiled;
 mod cumulants;
 pub(in crate::engine) mod digits;
 mod fourier;
@@ -28,8 +29,10 @@ mod walk;
 
 use num_complex::Complex64;
 
+pub(in crate::engine) use self::compiled::{Compiled, Run};
 use self::prepare::Reach;
 use self::store::Networks;
+pub(in crate::engine) use self::structure::Structure;
 use crate::engine::auto::Estimate;
 use crate::engine::cumulants::by_joint;
 use crate::engine::{

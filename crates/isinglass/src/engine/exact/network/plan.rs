@@ -202,7 +202,11 @@ impl Plan {
 
     /// About how many bytes the plan for some steps takes, tables not counted; more than anything if positions would not fit 32 bits.
     pub(super) fn bytes_of(steps: &Symbolic) -> u128 {
-        let (units, neighbours) = (steps.steps() as u128, steps.total() as u128);
+        Self::bytes_of_steps(steps.steps() as u128, steps.total() as u128)
+    }
+
+    /// The same for some number of steps with some number of neighbours, all together.
+    pub(super) fn bytes_of_steps(units: u128, neighbours: u128) -> u128 {
         if units + neighbours >= u128::from(NONE) {
             return u128::MAX;
         }

@@ -7,16 +7,16 @@ use crate::graph::Symbolic;
 use crate::{Graph, Machine, Result};
 
 /// The graph of the free units, and where its biases are.
-pub(super) struct Structure {
-    pub(super) graph: Arc<Graph>,
+pub(in crate::engine) struct Structure {
+    pub(in crate::engine) graph: Arc<Graph>,
     /// The machine's edge for each of the graph's.
-    pub(super) edges: Vec<u32>,
+    pub(in crate::engine) edges: Vec<u32>,
     /// Free units with a bias of their own, or with a clamped neighbour, as places.
     pub(super) own_bias: Vec<usize>,
 }
 
 impl Structure {
-    pub(super) fn new(machine: &Machine, free: &[usize]) -> Result<Self> {
+    pub(in crate::engine) fn new(machine: &Machine, free: &[usize]) -> Result<Self> {
         let whole = machine.graph();
         let mut local = vec![usize::MAX; whole.units()];
         for (place, &unit) in free.iter().enumerate() {
@@ -95,7 +95,7 @@ impl Structure {
     }
 
     /// For each free unit, whether its mean may differ from 0: some unit of its connected part has a bias.
-    pub(super) fn biased(&self) -> Vec<bool> {
+    pub(in crate::engine) fn biased(&self) -> Vec<bool> {
         let n = self.graph.units();
         if self.own_bias.is_empty() || self.own_bias.len() == n {
             return vec![!self.own_bias.is_empty(); n];

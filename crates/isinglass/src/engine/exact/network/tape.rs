@@ -52,6 +52,14 @@ impl<'p, R: Rows> Tape<'p, R> {
         }
     }
 
+    /// A tape for many runs of small tables: it keeps room for all of them from one run to the next.
+    pub(super) fn keeping_tables(plan: &'p Plan) -> Self {
+        let mut tape = Self::new(plan);
+        let numbers: usize = (0..plan.table_bits.len()).map(|table| plan.entries(table).max(LANES)).sum();
+        tape.pool.most = 2 * R::ROWS * numbers;
+        tape
+    }
+
     /// Set the weights of the edges, the same in all rows, and the fields of the units.
     pub(super) fn load(&mut self, weight: impl Fn(usize) -> f64, field: impl Fn(usize) -> R) {
         self.values.clear();

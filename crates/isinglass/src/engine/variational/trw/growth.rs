@@ -1,0 +1,183 @@
+//! One spanning subgraph of small treewidth, grown unit by unit.
+//!
+//! A k-tree begins with a clique and grows by units that are joined to all of a clique of k; its subgraphs are the graphs of treewidth k and less. Here each unit is joined
+//! to the clique where the keys of its edges add up to most, Prim's algorithm for k = 1 (Prim 1957), and all edges of the graph within the k-tree are kept: none could be added without another k-tree.
+
+use std::collections::BinaryHeap;
+
+use crate::Graph;
+
+/// The widest subgraphs that are grown.
+pub(super) const MOST_WIDTH: usize = 3;
+
+/// Units with more neighbours than this do not look ahead: among so many, cliques of coupled units are found without.
+const FEW_NEIGHBOURS: usize = 16;
+
+/// A subgraph.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Grown {
+    /// The numbers of its edges in the graph, rising.
+    pub(super) edges: Vec<usize>,
+    /// All units, the first to be eliminated first.
+    pub(super) order: Vec<usize>,
+}
+
+/// At most three units that are joined in the k-tree.
+#[derive(Debug, Clone, Copy)]
+struct Clique {
+    members: [u32; MOST_WIDTH],
+    count: usize,
+}
+
+impl Clique {
+    const EMPTY: Self = Self { members: [0; MOST_WIDTH], count: 0 };
+
+    fn members(&self) -> &[u32] {
+        &self.members[..self.count]
+    }
+
+    fn with(mut self, unit: u32) -> Self {
+        self.members[self.count] = unit;
+        self.count += 1;
+        self
+    }
+
+    fn with_in_place_of(mut self, unit: u32, place: usize) -> Self {
+        self.members[place] = unit;
+        self
+    }
+}
+
+/// The best clique found for a unit so far.
+#[derive(Debug, Clone, Copy)]
+struct Place {
+    gain: f64,
+    clique: Clique,
+}
+
+/// A subgraph under way.
+pub(super) struct Growth<'a> {
+    graph: &'a Graph,
+    width: usize,
+    /// What each edge is worth, above 0.
+    keys: &'a [f64],
+    /// What a unit gains by standing in a clique with one that it is not joined to, for each neighbour that both still wait for.
+    prospect: f64,
+    is_in: Vec<bool>,
+    places: Vec<Place>,
+    /// Gains as bits, which for positive numbers are in the same order; places change, so old entries are passed over.
+    waiting: BinaryHeap<(u64, u32)>,
+    grown: Grown,
+}
+
+impl<'a> Growth<'a> {
+    /// *Arguments*: the treewidth, 1 to 3; what each edge is worth, above 0; edges to begin with, in this order, or units of connected parts that none of these reach, by number.
+    /// *Complexity*: edges times `k² log`.
+    pub(super) fn run(graph: &'a Graph, width: usize, keys: &'a [f64], first: usize) -> Grown {
+        let n = graph.units();
+        let mean = keys.iter().sum::<f64>() / keys.len().max(1) as f64;
+        let growth = Self {
+            graph,
+            width,
+            keys,
+            prospect: 0.25 * mean,
+            is_in: vec![false; n],
+            places: vec![Place { gain: 0.0, clique: Clique::EMPTY }; n],
+            waiting: BinaryHeap::new(),
+            grown: Grown { edges: Vec::new(), order: Vec::with_capacity(n) },
+        };
+        growth.all(first)
+    }
+
+    fn all(mut self, first: usize) -> Grown {
+        for start in std::iter::once(first).chain(0..self.graph.units()) {
+            if start < self.graph.units() && !self.is_in[start] {
+                self.join(start as u32, Clique::EMPTY);
+                while let Some((gain, unit)) = self.waiting.pop() {
+                    let place = self.places[unit as usize];
+                    if !self.is_in[unit as usize] && place.gain.to_bits() == gain {
+                        self.join(unit, place.clique);
+                    }
+                }
+            }
+        }
+        self.grown.edges.sort_unstable();
+        self.grown.order.reverse();
+        self.grown
+    }
+
+    /// Join a unit to a clique of the k-tree.
+    fn join(&mut self, unit: u32, clique: Clique) {
+        let graph = self.graph;
+        self.is_in[unit as usize] = true;
+        self.grown.order.push(unit as usize);
+        for &other in clique.members() {
+            self.grown.edges.extend(graph.edge_between(unit as usize, other as usize));
+        }
+        // The new cliques: while small, the clique with the unit; then the unit in place of each member.
+        for (other, edge) in graph.neighbours(unit as usize) {
+            if self.is_in[other] {
+                continue;
+            }
+            let gain = |member: u32| self.gain(other, member as usize);
+            let own = self.keys[edge];
+            let with_members: [f64; MOST_WIDTH] =
+                std::array::from_fn(|k| clique.members().get(k).map_or(0.0, |&member| gain(member)));
+            let all = own + with_members.iter().sum::<f64>();
+            if clique.count < self.width {
+                self.offer(other, Place { gain: all, clique: clique.with(unit) });
+            } else {
+                for (place, lost) in with_members.iter().enumerate().take(clique.count) {
+                    let clique = clique.with_in_place_of(unit, place);
+                    self.offer(other, Place { gain: all - lost, clique });
+                }
+            }
+        }
+    }
+
+    fn offer(&mut self, unit: usize, place: Place) {
+        if place.gain > self.places[unit].gain {
+            self.places[unit] = place;
+            self.waiting.push((place.gain.to_bits(), unit as u32));
+        }
+    }
+
+    /// What it is worth to a unit to be joined to a member of the k-tree: the edge between them, or the neighbours that wait to be joined to both.
+    fn gain(&self, unit: usize, member: usize) -> f64 {
+        let graph = self.graph;
+        if let Some(edge) = graph.edge_between(unit, member) {
+            return self.keys[edge];
+        }
+        if graph.degree(unit) > FEW_NEIGHBOURS {
+            return 0.0;
+        }
+        let common = graph
+            .neighbours(unit)
+            .filter(|&(other, _)| !self.is_in[other] && graph.edge_between(other, member).is_some());
+        self.prospect * common.count() as f64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::topology::{self, Neighbours};
+
+    #[test]
+    fn subgraphs_span_and_keep_to_their_width() {
+        for graph in [topology::full(9), topology::grid(7, 8, Neighbours::Eight), topology::chain(5)] {
+            for width in 1..=MOST_WIDTH {
+                let keys: Vec<f64> = (0..graph.edges().len()).map(|k| 1.0 + (k * 7 % 5) as f64).collect();
+                let grown = Growth::run(&graph, width, &keys, 3);
+                assert!(grown.edges.windows(2).all(|pair| pair[0] < pair[1]));
+                let edges = grown.edges.iter().map(|&edge| graph.edges()[edge]);
+                let subgraph = Graph::new(graph.units(), edges).unwrap();
+                assert!(subgraph.symbolic(&grown.order, width).is_some());
+                assert_eq!(subgraph.components().1, 1);
+                if graph.edges().len() == 36 {
+                    assert_eq!(grown.edges.len(), width * 9 - width * (width + 1) / 2);
+                }
+            }
+        }
+    }
+}

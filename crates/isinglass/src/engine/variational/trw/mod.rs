@@ -1,0 +1,138 @@
+//! Engine `trw`: an upper bound from a convex combination of tractable subgraphs.
+//!
+//! `growth` grows one subgraph of small treewidth, `subgraphs` chooses enough of them; `split` has the bound as a function of how the parameters are split among them, with its
+//! gradient from the networks of the subgraphs. `solver` leads from rows of evidence to the best split; `rows` answers for batches, `pairs` for all pairs.
+
+mod growth;
+mod pairs;
+mod rows;
+mod settings;
+mod solver;
+mod split;
+mod subgraphs;
+
+use self::growth::MOST_WIDTH;
+pub use self::settings::TrwSettings;
+use self::solver::Solver;
+use self::split::Bound;
+use crate::engine::exact::pinned::clamp_pinned;
+use crate::engine::{Ask, Batch, BatchExpectations, Engine, Expectations, PairMoments, Pairs};
+use crate::{Error, Evidence, Machine, Result};
+
+/// An upper bound on log Z from subgraphs that can be summed over exactly.
+///
+/// The parameters θ (weights and biases over T) are split among spanning subgraphs k with shares `ρ_k ≥ 0`, `Σ_k ρ_k = 1`. As log Z is convex,
+///
+/// ```text
+/// ln Z(θ) ≤ Σ_k ρ_k ln Z_k(θ_k)        for every split with Σ_k ρ_k θ_k = θ
+/// ```
+///
+/// (Wainwright, Jaakkola & Willsky 2005, eq. 15, there with trees). The split and the shares are chosen to make the bound small; the derivatives by the split are the moments of the subgraphs, which agree where it is best, and
+/// these are the means and edge moments of the answer: the derivatives of the bound. Subgraphs of treewidth up to 3 cost little more than trees, and are far tighter. Of [`Pairs::All`], those without an edge are averages over
+/// the subgraphs, a pass for each unit of each subgraph.
+///
+/// *Complexity*: a pass through every subgraph for each iteration, linear in the units; tens of iterations for weak couplings, hundreds for strong ones. *Memory*: about 50 vectors of a number for each edge and unit of every subgraph; it is
+/// checked against the budget. There are 16 subgraphs, or as many as it takes to cover every edge: on n units that are all joined, about `n/2` trees or `n/4` subgraphs of treewidth 3. Where one can hold all edges, one it is, and the answer is exact.
+///
+/// *Accuracy*: a bound for any number of iterations, up to rounding; near the optimum its error is of second order in the residual, the largest difference of moments that is left. Mean distance from log Z for ten units all joined, weights and biases uniform on
+/// (−0.3, 0.3), for widths 1, 2, 3: about 1.8, 0.55, 0.25; on (−1, 1): 9.9, 1.3, 0.45. *When it fails*: strong frustrated couplings, where the bound is far off, and may take more than the iterations allowed; then `converged` is false, and it is a
+/// bound all the same. Strong weights decide which subgraphs are chosen: where weights change, the bound may jump, by a little.
+///
+/// A row of a batch gets the same answer as alone, unless a field beyond 400 T leaves a unit no choice: alone, it counts as clamped.
+///
+/// # Example
+/// ```
+/// use isinglass::{Engine, Enumerate, Evidence, Guarantee, Machine, MeanField, Pairs, Trw, topology};
+/// let machine = Machine::from_graph(topology::full(8)).with_parameters(vec![0.2; 28], vec![0.1; 8])?;
+/// let nothing = Evidence::none(8);
+/// let above = Trw::default().expectations(&machine, &nothing, Pairs::Edges)?;
+/// let below = MeanField::default().expectations(&machine, &nothing, Pairs::Edges)?;
+/// let truth = Enumerate::default().expectations(&machine, &nothing, Pairs::Edges)?;
+/// assert_eq!(above.guarantee, Guarantee::UpperBound);
+/// assert!(below.log_z < truth.log_z && truth.log_z < above.log_z);
+/// assert!(above.log_z.unwrap() - truth.log_z.unwrap() < 0.3);
+///
+/// // Trees give the classical bound.
+/// let trees = Trw { width: 1, ..Trw::default() }.expectations(&machine, &nothing, Pairs::None)?;
+/// assert!(above.log_z < trees.log_z);
+/// # Ok::<(), isinglass::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Trw {
+    /// The largest treewidth of the subgraphs, 1 to 3; 1 are spanning trees.
+    pub width: usize,
+    /// How many subgraphs, at least; more are taken where these do not cover every edge. [`Trw::SUBGRAPHS`] unless chosen.
+    pub subgraphs: Option<usize>,
+    /// How the best split is looked for.
+    pub settings: TrwSettings,
+}
+
+impl Default for Trw {
+    fn default() -> Self {
+        Self { width: MOST_WIDTH, subgraphs: None, settings: TrwSettings::default() }
+    }
+}
+
+impl Trw {
+    /// The name by which users choose the engine.
+    pub const NAME: &'static str = "trw";
+
+    /// How many subgraphs there are at least, unless another number is chosen or one holds everything.
+    pub const SUBGRAPHS: usize = 16;
+
+    /// Whether every number is one that the engine can work with.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] that names the setting.
+    pub fn check(&self) -> Result<()> {
+        if !(1..=MOST_WIDTH).contains(&self.width) {
+            let problem = format!("found {}, expected 1 to {MOST_WIDTH}", self.width);
+            return Err(Error::invalid("width", problem));
+        }
+        if self.subgraphs == Some(0) {
+            return Err(Error::invalid("subgraphs", "found 0, expected at least 1"));
+        }
+        self.settings.check()
+    }
+
+    /// Refuse more pair moments than the budget has room for; those of all pairs take two more arrays on the way.
+    fn check_pairs(&self, machine: &Machine, pairs: Pairs) -> Result<()> {
+        let count = PairMoments::count(pairs, machine.graph());
+        let copies = if pairs == Pairs::All { 3 } else { 1 };
+        let what = || format!("the moments of {count} pairs");
+        self.settings.budget.check(Self::NAME, 8 * copies * count as u128, what)
+    }
+}
+
+impl Engine for Trw {
+    fn name(&self) -> &'static str {
+        Self::NAME
+    }
+
+    fn expectations(&self, machine: &Machine, evidence: &Evidence, pairs: Pairs) -> Result<Expectations> {
+        machine.check_evidence(evidence)?;
+        self.check_pairs(machine, pairs)?;
+        let evidence = clamp_pinned(machine, evidence, &[]);
+        let free: Vec<usize> = evidence.free().collect();
+        let solver = Solver::new(self, machine, &free, 1)?;
+        let solved = solver.solve(&mut Bound::new(&solver.split), evidence.cells())?;
+        let correlations = match pairs {
+            Pairs::None => PairMoments { pairs, values: Vec::new() },
+            Pairs::All => solver.all_pairs(&solved, &evidence)?,
+            Pairs::Edges => PairMoments { pairs, values: solved.moments },
+        };
+        Ok(Expectations {
+            log_z: Some(solved.log_z),
+            means: solved.means,
+            correlations,
+            guarantee: solver.guarantee(free.iter().copied()),
+            errors: None,
+            diagnostics: solved.diagnostics,
+        })
+    }
+
+    fn batch(&self, machine: &Machine, batch: &Batch, ask: Ask) -> Result<BatchExpectations> {
+        Error::check_length("units of the batch", batch.units(), machine.units())?;
+        rows::solve(self, machine, batch, ask)
+    }
+}

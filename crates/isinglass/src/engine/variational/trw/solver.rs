@@ -1,0 +1,147 @@
+//! From rows of evidence to bounds: what rows with the same free units share, and the search for each.
+
+use std::ops::ControlFlow;
+
+use super::Trw;
+use super::growth::Grown;
+use super::split::{Bound, Bounded, Split};
+use super::subgraphs::{choose, estimated_count};
+use crate::engine::exact::Structure;
+use crate::engine::exact::digits::guarantee;
+use crate::engine::fields::Fields;
+use crate::engine::{Diagnostics, Guarantee, Iteration};
+use crate::optimize::{Method, OptimizerSettings, maximize};
+use crate::{Machine, Result};
+
+/// Energies beyond this would overflow in sums and differences.
+const SCALE: f64 = 1e280;
+
+/// Solves rows that leave the same units free.
+pub(super) struct Solver<'a> {
+    pub(super) engine: &'a Trw,
+    pub(super) machine: &'a Machine,
+    pub(super) free: &'a [usize],
+    pub(super) structure: Structure,
+    /// Weights of the edges between free units, divided by T.
+    weights: Vec<f64>,
+    pub(super) chosen: Vec<Grown>,
+    pub(super) split: Split,
+}
+
+/// A row with its bound.
+pub(super) struct Solved {
+    pub(super) log_z: f64,
+    /// ⟨s_i⟩ of every unit of the machine.
+    pub(super) means: Vec<f64>,
+    /// ⟨s_i s_j⟩ of every edge of the machine.
+    pub(super) moments: Vec<f64>,
+    pub(super) diagnostics: Diagnostics,
+    /// The split that the bound is of.
+    pub(super) bounded: Bounded,
+}
+
+impl<'a> Solver<'a> {
+    /// For the rows of a machine with these free units; refuses bad settings, numbers too large, and what does not fit the budget on some number of threads.
+    pub(super) fn new(
+        engine: &'a Trw,
+        machine: &'a Machine,
+        free: &'a [usize],
+        threads: usize,
+    ) -> Result<Self> {
+        engine.check()?;
+        machine.check_scale(Trw::NAME, SCALE)?;
+        check_room(engine, machine, free, threads)?;
+        let structure = Structure::new(machine, free)?;
+        let scaled = |&edge: &u32| machine.weights()[edge as usize] / machine.temperature();
+        let weights: Vec<f64> = structure.edges.iter().map(scaled).collect();
+        let strengths: Vec<f64> = weights.iter().map(|weight| weight.abs()).collect();
+        let graph = &structure.graph;
+        let chosen = choose(graph, engine.width, &strengths, engine.count(), engine.settings.seed);
+        let bytes = Split::bytes(graph.units(), graph.edges().len(), engine.width, chosen.len());
+        engine.settings.budget.check(Trw::NAME, bytes * threads as u128, || {
+            format!("{} subgraphs of {} free units, {threads} rows at once", chosen.len(), free.len())
+        })?;
+        let split = Split::new(graph, &structure.biased(), engine.width, &chosen)?;
+        Ok(Self { engine, machine, free, structure, weights, chosen, split })
+    }
+
+    /// Whether one subgraph holds everything.
+    pub(super) fn is_exact(&self) -> bool {
+        self.split.subgraphs() == 1
+    }
+
+    /// What kind of answer this is: nothing, where numbers are too large for nine digits, is called a bound.
+    pub(super) fn guarantee(&self, units: impl IntoIterator<Item = usize>) -> Guarantee {
+        match guarantee(self.machine, units) {
+            Guarantee::Exact if !self.is_exact() => Guarantee::UpperBound,
+            other => other,
+        }
+    }
+
+    /// Solve a row.
+    pub(super) fn solve(&self, bound: &mut Bound<'_>, cells: &[i8]) -> Result<Solved> {
+        let Self { machine, free, .. } = *self;
+        let Fields { free: fields, shifts: [shift], values } = Fields::<1>::new(machine, free, &[cells]);
+        bound.load(&self.weights, fields.iter().map(|&[field]| field));
+        let (bounded, diagnostics) = self.search(bound)?;
+
+        let mut means: Vec<f64> = values.into_iter().map(|[value]| value).collect();
+        let (by_edge, by_unit) = bounded.moments.split_at(self.weights.len());
+        for (&unit, &mean) in free.iter().zip(by_unit) {
+            means[unit] = mean;
+        }
+        let product = |&(a, b): &(usize, usize)| means[a] * means[b];
+        let mut moments: Vec<f64> = machine.graph().edges().iter().map(product).collect();
+        for (&edge, &moment) in self.structure.edges.iter().zip(by_edge) {
+            moments[edge as usize] = moment;
+        }
+        Ok(Solved { log_z: bounded.value + shift, means, moments, diagnostics, bounded })
+    }
+
+    fn search(&self, bound: &Bound<'_>) -> Result<(Bounded, Diagnostics)> {
+        if self.is_exact() {
+            return Ok((bound.at(&bound.start()), Diagnostics::direct()));
+        }
+        let settings = OptimizerSettings {
+            method: Method::Lbfgs,
+            iterations: self.engine.settings.iterations,
+            tolerance: self.engine.settings.tolerance,
+        };
+        let mut iteration = Iteration { sweeps: 0, residual: 0.0, damping: 0.0, oscillated: false };
+        let found = maximize(bound, bound.start(), &settings, &mut |sweeps, _, _, residual| {
+            iteration = Iteration { sweeps, residual, ..iteration };
+            Ok(ControlFlow::Continue(()))
+        })?;
+        Ok((bound.at(&found.parameters), Diagnostics::iterated(found.converged, iteration)))
+    }
+}
+
+/// Refuse what will not fit the budget on some number of threads, before subgraphs are chosen.
+pub(super) fn check_room(engine: &Trw, machine: &Machine, free: &[usize], threads: usize) -> Result<()> {
+    engine.settings.budget.check(Trw::NAME, engine.bytes(machine, free) * threads as u128, || {
+        format!("subgraphs of {} free units, {threads} rows at once", free.len())
+    })
+}
+
+fn edges_among(machine: &Machine, free: &[usize]) -> usize {
+    let graph = machine.graph();
+    if free.len() == graph.units() {
+        return graph.edges().len();
+    }
+    let is_free = |unit: usize| free.binary_search(&unit).is_ok();
+    graph.edges().iter().filter(|&&(a, b)| is_free(a) && is_free(b)).count()
+}
+
+impl Trw {
+    /// How many subgraphs there are at least, unless one holds everything.
+    fn count(&self) -> usize {
+        self.subgraphs.unwrap_or(Self::SUBGRAPHS)
+    }
+
+    /// About how many bytes a row takes, for the free units of a machine.
+    pub(in crate::engine) fn bytes(&self, machine: &Machine, free: &[usize]) -> u128 {
+        let edges = edges_among(machine, free);
+        let subgraphs = estimated_count(free.len(), edges, self.width, self.count());
+        Split::bytes(free.len(), edges, self.width, subgraphs)
+    }
+}

@@ -1,0 +1,337 @@
+//! The split of the parameters among subgraphs, and the bound as a function of it.
+//!
+//! Subgraph k has the share `ρ_k` and the parameters `θ_k` of its edges and units, with `Σ_k ρ_k θ_k = θ`; the bound is `B = Σ_k ρ_k ln Z_k(θ_k)`. The constraint is built in: the variables `x_k` are
+//! free, and what they violate is spread over the subgraphs that hold the parameter,
+//!
+//! ```text
+//! θ_k = x_k + (θ − Σ_l ρ_l x_l) / Σ_l ρ_l        over subgraphs l with the parameter
+//! ```
+//!
+//! so that `∂B/∂x_k = ρ_k (μ_k − μ)` with `μ_k` the moments in subgraph k and μ their average. The shares are `ρ_k ∝ exp(a_k)`, and `∂B/∂ρ_k = ln Z_k − μ·θ_k`, which where the moments agree is the
+//! entropy of subgraph k (Wainwright, Jaakkola & Willsky 2005, section V). In `ρ_k` and `ρ_k θ_k` together the bound is convex.
+
+use std::cell::RefCell;
+use std::ops::Range;
+
+use rayon::prelude::*;
+
+use super::growth::Grown;
+use crate::engine::exact::{Compiled, Run};
+use crate::optimize::Objective;
+use crate::{Error, Graph, Result};
+
+/// Where an evaluation of all subgraphs costs at least this much, in nanoseconds, several threads share it.
+const PARALLEL: f64 = 200_000.0;
+
+/// About what a sum of two terms costs, forward and backward, in nanoseconds.
+const SUM_COST: f64 = 60.0;
+
+/// The unit in which `a_k` is measured: entropies are sums over all units, so they pull harder than moments do.
+const SHARE_UNIT: f64 = 0.3;
+
+/// A subgraph with its network.
+pub(super) struct Member {
+    network: Compiled,
+    /// Its numbers among those of all subgraphs: its edges, then all units, if any has a bias.
+    numbers: Range<usize>,
+    edges: usize,
+}
+
+/// What is split: the subgraphs, and which parameter each of their numbers is a part of.
+pub(super) struct Split {
+    members: Vec<Member>,
+    /// For each number of each subgraph, its parameter: an edge, or behind all edges a unit.
+    parameter: Vec<u32>,
+    parameters: usize,
+    cost: f64,
+}
+
+impl Split {
+    /// Compile the subgraphs of a graph.
+    ///
+    /// *Arguments*: for each unit, whether it may have a bias; the largest treewidth.
+    pub(super) fn new(graph: &Graph, biased: &[bool], width: usize, chosen: &[Grown]) -> Result<Self> {
+        let all_edges = graph.edges().len();
+        let units = if biased.contains(&true) { graph.units() } else { 0 };
+        let mut parameter = Vec::new();
+        let mut members = Vec::with_capacity(chosen.len());
+        for grown in chosen {
+            let start = parameter.len();
+            parameter.extend(grown.edges.iter().map(|&edge| edge as u32));
+            parameter.extend(all_edges as u32..(all_edges + units) as u32);
+            let network = grown.compiled(graph, biased, width)?;
+            members.push(Member { network, numbers: start..parameter.len(), edges: grown.edges.len() });
+        }
+        let cost = members.iter().map(|member| member.network.work()).sum::<f64>() * SUM_COST;
+        Ok(Self { members, parameter, parameters: all_edges + units, cost })
+    }
+
+    /// The number of subgraphs.
+    pub(super) fn subgraphs(&self) -> usize {
+        self.members.len()
+    }
+
+    /// Whether units have numbers: some unit has a bias.
+    pub(super) fn has_fields(&self) -> bool {
+        self.members.iter().any(|member| member.numbers.len() > member.edges)
+    }
+
+    /// The bytes of networks with their numbers, and of the vectors of a search, for subgraphs of some number and width.
+    pub(super) fn bytes(units: usize, edges: usize, width: usize, subgraphs: usize) -> u128 {
+        /// Vectors of all numbers: curvature pairs of the optimiser, its points and slopes, parts and moments.
+        const VECTORS: u128 = 2 * 20 + 10;
+        let numbers = (edges.min(units * width) + units) as u128;
+        let parameters = (units + edges) as u128;
+        subgraphs as u128 * (Compiled::most_bytes(units, width) + (8 * VECTORS + 4) * numbers)
+            + 8 * 6 * parameters
+    }
+}
+
+impl Grown {
+    /// The network of the subgraph; it is as narrow as it was grown.
+    pub(super) fn compiled(&self, graph: &Graph, biased: &[bool], width: usize) -> Result<Compiled> {
+        let pairs = self.edges.iter().map(|&edge| graph.edges()[edge]).collect();
+        let subgraph = Graph::from_sorted(graph.units(), pairs)?;
+        let network = Compiled::new(&subgraph, biased, &self.order, width);
+        network.ok_or_else(|| Error::Numerical {
+            method: super::Trw::NAME,
+            problem: format!("a subgraph is wider than {width}"),
+        })
+    }
+}
+
+/// The bound of one row after another, as a function of the split.
+pub(super) struct Bound<'a> {
+    split: &'a Split,
+    /// Weights of the edges and fields on the units, divided by T.
+    parameters: Vec<f64>,
+    room: RefCell<Room<'a>>,
+}
+
+/// The numbers of an evaluation.
+struct Room<'a> {
+    runs: Vec<Run<'a>>,
+    shares: Vec<f64>,
+    log_z: Vec<f64>,
+    /// `θ_k` of all subgraphs, and their moments.
+    parts: Vec<f64>,
+    moments: Vec<f64>,
+    /// Sums over subgraphs, for each parameter: of the shares, of what they have of it, of moments.
+    cover: Vec<f64>,
+    sums: Vec<f64>,
+    means: Vec<f64>,
+}
+
+/// What a split gives.
+pub(super) struct Bounded {
+    /// The bound.
+    pub(super) value: f64,
+    /// The average moment of each parameter: edges, then units.
+    pub(super) moments: Vec<f64>,
+    /// The share of each subgraph.
+    pub(super) shares: Vec<f64>,
+    /// The parameters of all subgraphs: the edges of each, then all units.
+    pub(super) parts: Vec<f64>,
+}
+
+impl<'a> Bound<'a> {
+    pub(super) fn new(split: &'a Split) -> Self {
+        let numbers = || vec![0.0; split.parameter.len()];
+        let sums = || vec![0.0; split.parameters];
+        let room = Room {
+            runs: split.members.iter().map(|member| member.network.run()).collect(),
+            shares: vec![0.0; split.subgraphs()],
+            log_z: vec![0.0; split.subgraphs()],
+            parts: numbers(),
+            moments: numbers(),
+            cover: sums(),
+            sums: sums(),
+            means: sums(),
+        };
+        Self { split, parameters: Vec::new(), room: RefCell::new(room) }
+    }
+
+    /// Set the weights of all edges and the fields on all units; without biases, there are no fields.
+    pub(super) fn load(&mut self, weights: &[f64], fields: impl Iterator<Item = f64>) {
+        self.parameters.clear();
+        self.parameters.extend_from_slice(weights);
+        self.parameters.extend(fields);
+        self.parameters.truncate(self.split.parameters);
+    }
+
+    /// The split to begin with: equal shares, of everything.
+    pub(super) fn start(&self) -> Vec<f64> {
+        vec![0.0; self.split.parameter.len() + self.split.subgraphs()]
+    }
+
+    /// The bound of a split.
+    pub(super) fn at(&self, x: &[f64]) -> Bounded {
+        let mut room = self.room.borrow_mut();
+        let value = room.evaluate(self.split, &self.parameters, x);
+        let Room { means, shares, parts, .. } = &*room;
+        Bounded { value, moments: means.clone(), shares: shares.clone(), parts: parts.clone() }
+    }
+}
+
+impl Room<'_> {
+    /// The bound of a split; everything else stays in the room.
+    fn evaluate(&mut self, split: &Split, parameters: &[f64], x: &[f64]) -> f64 {
+        let (x, logits) = x.split_at(split.parameter.len());
+        self.share(logits);
+        self.part(split, parameters, x);
+        self.solve(split);
+        self.means.fill(0.0);
+        self.sums.fill(0.0);
+        for (member, share) in split.members.iter().zip(&self.shares) {
+            let numbers = member.numbers.clone();
+            let held = split.parameter[numbers.clone()].iter();
+            for ((&p, moment), part) in held.zip(&self.moments[numbers.clone()]).zip(&self.parts[numbers]) {
+                self.means[p as usize] += share * moment;
+                self.sums[p as usize] += share * part;
+            }
+        }
+        for (mean, cover) in self.means.iter_mut().zip(&self.cover) {
+            *mean = (*mean / cover).clamp(-1.0, 1.0);
+        }
+        // What rounding took from a parameter moves log Z by no more than that: the bound takes it back.
+        let lost: f64 = self.sums.iter().zip(parameters).map(|(sum, whole)| (sum - whole).abs()).sum();
+        self.log_z.iter().zip(&self.shares).map(|(log_z, share)| share * log_z).sum::<f64>() + lost
+    }
+
+    fn share(&mut self, logits: &[f64]) {
+        let top = logits.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        for (share, a) in self.shares.iter_mut().zip(logits) {
+            *share = (SHARE_UNIT * (a - top)).exp();
+        }
+        let total: f64 = self.shares.iter().sum();
+        for share in &mut self.shares {
+            *share /= total;
+        }
+    }
+
+    /// The parameters of each subgraph.
+    fn part(&mut self, split: &Split, parameters: &[f64], x: &[f64]) {
+        self.cover.fill(0.0);
+        self.sums.fill(0.0);
+        for (member, share) in split.members.iter().zip(&self.shares) {
+            let numbers = member.numbers.clone();
+            for (&p, x) in split.parameter[numbers.clone()].iter().zip(&x[numbers]) {
+                self.cover[p as usize] += share;
+                self.sums[p as usize] += share * x;
+            }
+        }
+        for ((sum, cover), whole) in self.sums.iter_mut().zip(&self.cover).zip(parameters) {
+            *sum = (whole - *sum) / cover;
+        }
+        for ((part, &p), x) in self.parts.iter_mut().zip(&split.parameter).zip(x) {
+            *part = self.sums[p as usize] + x;
+        }
+    }
+
+    /// log Z and the moments of each subgraph.
+    fn solve(&mut self, split: &Split) {
+        let Self { runs, parts, moments, log_z, .. } = self;
+        let mut tasks = Vec::with_capacity(runs.len());
+        let mut rest: &mut [f64] = moments;
+        for ((member, run), log_z) in split.members.iter().zip(runs).zip(log_z) {
+            let own;
+            (own, rest) = rest.split_at_mut(member.numbers.len());
+            tasks.push((
+                run,
+                parts[member.numbers.clone()].split_at(member.edges),
+                own.split_at_mut(member.edges),
+                log_z,
+            ));
+        }
+        if split.cost > PARALLEL {
+            tasks.into_par_iter().for_each(|(run, part, moments, log_z)| *log_z = run.solve(part, moments));
+        } else {
+            tasks.into_iter().for_each(|(run, part, moments, log_z)| *log_z = run.solve(part, moments));
+        }
+    }
+}
+
+/// To be made large: −K B, whose slopes are differences of moments where the K shares are equal.
+impl Objective for Bound<'_> {
+    fn value_and_gradient(&self, x: &[f64], gradient: &mut [f64]) -> Result<f64> {
+        let Self { split, parameters, room } = self;
+        let room = &mut *room.borrow_mut();
+        let value = room.evaluate(split, parameters, x);
+        let count = split.subgraphs() as f64;
+        let (by_numbers, by_shares) = gradient.split_at_mut(split.parameter.len());
+        let mut average = 0.0;
+        for (k, (member, share)) in split.members.iter().zip(&room.shares).enumerate() {
+            let numbers = member.numbers.clone();
+            let slopes = by_numbers[numbers.clone()].iter_mut().zip(&split.parameter[numbers.clone()]);
+            let own = room.moments[numbers.clone()].iter().zip(&room.parts[numbers]);
+            let mut entropy = room.log_z[k];
+            for ((slope, &p), (moment, part)) in slopes.zip(own) {
+                let mean = room.means[p as usize];
+                *slope = count * share * (mean - moment);
+                entropy -= mean * part;
+            }
+            by_shares[k] = entropy;
+            average += share * entropy;
+        }
+        for (slope, share) in by_shares.iter_mut().zip(&room.shares) {
+            *slope = SHARE_UNIT * count * share * (average - *slope);
+        }
+        Ok(-count * value)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::subgraphs::choose;
+    use super::*;
+    use crate::topology;
+
+    #[test]
+    fn the_gradient_is_that_of_the_bound() {
+        let graph = topology::full(7);
+        let weights: Vec<f64> = (0..21).map(|k| f64::from(k * 13 % 21) / 10.0 - 1.0).collect();
+        let fields: Vec<f64> = (0..7).map(|k| 0.3 * f64::from(k) - 0.8).collect();
+        for width in 1..=3 {
+            let chosen = choose(&graph, width, &weights.iter().map(|w| w.abs()).collect::<Vec<_>>(), 5, 1);
+            let split = Split::new(&graph, &[true; 7], width, &chosen).unwrap();
+            let mut bound = Bound::new(&split);
+            bound.load(&weights, fields.iter().copied());
+            let mut x = bound.start();
+            for (k, x) in x.iter_mut().enumerate() {
+                *x = (k as f64 * 0.7).sin() * 0.4;
+            }
+            let mut gradient = vec![0.0; x.len()];
+            bound.value_and_gradient(&x, &mut gradient).unwrap();
+            for k in 0..x.len() {
+                let at = |step: f64| {
+                    let mut moved = x.clone();
+                    moved[k] += step;
+                    bound.value(&moved).unwrap()
+                };
+                let slope = (at(1e-4) - at(-1e-4)) / 2e-4;
+                assert!((slope - gradient[k]).abs() < 1e-7, "{width} {k}: {slope} {}", gradient[k]);
+            }
+        }
+    }
+
+    #[test]
+    fn the_parts_add_up_to_the_whole() {
+        let graph = topology::full(6);
+        let weights: Vec<f64> = (0..15).map(|k| f64::from(k) / 7.0 - 1.0).collect();
+        let chosen = choose(&graph, 2, &[1.0; 15], 4, 0);
+        let split = Split::new(&graph, &[true; 6], 2, &chosen).unwrap();
+        let mut bound = Bound::new(&split);
+        bound.load(&weights, [0.5; 6].into_iter());
+        let x: Vec<f64> = (0..bound.start().len()).map(|k| (k as f64).cos()).collect();
+        let Bounded { shares, parts, .. } = bound.at(&x);
+        let mut sums = vec![0.0; 21];
+        for (member, share) in split.members.iter().zip(shares) {
+            for k in member.numbers.clone() {
+                sums[split.parameter[k] as usize] += share * parts[k];
+            }
+        }
+        for (sum, whole) in sums.iter().zip(weights.iter().chain(&[0.5; 6])) {
+            assert!((sum - whole).abs() < 1e-14);
+        }
+    }
+}
