@@ -62,6 +62,8 @@ pub use engine::{
     Enumerate, Expectations, Gibbs, Guarantee, JointTable, LinearResponse, MeanField, PairMoments, Pairs,
     Sampler, Statistics, Structured, Tap,
     Sampler, Statistics, Tap, Trw,
+    Enumerate, Expectations, Gibbs, Guarantee, JointTable, LinearResponse, MeanField, Mixture, PairMoments,
+    Pairs, Sampler, Statistics, Tap,
 };
 pub use error::{Error, Result};
 pub use graph::Graph;

@@ -29,6 +29,8 @@ pub use variational::{
     Annealing, Around, Bethe, LinearResponse, MeanField, Schedule, Structured, StructuredSettings, Tap,
     VariationalSettings,
     Annealing, Around, Bethe, LinearResponse, MeanField, Schedule, Tap, Trw, TrwSettings, VariationalSettings,
+    Annealing, Around, Bethe, LinearResponse, MeanField, Mixture, MixtureComponents, Schedule, Tap,
+    VariationalSettings,
 };
 
 use crate::search::ModeFinder;

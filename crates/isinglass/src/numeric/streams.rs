@@ -26,6 +26,8 @@ pub enum Purpose {
     Picture = 7,
     /// Subgraphs that bound a partition sum.
     Subgraphs = 8,
+    /// Where the components of a mixture begin.
+    Mixture = 8,
 }
 
 /// The stream with a number for a purpose.

@@ -3,6 +3,7 @@
 use fearless_simd::{Level, Simd, dispatch};
 
 use crate::Machine;
+use crate::engine::Statistics;
 use crate::numeric::lanes::LANES;
 
 /// Rows of evidence with the same free units. All numbers stand unit after unit, `width` rows each, divided by T.
@@ -94,6 +95,31 @@ impl Panel {
     pub(super) fn of(&self, unit: usize) -> &[f64] {
         &self.values[unit * self.width..(unit + 1) * self.width]
     }
+
+    /// Add the weighted sums over rows of the means and of their products along edges. *Result*: the weights, filled up with 0 to the panel's width.
+    pub(super) fn add_statistics(
+        &self,
+        machine: &Machine,
+        weights: &[f64],
+        sums: &mut Statistics,
+    ) -> Vec<f64> {
+        let mut weights = weights.to_vec();
+        weights.resize(self.width, 0.0);
+        sums.weight += weights.iter().sum::<f64>();
+        for (unit, sum) in sums.means.iter_mut().enumerate() {
+            *sum += dot(&weights, self.of(unit));
+        }
+        let mut weighted = vec![0.0; self.width];
+        let mut last = usize::MAX;
+        for (&(a, b), sum) in machine.graph().edges().iter().zip(&mut sums.edges) {
+            if a != last {
+                weighted.iter_mut().zip(&weights).zip(self.of(a)).for_each(|((x, w), m)| *x = w * m);
+                last = a;
+            }
+            *sum += dot(&weighted, self.of(b));
+        }
+        weights
+    }
 }
 
 #[inline(always)]
@@ -101,4 +127,8 @@ fn add_scaled(sums: &mut [f64], scale: f64, numbers: &[f64]) {
     for (sum, x) in sums.iter_mut().zip(numbers) {
         *sum += scale * x;
     }
+}
+
+pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(x, y)| x * y).sum()
 }

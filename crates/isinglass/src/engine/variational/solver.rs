@@ -1,7 +1,7 @@
 //! From machine and evidence to expectations, for mean field and TAP, with linear response or without.
 
 use super::couplings::{Couplings, Pair};
-use super::panel::Panel;
+use super::panel::{Panel, dot};
 use super::response::{self, Curvature};
 use super::search::{Found, search};
 use super::{Theory, VariationalSettings};
@@ -23,7 +23,7 @@ pub(super) struct Solver<'a> {
 }
 
 /// Energies divided by T beyond this would leave the range of numbers once they are squared.
-const SCALE: f64 = 1e150;
+pub(super) const SCALE: f64 = 1e150;
 
 /// Sweeps that a search is taken to need when work is shared out.
 const USUAL_SWEEPS: f64 = 30.0;
@@ -179,21 +179,7 @@ impl Solver<'_> {
         part: &mut Part,
     ) -> Result<()> {
         let Some(sums) = &mut part.statistics else { return Ok(()) };
-        let mut weights = weights.to_vec();
-        weights.resize(panel.width, 0.0);
-        sums.weight += weights.iter().sum::<f64>();
-        for (unit, sum) in sums.means.iter_mut().enumerate() {
-            *sum += dot(&weights, panel.of(unit));
-        }
-        let mut weighted = vec![0.0; panel.width];
-        let mut last = usize::MAX;
-        for (&(a, b), sum) in machine.graph().edges().iter().zip(&mut sums.edges) {
-            if a != last {
-                weighted.iter_mut().zip(&weights).zip(panel.of(a)).for_each(|((x, w), m)| *x = w * m);
-                last = a;
-            }
-            *sum += dot(&weighted, panel.of(b));
-        }
+        let weights = panel.add_statistics(machine, weights, sums);
         let excess = self.excess(couplings, &found.means, panel.width, panel.rows, plan)?;
         for (pair, excess) in couplings.pairs.iter().zip(excess.chunks_exact(panel.width)) {
             sums.edges[pair.edge as usize] += dot(&weights, excess);
@@ -263,8 +249,4 @@ struct Prepared {
     plan: Option<response::Plan>,
     /// Of eight rows, in about nanoseconds.
     cost: f64,
-}
-
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(x, y)| x * y).sum()
 }

@@ -1,0 +1,232 @@
+//! From machine and evidence to mixtures, and to expectations.
+
+use super::super::couplings::{Couplings, Pair};
+use super::super::panel::Panel;
+use super::super::solver::SCALE;
+use super::search::{Found, Search};
+use super::start::Start;
+use super::{Mixture, MixtureComponents};
+use crate::engine::parts::{Part, Piece, solve_in_parts, statistics_bytes};
+use crate::engine::{
+    Ask, Batch, BatchExpectations, Diagnostics, Expectations, Group, Guarantee, PairMoments, Pairs, Schedule,
+};
+use crate::{Error, Evidence, Machine, Result};
+
+/// Sweeps that a search is taken to need when work is shared out.
+const USUAL_SWEEPS: f64 = 100.0;
+
+/// The bytes for some free units of a machine, in one row.
+pub(super) fn bytes(engine: &Mixture, machine: &Machine, free: usize) -> u128 {
+    Couplings::bytes(free, machine.graph().edges().len(), false)
+        + Panel::bytes(machine.units(), free, 1)
+        + Search::bytes(engine.components, free)
+        + starts_bytes(machine, engine)
+}
+
+fn starts_bytes(machine: &Machine, engine: &Mixture) -> u128 {
+    engine.settings.starts as u128 * Start::bytes(engine.components, machine.units())
+}
+
+/// The mixture of one row.
+struct Row {
+    found: Found,
+    /// The mean of every unit of the machine, and what is to be added to the bound.
+    means: Vec<f64>,
+    shift: f64,
+    guarantee: Guarantee,
+    free: Vec<usize>,
+}
+
+/// Expectations under one evidence.
+pub(super) fn single(
+    engine: &Mixture,
+    machine: &Machine,
+    evidence: &Evidence,
+    pairs: Pairs,
+) -> Result<Expectations> {
+    let count = PairMoments::count(pairs, machine.graph());
+    let row = solve(engine, machine, evidence, 8 * count as u128)?;
+    let state = &row.found.state;
+    let mut places = vec![None; machine.units()];
+    for (place, &unit) in row.free.iter().enumerate() {
+        places[unit] = Some(place);
+    }
+    let correlations = PairMoments::collect(pairs, machine.graph(), |a, b| {
+        let product = row.means[a] * row.means[b];
+        match (places[a], places[b]) {
+            (Some(first), Some(second)) => {
+                product + state.covariance(first, second, (row.means[a], row.means[b]))
+            }
+            _ => product,
+        }
+    });
+    Ok(Expectations {
+        log_z: Some(row.found.bound + row.shift),
+        correlations,
+        guarantee: row.guarantee,
+        errors: None,
+        diagnostics: Diagnostics::iterated(row.found.converged, row.found.iteration),
+        means: row.means,
+    })
+}
+
+/// The components under one evidence.
+pub(super) fn components(
+    engine: &Mixture,
+    machine: &Machine,
+    evidence: &Evidence,
+) -> Result<MixtureComponents> {
+    let Row { found, means, shift, guarantee, free } =
+        solve(engine, machine, evidence, 8 * (engine.components * machine.units()) as u128)?;
+    let of_component = |component: usize| {
+        // Clamped units have their values.
+        let mut means = means.clone();
+        for (place, &unit) in free.iter().enumerate() {
+            means[unit] = found.state.means_of(place)[component];
+        }
+        means
+    };
+    Ok(MixtureComponents {
+        weights: found.state.weights[..engine.components].to_vec(),
+        means: (0..engine.components).map(of_component).collect(),
+        log_z: found.bound + shift,
+        guarantee,
+        diagnostics: Diagnostics::iterated(found.converged, found.iteration),
+    })
+}
+
+/// *Arguments*: `more` bytes for the answer.
+fn solve(engine: &Mixture, machine: &Machine, evidence: &Evidence, more: u128) -> Result<Row> {
+    machine.check_evidence(evidence)?;
+    check(engine, machine)?;
+    let free: Vec<usize> = evidence.free().collect();
+    check_memory(engine, engine.bytes(machine, free.len()) + more, free.len())?;
+    let couplings = Couplings::new(machine, &free, false);
+    let mut panel = Panel::new(machine, &free, &[evidence.cells()]);
+    let starts = starts(engine, machine);
+    let found = search(engine, machine, &couplings, &free, &starts).run(&panel.fields);
+    panel.insert(&free, &found.state.mixed_means());
+    let guarantee = guarantee(&couplings);
+    Ok(Row { found, means: panel.values, shift: panel.shifts[0], guarantee, free })
+}
+
+/// Expectations under each row of evidence.
+pub(super) fn batch(
+    engine: &Mixture,
+    machine: &Machine,
+    batch: &Batch,
+    ask: Ask,
+) -> Result<BatchExpectations> {
+    Error::check_length("units of the batch", batch.units(), machine.units())?;
+    check(engine, machine)?;
+    let free = batch.groups().iter().map(|group| group.free.len()).max().unwrap_or(0);
+    let edges = machine.graph().edges().len();
+    let at_once = Panel::rows_at_once(free).min(batch.rows()).max(1);
+    let each = Couplings::bytes(free, edges, false)
+        + Panel::bytes(machine.units(), free, at_once)
+        + Search::bytes(engine.components, free);
+    let sums = if ask.statistics { statistics_bytes(machine) } else { 0 };
+    let threads = rayon::current_num_threads() as u128;
+    check_memory(engine, each * threads + sums + starts_bytes(machine, engine), free)?;
+    let starts = starts(engine, machine);
+    let cost = |_: usize, group: &Group| {
+        let (units, width) = (group.free.len() as f64, engine.components as f64);
+        let degrees: usize = group.free.iter().map(|&unit| machine.graph().degree(unit)).sum();
+        let sweep = units * (8.0 * width * width + 40.0 * width) + 2.0 * width * degrees as f64;
+        8.0 * USUAL_SWEEPS * engine.settings.starts as f64 * sweep
+    };
+    solve_in_parts(machine, batch, ask, cost, |pieces, part| {
+        for piece in pieces {
+            let group = &batch.groups()[piece.group];
+            let couplings = Couplings::new(machine, &group.free, false);
+            let search = search(engine, machine, &couplings, &group.free, &starts);
+            solve_piece(machine, batch, ask, piece, &search, part);
+        }
+        Ok(())
+    })
+}
+
+fn solve_piece(
+    machine: &Machine,
+    batch: &Batch,
+    ask: Ask,
+    piece: &Piece,
+    search: &Search<'_>,
+    part: &mut Part,
+) {
+    let free = search.free;
+    let at_once = Panel::rows_at_once(free.len());
+    part.guarantee = part.guarantee.and(guarantee(search.couplings));
+    for start in piece.rows.clone().step_by(at_once) {
+        let places = start..piece.rows.end.min(start + at_once);
+        let rows: Vec<&[i8]> = places.clone().map(|place| batch.row(place)).collect();
+        let mut panel = Panel::new(machine, free, &rows);
+        let weights = &batch.weights()[places];
+        let mut means = vec![0.0; panel.fields.len()];
+        for row in 0..panel.rows {
+            let fields: Vec<f64> = panel.fields.iter().skip(row).step_by(panel.width).copied().collect();
+            let found = search.run(&fields);
+            let mixed = found.state.mixed_means();
+            part.log_z.push(found.bound + panel.shifts[row]);
+            part.diagnostics = part.diagnostics.and(Diagnostics::iterated(found.converged, found.iteration));
+            if let Some(sums) = &mut part.statistics {
+                // What pairs of free units have beyond the product of their means.
+                for &Pair { a, b, edge, .. } in &search.couplings.pairs {
+                    let (a, b) = (a as usize, b as usize);
+                    sums.edges[edge as usize] +=
+                        weights[row] * found.state.covariance(a, b, (mixed[a], mixed[b]));
+                }
+            }
+            for (place, mean) in mixed.into_iter().enumerate() {
+                means[place * panel.width + row] = mean;
+            }
+        }
+        panel.insert(free, &means);
+        if ask.means {
+            for row in 0..panel.rows {
+                part.means.extend(panel.values.iter().skip(row).step_by(panel.width));
+            }
+        }
+        if let Some(sums) = &mut part.statistics {
+            panel.add_statistics(machine, weights, sums);
+        }
+    }
+}
+
+fn search<'a>(
+    engine: &'a Mixture,
+    machine: &Machine,
+    couplings: &'a Couplings,
+    free: &'a [usize],
+    starts: &'a [Start],
+) -> Search<'a> {
+    let Mixture { components, settings } = engine;
+    Search { couplings, free, components: *components, starts, settings, temperature: machine.temperature() }
+}
+
+/// The starts, the same for every row and set of free units.
+fn starts(engine: &Mixture, machine: &Machine) -> Vec<Start> {
+    let Mixture { components, settings } = engine;
+    (0..settings.starts).map(|number| Start::new(settings, number, machine.units(), *components)).collect()
+}
+
+fn guarantee(couplings: &Couplings) -> Guarantee {
+    if couplings.are_none() { Guarantee::Exact } else { Guarantee::LowerBound }
+}
+
+fn check(engine: &Mixture, machine: &Machine) -> Result<()> {
+    if engine.components == 0 {
+        return Err(Error::invalid("components", "found 0, expected at least 1"));
+    }
+    if engine.settings.schedule == Schedule::Parallel {
+        let why = "its updates are of one unit after the other; mean-field and tap know both".into();
+        return Err(Error::CannotDo { who: Mixture::NAME, what: "update all units at once".into(), why });
+    }
+    engine.settings.check(machine.temperature())?;
+    machine.check_scale(Mixture::NAME, SCALE)
+}
+
+fn check_memory(engine: &Mixture, bytes: u128, free: usize) -> Result<()> {
+    let what = || format!("a mixture of {} components over {free} units", engine.components);
+    engine.settings.budget.check(Mixture::NAME, bytes, what)
+}

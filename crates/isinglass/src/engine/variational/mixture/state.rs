@@ -1,0 +1,143 @@
+//! The parameters of a mixture: mixing coefficients, the components' units, and the smoothing distributions.
+
+use fearless_simd::{Simd, f64x8, prelude::*};
+
+use crate::numeric::lanes::{LANES, exp_nonpositive, tanh};
+
+/// The largest |½ ln(q(+)/q(−))| of a unit in a component: beyond, `tanh` has long been ±1, and probabilities stay within the range of numbers when multiplied.
+pub(super) const MOST_FIELD: f64 = 170.0;
+
+/// The largest |½ ln(r(+)/r(−))|: any smoothing distribution will do for a bound, and products of four factors stay within the range of numbers.
+pub(super) const MOST_TILT: f64 = 80.0;
+
+/// No mixing coefficient is smaller, so that what is divided by one stays finite.
+pub(super) const LEAST_WEIGHT: f64 = 1e-100;
+
+/// A mixture of products over some units. What belongs to a unit stands for all components side by side, filled up to whole lanes.
+#[derive(Debug, Clone)]
+pub(super) struct State {
+    pub(super) components: usize,
+    /// The components, filled up to whole lanes.
+    pub(super) width: usize,
+    pub(super) units: usize,
+    /// α_l; 0 beyond the components.
+    pub(super) weights: Vec<f64>,
+    /// `x = artanh m` of each unit in each component.
+    pub(super) fields: Vec<f64>,
+    /// `½ ln(r(+)/r(−))` of each unit for each component.
+    pub(super) tilts: Vec<f64>,
+    /// What follows from fields and tilts.
+    pub(super) chances: Chances,
+}
+
+/// The probabilities of +1 and −1, in the components and in the smoothing distributions; each to all its digits.
+#[derive(Debug, Clone)]
+pub(super) struct Chances {
+    pub(super) means: Vec<f64>,
+    pub(super) q: [Vec<f64>; 2],
+    pub(super) r: [Vec<f64>; 2],
+}
+
+impl State {
+    /// All components alike, with fields 0 and even smoothing distributions.
+    pub(super) fn new(components: usize, units: usize) -> Self {
+        let width = components.next_multiple_of(LANES);
+        let numbers = |x: f64| vec![x; units * width];
+        let mut weights = vec![1.0 / components as f64; components];
+        weights.resize(width, 0.0);
+        Self {
+            components,
+            width,
+            units,
+            weights,
+            fields: numbers(0.0),
+            tilts: numbers(0.0),
+            chances: Chances {
+                means: numbers(0.0),
+                q: [numbers(0.5), numbers(0.5)],
+                r: [numbers(0.5), numbers(0.5)],
+            },
+        }
+    }
+
+    /// The bytes of a state.
+    pub(super) fn bytes(components: usize, units: usize) -> u128 {
+        8 * components.next_multiple_of(LANES) as u128 * (7 * units as u128 + 1)
+    }
+
+    /// Work out probabilities after fields and tilts were changed.
+    #[inline(always)]
+    pub(super) fn renew<S: Simd>(&mut self, simd: S) {
+        let (field, tilt) = (f64x8::splat(simd, MOST_FIELD), f64x8::splat(simd, MOST_TILT));
+        for at in (0..self.fields.len()).step_by(LANES) {
+            let here = at..at + LANES;
+            let x = within(f64x8::from_slice(simd, &self.fields[here.clone()]), field);
+            let t = within(f64x8::from_slice(simd, &self.tilts[here.clone()]), tilt);
+            x.store_slice(&mut self.fields[here.clone()]);
+            t.store_slice(&mut self.tilts[here.clone()]);
+            let [up, down] = chances(simd, x);
+            up.store_slice(&mut self.chances.q[0][here.clone()]);
+            down.store_slice(&mut self.chances.q[1][here.clone()]);
+            tanh(simd, x).store_slice(&mut self.chances.means[here.clone()]);
+            let [up, down] = chances(simd, t);
+            up.store_slice(&mut self.chances.r[0][here.clone()]);
+            down.store_slice(&mut self.chances.r[1][here]);
+        }
+    }
+
+    /// Take one unit, in all components, from another state.
+    pub(super) fn copy_unit(&mut self, from: &Self, unit: usize) {
+        let here = unit * self.width..(unit + 1) * self.width;
+        let copy = |to: &mut [f64], from: &[f64]| to[here.clone()].copy_from_slice(&from[here.clone()]);
+        copy(&mut self.fields, &from.fields);
+        copy(&mut self.tilts, &from.tilts);
+        copy(&mut self.chances.means, &from.chances.means);
+        for value in 0..2 {
+            copy(&mut self.chances.q[value], &from.chances.q[value]);
+            copy(&mut self.chances.r[value], &from.chances.r[value]);
+        }
+    }
+
+    /// The mean of a unit in each component.
+    pub(super) fn means_of(&self, unit: usize) -> &[f64] {
+        &self.chances.means[unit * self.width..][..self.components]
+    }
+
+    /// The mean of each unit, `Σ_l α_l m_li`.
+    pub(super) fn mixed_means(&self) -> Vec<f64> {
+        let mixed =
+            |unit: usize| self.means_of(unit).iter().zip(&self.weights).map(|(m, weight)| weight * m).sum();
+        (0..self.units).map(mixed).collect()
+    }
+
+    /// `Σ_l α_l (m_la − m_a)(m_lb − m_b)`, given the mixed means of two units.
+    pub(super) fn covariance(&self, a: usize, b: usize, (mean_a, mean_b): (f64, f64)) -> f64 {
+        let each = self.means_of(a).iter().zip(self.means_of(b)).zip(&self.weights);
+        each.map(|((x, y), weight)| weight * (x - mean_a) * (y - mean_b)).sum()
+    }
+
+    /// Make the mixing coefficients add up to 1, none of them below the least.
+    pub(super) fn normalise(&mut self) {
+        let sum: f64 = self.weights.iter().sum();
+        for weight in &mut self.weights[..self.components] {
+            *weight = (*weight / sum).max(LEAST_WEIGHT);
+        }
+    }
+}
+
+/// A number held between −most and most.
+#[inline(always)]
+pub(super) fn within<S: Simd>(x: f64x8<S>, most: f64x8<S>) -> f64x8<S> {
+    x.max(-most).min(most)
+}
+
+/// The probabilities `e^(±x) / (2 cosh x)`.
+#[inline(always)]
+pub(super) fn chances<S: Simd>(simd: S, x: f64x8<S>) -> [f64x8<S>; 2] {
+    let one = f64x8::splat(simd, 1.0);
+    let e = exp_nonpositive(simd, x.abs() * f64x8::splat(simd, -2.0));
+    let large = one / (one + e);
+    let small = e * large;
+    let is_up = x.simd_ge(f64x8::splat(simd, 0.0));
+    [is_up.select(large, small), is_up.select(small, large)]
+}
