@@ -58,7 +58,7 @@ pub mod search;
 pub mod table;
 
 pub use engine::{
-    Ask, Batch, BatchExpectations, Bethe, Budget, Cumulants, Decimate, Diagnostics, Eliminate, Engine,
+    Ais, Ask, Batch, BatchExpectations, Bethe, Budget, Cumulants, Decimate, Diagnostics, Eliminate, Engine,
     Enumerate, Expectations, Gibbs, Guarantee, JointTable, LinearResponse, MeanField, PairMoments, Pairs,
     Sampler, Statistics, Structured, Tap,
     Sampler, Statistics, Tap, Trw,

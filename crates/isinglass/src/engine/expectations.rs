@@ -195,6 +195,8 @@ pub struct Diagnostics {
     pub converged: bool,
     /// How well the chains mixed, for sampling engines.
     pub mixing: Option<Mixing>,
+    /// How even the weights of the runs are, for annealed importance sampling.
+    pub importance: Option<Importance>,
     /// How the search for a fixed point went, for variational engines.
     pub iteration: Option<Iteration>,
 }
@@ -202,16 +204,21 @@ pub struct Diagnostics {
 impl Diagnostics {
     /// Of a method without iterations.
     pub fn direct() -> Self {
-        Self { converged: true, mixing: None, iteration: None }
+        Self { converged: true, mixing: None, importance: None, iteration: None }
     }
 
     /// Of a search for a fixed point.
     pub fn iterated(converged: bool, iteration: Iteration) -> Self {
-        Self { converged, mixing: None, iteration: Some(iteration) }
+        Self { iteration: Some(iteration), converged, ..Self::direct() }
     }
 }
 
 impl Diagnostics {
+    /// Of weighted runs.
+    pub fn weighted(converged: bool, importance: Importance) -> Self {
+        Self { importance: Some(importance), converged, ..Self::direct() }
+    }
+
     /// Of two computations together: converged if both are, mixed as badly as the worse.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
@@ -223,11 +230,15 @@ impl Diagnostics {
             }),
             (a, b) => a.or(b),
         };
+        let importance = match (self.importance, other.importance) {
+            (Some(a), Some(b)) => Some(if b.effective_samples < a.effective_samples { b } else { a }),
+            (a, b) => a.or(b),
+        };
         let iteration = match (self.iteration, other.iteration) {
             (Some(a), Some(b)) => Some(a.and(b)),
             (a, b) => a.or(b),
         };
-        Self { converged: self.converged && other.converged, mixing, iteration }
+        Self { converged: self.converged && other.converged, mixing, importance, iteration }
     }
 }
 
@@ -267,6 +278,17 @@ pub struct Mixing {
     /// The largest split-R̂ of any unit; infinite if chains stay apart without moving.
     pub r_hat: f64,
     /// The smallest effective sample size of any unit, all chains together.
+    pub effective_samples: f64,
+}
+
+/// How even the weights of independent runs are; of several rows, those of the worst.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Importance {
+    /// The number of runs.
+    pub runs: usize,
+    /// Steps from the distribution where each run began to the machine's own.
+    pub temperatures: usize,
+    /// Runs of equal weight that are worth as much: (Σ w)² / Σ w².
     pub effective_samples: f64,
 }
 

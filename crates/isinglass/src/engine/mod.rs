@@ -21,10 +21,10 @@ pub use budget::Budget;
 pub use cumulants::Cumulants;
 pub use exact::{Decimate, DecimationStep, Eliminate, Enumerate, UnitOrZero, explain_decimation};
 pub use expectations::{
-    Ask, BatchExpectations, Diagnostics, Expectations, Guarantee, Iteration, JointTable, Mixing, PairMoments,
-    Pairs, StandardErrors, Statistics,
+    Ask, BatchExpectations, Diagnostics, Expectations, Guarantee, Importance, Iteration, JointTable, Mixing,
+    PairMoments, Pairs, StandardErrors, Statistics,
 };
-pub use sampling::{Gibbs, GibbsSettings};
+pub use sampling::{Ais, AisSettings, Gibbs, GibbsSettings};
 pub use variational::{
     Annealing, Around, Bethe, LinearResponse, MeanField, Schedule, Structured, StructuredSettings, Tap,
     VariationalSettings,

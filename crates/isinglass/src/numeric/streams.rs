@@ -28,6 +28,8 @@ pub enum Purpose {
     Subgraphs = 8,
     /// Where the components of a mixture begin.
     Mixture = 8,
+    /// A run of annealed importance sampling.
+    AnnealedRun = 8,
 }
 
 /// The stream with a number for a purpose.

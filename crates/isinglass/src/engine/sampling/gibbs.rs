@@ -215,6 +215,7 @@ impl Run {
                 r_hat,
                 effective_samples: least(&mut units.iter()).min(all),
             }),
+            importance: None,
             iteration: None,
         }
     }

@@ -1,7 +1,7 @@
-//! The Gibbs update for sixteen chains in SIMD lanes.
+//! The Gibbs update for chains in SIMD lanes, sixteen to a group.
 //!
 //! States are laid out unit by unit with chains in adjacent lanes, so the field of a unit in all chains is one multiplication and one
-//! addition for each neighbour. Single precision is enough: a relative error of 1e-7 in a field that decides anything (a few units) shifts a
+//! addition for each neighbour. Several groups side by side share the walk along the neighbours. Single precision is enough: a relative error of 1e-7 in a field that decides anything (a few units) shifts a
 //! probability by as much, far below the sampling error of any run.
 
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use crate::Machine;
 use crate::numeric::chance::{WIDTH, exp, uniform};
 use crate::numeric::streams::{Purpose, stream};
 
-/// Chains that one update serves.
+/// Chains of a group.
 pub(super) const CHAINS: usize = WIDTH;
 
 /// The couplings among some free units, divided by T/2, in single precision: what rows with the same free units share.
@@ -21,6 +21,9 @@ pub(super) struct Couplings {
     offsets: Vec<usize>,
     neighbours: Vec<(u32, f32)>,
 }
+
+/// The state of a unit in all chains of some groups: −1 or +1.
+pub(super) type Spins<const GROUPS: usize> = [[f32; CHAINS]; GROUPS];
 
 impl Couplings {
     pub(super) fn new(machine: &Machine, free: &[usize]) -> Self {
@@ -38,6 +41,22 @@ impl Couplings {
             offsets.push(neighbours.len());
         }
         Self { offsets, neighbours }
+    }
+
+    /// The neighbours of a unit in rising order, each with its coupling.
+    #[inline(always)]
+    pub(super) fn around(&self, unit: usize) -> &[(u32, f32)] {
+        &self.neighbours[self.offsets[unit]..self.offsets[unit + 1]]
+    }
+
+    /// Whether no two of the units are coupled.
+    pub(super) fn are_none(&self) -> bool {
+        self.neighbours.iter().all(|&(_, coupling)| coupling == 0.0)
+    }
+
+    /// The bytes of the couplings among some units with some edges.
+    pub(super) fn bytes(units: usize, edges: usize) -> u128 {
+        8 * (units as u128 + 1) + 16 * edges as u128
     }
 }
 
@@ -66,27 +85,28 @@ impl Model {
     }
 }
 
-/// Sixteen chains: their states and their random streams.
-pub(super) struct Chains {
-    /// −1 or +1, unit by unit.
-    states: Vec<[f32; CHAINS]>,
-    random: [[u32; CHAINS]; 4],
+/// Groups of chains: their states and their random streams.
+pub(super) struct Chains<const GROUPS: usize> {
+    /// Unit by unit.
+    pub(super) states: Vec<Spins<GROUPS>>,
+    pub(super) random: [[[u32; CHAINS]; 4]; GROUPS],
 }
 
-impl Chains {
+impl<const GROUPS: usize> Chains<GROUPS> {
     /// Chains from `first` on, each in a random state from a stream of its own.
-    pub(super) fn new(units: usize, seed: u64, first: u64) -> Self {
-        let mut random = [[0; CHAINS]; 4];
-        let mut states = vec![[0.0; CHAINS]; units];
-        for lane in 0..CHAINS {
-            let mut source = stream(seed, Purpose::Chain, first + lane as u64);
-            for word in &mut random {
+    pub(super) fn new(units: usize, seed: u64, purpose: Purpose, first: u64) -> Self {
+        let mut random = [[[0; CHAINS]; 4]; GROUPS];
+        let mut states = vec![[[0.0; CHAINS]; GROUPS]; units];
+        for chain in 0..GROUPS * CHAINS {
+            let (group, lane) = (chain / CHAINS, chain % CHAINS);
+            let mut source = stream(seed, purpose, first + chain as u64);
+            for word in &mut random[group] {
                 word[lane] = source.next_u32();
             }
             // xoshiro must not start from zero everywhere.
-            random[0][lane] |= 1;
+            random[group][0][lane] |= 1;
             for state in &mut states {
-                state[lane] = if source.next_u32() & 1 == 1 { 1.0 } else { -1.0 };
+                state[group][lane] = if source.next_u32() & 1 == 1 { 1.0 } else { -1.0 };
             }
         }
         Self { states, random }
@@ -97,32 +117,60 @@ impl Chains {
         dispatch!(level, simd => sweep_lanes(simd, model, self, sweeps));
     }
 
-    /// For each unit, which chains are up, one bit for each chain.
-    pub(super) fn up(&self) -> impl Iterator<Item = u16> + '_ {
+    /// For each unit, which chains are up, one bit for each chain, of up to 64.
+    pub(super) fn up(&self) -> impl Iterator<Item = u64> + '_ {
         self.states.iter().map(|state| {
-            state.iter().enumerate().fold(0, |bits, (lane, &s)| bits | u16::from(s > 0.0) << lane)
+            let chains = state.iter().flatten().enumerate();
+            chains.fold(0, |bits, (chain, &s)| bits | u64::from(s > 0.0) << chain)
         })
     }
 }
 
 #[inline(always)]
-fn sweep_lanes<S: Simd>(simd: S, model: &Model, chains: &mut Chains, sweeps: usize) {
-    let mut random = chains.random.map(|word| u32x16::load_array(simd, word));
-    let one = f32x16::splat(simd, 1.0);
+fn sweep_lanes<S: Simd, const GROUPS: usize>(
+    simd: S,
+    model: &Model,
+    chains: &mut Chains<GROUPS>,
+    sweeps: usize,
+) {
+    let mut random = chains.random.map(|words| words.map(|word| u32x16::load_array(simd, word)));
     for _ in 0..sweeps {
         for unit in 0..model.biases.len() {
-            let mut field = f32x16::splat(simd, model.biases[unit]);
-            let Couplings { offsets, neighbours } = &*model.couplings;
-            for &(other, weight) in &neighbours[offsets[unit]..offsets[unit + 1]] {
-                let state = f32x16::load_array_ref(simd, &chains.states[other as usize]);
-                field = state.mul_add(f32x16::splat(simd, weight), field);
+            let bias = [f32x16::splat(simd, model.biases[unit]); GROUPS];
+            let field = add_pull(simd, bias, model.couplings.around(unit), &chains.states);
+            for group in 0..GROUPS {
+                let spin = choose(simd, field[group], &mut random[group]);
+                spin.store_array(&mut chains.states[unit][group]);
             }
-            // P(+1) = 1/(1 + e^(−field)), so +1 where u + u e^(−field) < 1.
-            let odds = exp(simd, -field);
-            let u = uniform(simd, &mut random);
-            let up = u.mul_add(odds, u).simd_lt(one);
-            up.select(one, -one).store_array(&mut chains.states[unit]);
         }
     }
-    chains.random = random.map(SimdBase::to_array);
+    chains.random = random.map(|words| words.map(SimdBase::to_array));
+}
+
+/// Add what some neighbours contribute to the field of a unit.
+#[inline(always)]
+pub(super) fn add_pull<S: Simd, const GROUPS: usize>(
+    simd: S,
+    mut field: [f32x16<S>; GROUPS],
+    neighbours: &[(u32, f32)],
+    states: &[Spins<GROUPS>],
+) -> [f32x16<S>; GROUPS] {
+    for &(other, coupling) in neighbours {
+        let coupling = f32x16::splat(simd, coupling);
+        let state = &states[other as usize];
+        for group in 0..GROUPS {
+            field[group] = f32x16::load_array_ref(simd, &state[group]).mul_add(coupling, field[group]);
+        }
+    }
+    field
+}
+
+/// Choose the spin of a unit by its field.
+#[inline(always)]
+pub(super) fn choose<S: Simd>(simd: S, field: f32x16<S>, random: &mut [u32x16<S>; 4]) -> f32x16<S> {
+    let one = f32x16::splat(simd, 1.0);
+    // P(+1) = 1/(1 + e^(−field)), so +1 where u + u e^(−field) < 1.
+    let odds = exp(simd, -field);
+    let u = uniform(simd, random);
+    u.mul_add(odds, u).simd_lt(one).select(one, -one)
 }

@@ -4,6 +4,7 @@ use fearless_simd::Level;
 use rayon::prelude::*;
 
 use super::kernel::{CHAINS, Chains, Model};
+use crate::numeric::streams::Purpose;
 
 /// What to run: chains, and how far.
 #[derive(Debug, Clone, Copy)]
@@ -42,7 +43,7 @@ impl Record {
             .into_par_iter()
             .map(|group| {
                 let first = plan.first_chain + (group * CHAINS) as u64;
-                let mut chains = Chains::new(units, plan.seed, first);
+                let mut chains = Chains::<1>::new(units, plan.seed, Purpose::Chain, first);
                 chains.sweep(level, model, plan.burn_in);
                 let mut bits = vec![0; units * CHAINS * words];
                 for sample in 0..plan.samples {
@@ -50,7 +51,7 @@ impl Record {
                     let (word, bit) = (sample / 64, sample % 64);
                     for (up, row) in chains.up().zip(bits.chunks_exact_mut(CHAINS * words)) {
                         for lane in 0..CHAINS {
-                            row[lane * words + word] |= u64::from(up >> lane & 1) << bit;
+                            row[lane * words + word] |= (up >> lane & 1) << bit;
                         }
                     }
                 }

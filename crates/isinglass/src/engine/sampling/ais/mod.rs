@@ -1,0 +1,206 @@
+//! Engine `ais`: annealed importance sampling.
+
+mod path;
+mod row;
+mod weights;
+
+use std::sync::Arc;
+
+use rayon::prelude::*;
+
+use self::row::Row;
+use super::kernel::Couplings;
+use crate::engine::expectations::{StandardErrors, each_pair};
+use crate::engine::fields::Fields;
+use crate::engine::joint::check_asked;
+use crate::engine::parts::{Piece, solve_in_parts, statistics_bytes};
+use crate::engine::{
+    Ask, Batch, BatchExpectations, Budget, Engine, Expectations, Group, Guarantee, JointTable, PairMoments,
+    Pairs,
+};
+use crate::{Error, Evidence, Machine, Result};
+
+/// How many runs there are, and how slowly they go.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct AisSettings {
+    /// Independent runs, each with a random stream of its own.
+    pub chains: usize,
+    /// Steps from independent units to the machine.
+    pub temperatures: usize,
+    /// Gibbs sweeps after each step.
+    pub sweeps: usize,
+    /// The seed of all streams.
+    pub seed: u64,
+    /// Limits the memory for states and couplings.
+    pub budget: Budget,
+}
+
+impl Default for AisSettings {
+    fn default() -> Self {
+        Self { chains: 1024, temperatures: 1000, sweeps: 1, seed: 0, budget: Budget::default() }
+    }
+}
+
+/// Annealed importance sampling.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Ais {
+    /// How many runs there are, and how slowly they go.
+    pub settings: AisSettings,
+}
+
+/// Fewer effective samples than this, and the weights are carried by a few runs: neither log Z nor its error can be relied upon.
+const LEAST_EFFECTIVE_SAMPLES: f64 = 100.0;
+
+/// Energies beyond this leave the range of single precision.
+const SCALE: f64 = 1e30;
+
+/// The bytes of a pair and of what is found out about it.
+const PAIR_BYTES: u128 = 48;
+
+impl Ais {
+    /// The name by which users choose the engine.
+    pub const NAME: &'static str = "ais";
+
+    /// Check the settings.
+    fn check_settings(&self) -> Result<()> {
+        let settings = &self.settings;
+        for (place, value, least) in [
+            ("chains", settings.chains, 2),
+            ("temperatures", settings.temperatures, 1),
+            ("sweeps", settings.sweeps, 1),
+        ] {
+            if value < least {
+                return Err(Error::invalid(place, format!("found {value}, expected at least {least}")));
+            }
+        }
+        Ok(())
+    }
+
+    /// The bytes that the runs of a machine with some free units take.
+    pub(in crate::engine) fn bytes(&self, free: usize, edges: usize) -> u128 {
+        Couplings::bytes(free, edges) + row::bytes(free, &self.settings, rayon::current_num_threads())
+    }
+
+    fn check(&self, machine: &Machine, free: usize, more: u128) -> Result<()> {
+        self.check_settings()?;
+        machine.check_scale(Self::NAME, SCALE)?;
+        let bytes = self.bytes(free, machine.graph().edges().len()) + more;
+        self.settings
+            .budget
+            .check(Self::NAME, bytes, || format!("{} runs with {free} free units", self.settings.chains))
+    }
+
+    /// What is known of the free units of one evidence, for what needs some more bytes.
+    fn prepare(&self, machine: &Machine, evidence: &Evidence, more: u128) -> Result<Row> {
+        machine.check_evidence(evidence)?;
+        let free: Vec<usize> = evidence.free().collect();
+        self.check(machine, free.len(), more)?;
+        let couplings = Arc::new(Couplings::new(machine, &free));
+        Ok(Row { couplings, fields: Fields::new(machine, &free, &[evidence.cells()]), number: 0 })
+    }
+}
+
+impl Engine for Ais {
+    fn name(&self) -> &'static str {
+        Self::NAME
+    }
+
+    /// The moments are those of the weighted states; log Z is another estimate from the same runs.
+    fn moments_are_derivatives(&self) -> bool {
+        false
+    }
+
+    fn expectations(&self, machine: &Machine, evidence: &Evidence, pairs: Pairs) -> Result<Expectations> {
+        let count = PairMoments::count(pairs, machine.graph());
+        let row = self.prepare(machine, evidence, count as u128 * PAIR_BYTES)?;
+        let answer = row.solve(&self.settings);
+        let units: Vec<_> = (0..machine.units()).into_par_iter().map(|unit| answer.unit(unit)).collect();
+        let mut wanted = Vec::with_capacity(count);
+        each_pair(pairs, machine.graph(), |a, b| wanted.push((a, b)));
+        let couples: Vec<_> = wanted.par_iter().map(|&(a, b)| answer.pair(a, b)).collect();
+        let guarantee = answer.guarantee();
+        let errors = || StandardErrors {
+            log_z: Some(answer.log_z.standard_error),
+            means: units.iter().map(|unit| unit.standard_error).collect(),
+            correlations: couples.iter().map(|pair| pair.standard_error).collect(),
+        };
+        Ok(Expectations {
+            log_z: Some(answer.log_z.mean),
+            means: units.iter().map(|unit| unit.mean).collect(),
+            correlations: PairMoments { pairs, values: couples.iter().map(|pair| pair.mean).collect() },
+            guarantee,
+            errors: (guarantee == Guarantee::Estimate).then(errors),
+            diagnostics: answer.diagnostics(),
+        })
+    }
+
+    /// Each row by itself, with streams of its own.
+    fn batch(&self, machine: &Machine, batch: &Batch, ask: Ask) -> Result<BatchExpectations> {
+        Error::check_length("units of the batch", batch.units(), machine.units())?;
+        let free = batch.groups().iter().map(|group| group.free.len()).max().unwrap_or(0);
+        let edges = machine.graph().edges().len();
+        // Every thread may be at a row of its own.
+        let others = rayon::current_num_threads() as u128 - 1;
+        let more =
+            self.bytes(free, edges) * others + if ask.statistics { statistics_bytes(machine) } else { 0 };
+        self.check(machine, free, more)?;
+        // A nanosecond or so for each coupling and unit in the sixteen lanes of an update.
+        let lanes = (self.settings.chains * self.settings.temperatures * self.settings.sweeps) as f64 / 16.0;
+        let cost = |_: usize, group: &Group| 8.0 * lanes * (edges + 4 * group.free.len()) as f64;
+        solve_in_parts(machine, batch, ask, cost, |pieces, part| {
+            for Piece { group, rows } in pieces {
+                let free = &batch.groups()[*group].free;
+                let couplings = Arc::new(Couplings::new(machine, free));
+                for place in rows.clone() {
+                    let fields = Fields::new(machine, free, &[batch.row(place)]);
+                    let number = batch.given_order()[place];
+                    let row = Row { couplings: Arc::clone(&couplings), fields, number };
+                    let answer = row.solve(&self.settings);
+                    part.log_z.push(answer.log_z.mean);
+                    part.guarantee = part.guarantee.and(answer.guarantee());
+                    part.diagnostics = part.diagnostics.and(answer.diagnostics());
+                    if !(ask.statistics || ask.means) {
+                        continue;
+                    }
+                    let means: Vec<f64> = (0..machine.units()).map(|unit| answer.unit(unit).mean).collect();
+                    if let Some(sums) = &mut part.statistics {
+                        let edges = machine.graph().edges().iter();
+                        let edges: Vec<f64> = edges.map(|&(a, b)| answer.pair(a, b).mean).collect();
+                        sums.add(&means, &edges, batch.weights()[place]);
+                    }
+                    if ask.means {
+                        part.means.extend(means);
+                    }
+                }
+            }
+            Ok(())
+        })
+    }
+
+    /// Weighted shares of the runs, with standard errors.
+    fn joint(&self, machine: &Machine, evidence: &Evidence, ask: &[usize]) -> Result<JointTable> {
+        check_asked(machine, evidence, ask)?;
+        let runs = self.settings.chains;
+        let row = self.prepare(machine, evidence, PAIR_BYTES << ask.len())?;
+        if !row.couplings.are_none() && 1 << ask.len() > runs {
+            return Err(Error::CannotDo {
+                who: Self::NAME,
+                what: format!("tell apart the 2^{} states of {0} units", ask.len()),
+                why: format!(
+                    "it makes only {runs} runs; ask for fewer units, or take more runs or an exact engine"
+                ),
+            });
+        }
+        let answer = row.solve(&self.settings);
+        let shares = answer.joint(ask);
+        let guarantee = answer.guarantee();
+        let errors = || shares.iter().map(|share| share.standard_error).collect();
+        Ok(JointTable {
+            units: ask.to_vec(),
+            probabilities: shares.iter().map(|share| share.mean).collect(),
+            errors: (guarantee == Guarantee::Estimate).then(errors),
+            guarantee,
+            diagnostics: answer.diagnostics(),
+        })
+    }
+}
