@@ -1,13 +1,15 @@
 //! From `--engine` and its options to an engine.
 
+use isinglass::bracket::Bounds;
 use isinglass::complete::Open;
-use isinglass::engine::GibbsSettings;
 use isinglass::engine::auto::{self, Choice};
 use isinglass::{
-    Bethe, Decimate, Eliminate, Engine, Enumerate, Evidence, Gibbs, LinearResponse, Machine, MeanField, Tap,
+    Ais, Bethe, Decimate, Eliminate, Engine, Enumerate, Evidence, Gibbs, LinearResponse, Machine, MeanField,
+    Tap,
 };
 
-use crate::options::{Common, EngineName, EngineOptions};
+use crate::engine_options::{EngineName, EngineOptions};
+use crate::options::{Common, Usage};
 use crate::report::count;
 
 /// What the engine is for: not every engine can do everything.
@@ -28,32 +30,96 @@ impl EngineOptions {
         task: Task,
         common: &Common,
     ) -> anyhow::Result<Box<dyn Engine>> {
-        self.variational.check(self.engine)?;
+        self.check(self.engine)?;
+        self.pick(self.engine, (machine, evidence), task, common)
+    }
+
+    /// The engine of a name for a machine under evidence, whether or not it has a use for all options.
+    pub(crate) fn pick(
+        &self,
+        name: EngineName,
+        (machine, evidence): (&Machine, &Evidence),
+        task: Task,
+        common: &Common,
+    ) -> anyhow::Result<Box<dyn Engine>> {
+        if let Some(engine) = self.named(name, common) {
+            return Ok(engine);
+        }
+        match auto::choose(machine, evidence, self.budget)? {
+            Choice::Exact { engine, reason } => {
+                common.note(&format!("engine: {reason}"));
+                Ok(engine)
+            }
+            Choice::Sampling { refusal, .. } if task == Task::Exact => Err(refusal.into()),
+            Choice::Sampling { reason, .. } => {
+                common.note(&format!("engine: {reason}"));
+                Ok(Box::new(Gibbs { settings: self.gibbs(common.seed) }))
+            }
+        }
+    }
+
+    /// The engine of a name; `auto` is none.
+    fn named(&self, name: EngineName, common: &Common) -> Option<Box<dyn Engine>> {
         let budget = self.budget;
-        let settings = self.variational.settings(common.seed, budget);
-        Ok(match self.engine {
+        let settings = self.variational(common.seed);
+        Some(match name {
+            EngineName::Auto => return None,
             EngineName::Enumerate => Box::new(Enumerate { budget }),
             EngineName::Decimate => Box::new(Decimate::new(budget)),
             EngineName::Eliminate => Box::new(Eliminate::new(budget)),
             EngineName::MeanField => Box::new(MeanField { settings }),
+            EngineName::Mixture => Box::new(self.mixture(common.seed)),
+            EngineName::Structured => Box::new(self.structured(common.seed)),
+            EngineName::Trw => Box::new(self.trw(common.seed)),
             EngineName::Tap => Box::new(Tap { settings }),
-            EngineName::LinearResponse => {
-                Box::new(LinearResponse { around: self.variational.around(), settings })
-            }
+            EngineName::LinearResponse => Box::new(LinearResponse { around: self.around(), settings }),
             EngineName::Bethe => Box::new(Bethe { settings }),
-            EngineName::Gibbs => self.gibbs(common.seed),
-            EngineName::Auto => match auto::choose(machine, evidence, budget)? {
-                Choice::Exact { engine, reason } => {
-                    common.note(&format!("engine: {reason}"));
-                    engine
-                }
-                Choice::Sampling { refusal, .. } if task == Task::Exact => return Err(refusal.into()),
-                Choice::Sampling { reason, .. } => {
-                    common.note(&format!("engine: {reason}"));
-                    self.gibbs(common.seed)
-                }
-            },
+            EngineName::Gibbs => Box::new(Gibbs { settings: self.gibbs(common.seed) }),
+            EngineName::Ais => Box::new(Ais { settings: self.ais(common.seed) }),
         })
+    }
+
+    /// Engines that bound log Z from both sides: exact where that is within the budget; otherwise all that there are, or the one named on its side.
+    pub(crate) fn bounds(
+        &self,
+        machine: &Machine,
+        evidence: &Evidence,
+        common: &Common,
+    ) -> anyhow::Result<Bounds> {
+        if self.engine == EngineName::Auto
+            && let Choice::Exact { engine, reason } = auto::choose(machine, evidence, self.budget)?
+        {
+            common.note(&format!("engine: {reason}"));
+            return Ok(Bounds::exact(engine));
+        }
+        let best =
+            Bounds::best(self.mixture(common.seed), self.structured(common.seed), self.trw(common.seed));
+        let Some(engine) = self.named(self.engine, common) else {
+            return Ok(best);
+        };
+        match self.engine {
+            EngineName::Enumerate | EngineName::Decimate | EngineName::Eliminate => Ok(Bounds::exact(engine)),
+            EngineName::MeanField | EngineName::Mixture | EngineName::Structured => {
+                Ok(Bounds { below: vec![engine.into()], ..best })
+            }
+            EngineName::Trw => Ok(best),
+            _ => {
+                Err(Usage(format!("--bracket: the engine {} bounds log Z from no side", engine.name()))
+                    .into())
+            }
+        }
+    }
+
+    /// Refuse options that a bracket has no use for.
+    pub(crate) fn check_bracket(&self) -> Result<(), Usage> {
+        use EngineName::{Mixture, Structured, Trw};
+        match self.engine {
+            EngineName::Auto | Trw => self.check_for(&[Mixture, Structured, Trw]),
+            EngineName::MeanField => self.check_for(&[EngineName::MeanField, Trw]),
+            Mixture => self.check_for(&[Mixture, Trw]),
+            Structured => self.check_for(&[Structured, Trw]),
+            other => self.check(other),
+        }
     }
 
     /// The engine for rows that leave different units free; what `auto` took and why goes to standard error.
@@ -87,21 +153,8 @@ impl EngineOptions {
             }
             Choice::Sampling { reason, .. } => {
                 common.note(&format!("engine: {reason}"));
-                Ok(self.gibbs(common.seed))
+                Ok(Box::new(Gibbs { settings: self.gibbs(common.seed) }))
             }
         }
-    }
-
-    fn gibbs(&self, seed: u64) -> Box<dyn Engine> {
-        Box::new(Gibbs {
-            settings: GibbsSettings {
-                chains: self.chains,
-                burn_in: self.burn_in,
-                samples: self.samples,
-                thin: self.thin,
-                seed,
-                budget: self.budget,
-            },
-        })
     }
 }

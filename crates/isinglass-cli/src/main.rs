@@ -1,9 +1,10 @@
 //! The binary `isinglass`: parse the command line, call the libraries, print.
 //!
-//! `options` holds what the user may say, `engines` turns it into an engine, `report` prints, and each command has a file of its own
+//! `options` and `engine_options` hold what the user may say, `engines` turns it into an engine, `report` prints, and each command has a file of its own
 //! under `commands`. Everything that computes is in the libraries.
 
 mod commands;
+mod engine_options;
 mod engines;
 mod interrupt;
 mod options;

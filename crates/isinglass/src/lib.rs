@@ -44,6 +44,7 @@
 //! # Ok::<(), isinglass::Error>(())
 //! ```
 
+pub mod bracket;
 pub mod complete;
 pub mod engine;
 mod error;
@@ -59,11 +60,8 @@ pub mod table;
 
 pub use engine::{
     Ais, Ask, Batch, BatchExpectations, Bethe, Budget, Cumulants, Decimate, Diagnostics, Eliminate, Engine,
-    Enumerate, Expectations, Gibbs, Guarantee, JointTable, LinearResponse, MeanField, PairMoments, Pairs,
-    Sampler, Statistics, Structured, Tap,
-    Sampler, Statistics, Tap, Trw,
     Enumerate, Expectations, Gibbs, Guarantee, JointTable, LinearResponse, MeanField, Mixture, PairMoments,
-    Pairs, Sampler, Statistics, Tap,
+    Pairs, Sampler, Statistics, Structured, Tap, Trw,
 };
 pub use error::{Error, Result};
 pub use graph::Graph;

@@ -9,7 +9,8 @@ use isinglass::{Engine, Enumerate, Error, Gibbs, Machine, Table};
 use isinglass_files::{CellForm, Output, read_model, table_format, write_sheet};
 use serde_json::json;
 
-use crate::options::{Common, EngineOptions, TableArgs, Usage, keep_inputs};
+use crate::engine_options::EngineOptions;
+use crate::options::{Common, TableArgs, Usage, keep_inputs};
 use crate::report::{self, count};
 
 /// Fill the missing cells of a table with their more probable values, given the rest of their row

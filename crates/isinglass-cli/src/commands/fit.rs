@@ -1,26 +1,28 @@
 //! `isinglass fit`: learn a machine from a table.
 
-use std::io::Write;
 use std::path::PathBuf;
 use std::time::Instant;
 
 use anyhow::Context;
 use clap::{Args as ClapArgs, ValueEnum};
 use isinglass::learn::{
-    Factorized, Fit, Learner, Likelihood, NoObserver, Remedy, Restarted, Restarts, most_free,
+    Factorized, Fit, Learner, Likelihood, NoObserver, Observer, Phases, Remedy, Restarted, Restarts,
+    most_free,
 };
 use isinglass::{Machine, Table};
-use isinglass_files::{Output, model_format, read_model, write_model};
+use isinglass_files::{Output, model_format, read_model, write_model, write_numbers};
 use serde_json::json;
 
 use self::closed_form::ClosedFormOptions;
 use self::optimizer::OptimizerOptions;
 use self::structure::Structure;
+use crate::engine_options::{EngineName, EngineOptions};
 use crate::engines::Task;
-use crate::options::{Common, EngineName, EngineOptions, TableArgs, Usage, at_least, keep_inputs};
+use crate::options::{Common, TableArgs, Usage, at_least, keep_inputs};
 use crate::report::{self, count};
 
 mod closed_form;
+mod components;
 mod optimizer;
 mod progress;
 mod structure;
@@ -57,8 +59,14 @@ pub(crate) struct Args {
     /// Write objective and gradient norm of every iteration to a CSV file
     #[arg(long, value_name = "FILE.csv")]
     history: Option<PathBuf>,
+    /// likelihood with --engine mixture: write weight and means of each component after every iteration to a CSV file
+    #[arg(long, value_name = "FILE.csv")]
+    component_history: Option<PathBuf>,
     #[command(flatten)]
     engine: EngineOptions,
+    /// likelihood: the engine with the table's cells clamped, where hidden units or missing cells are left [default: that of --engine; mean-field with mixture]
+    #[arg(long, value_name = "ENGINE", help_heading = "Engine")]
+    clamped_engine: Option<EngineName>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -94,27 +102,31 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
     };
     let mut inputs = vec![args.table.table.as_path()];
     keep_inputs(&args.output, &inputs)?;
-    if let Some(history) = &args.history {
-        if *history == args.output {
-            return Err(Usage("--history and --output name the same file".into()).into());
+    let histories = [("--history", &args.history), ("--component-history", &args.component_history)];
+    let mut outputs = vec![("--output", args.output.as_path())];
+    inputs.extend(args.init.as_deref());
+    for (option, path) in histories.into_iter().filter_map(|(option, path)| Some((option, path.as_deref()?)))
+    {
+        if let Some((other, _)) = outputs.iter().find(|(_, taken)| *taken == path) {
+            return Err(Usage(format!("{option} and {other} name the same file")).into());
         }
-        inputs.extend([args.output.as_path()].into_iter().chain(args.init.as_deref()));
-        keep_inputs(history, &inputs)?;
+        keep_inputs(path, &inputs)?;
+        outputs.push((option, path));
     }
     // Outputs are reserved before the work, so that a place that cannot be written to is known now.
     let output = Output::create(&args.output)?;
-    let history = args.history.as_deref().map(Output::create).transpose()?;
+    let [history, component_history] = histories.map(|(_, path)| path.as_deref().map(Output::create));
+    let (history, component_history) = (history.transpose()?, component_history.transpose()?);
 
-    let Done { learner, engine, restarted, remedy } = args.fit(&start, &table, common)?;
+    let Done { learner, engine, clamped_engine, restarted, remedy, components } =
+        args.fit(&start, &table, common)?;
     let Restarted { fit, objectives, best } = &restarted;
-    if let Some(mut history) = history {
-        let mut text = String::from("iteration,objective,gradient_norm\n");
-        for step in &fit.history {
-            text += &format!("{},{},{}\n", step.iteration, step.objective, step.gradient_norm);
-        }
-        history.write_all(text.as_bytes()).map_err(|error| history.error(&error))?;
-        history.commit()?;
-    }
+    let steps = fit.history.iter();
+    let steps = steps.map(|step| [step.iteration as f64, step.objective, step.gradient_norm]);
+    write_history(history, ["iteration", "objective", "gradient_norm"], steps)?;
+    let units = fit.machine.names().iter().map(String::as_str);
+    let header = ["iteration", "component", "weight"].into_iter().chain(units);
+    write_history(component_history, header, components)?;
     for note in write_model(&fit.machine, output)?.iter().chain(&fit.notes) {
         common.note(&format!("note: {note}"));
     }
@@ -129,6 +141,7 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
             "model": args.output,
             "learner": learner,
             "engine": engine,
+            "clamped_engine": clamped_engine,
             "guarantee": fit.guarantee.word(),
             "rows": table.rows(),
             "iterations": fit.iterations(),
@@ -159,6 +172,17 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
     report::text(&format!("{head}{restarts}wrote {}\n", args.output.display()))
 }
 
+/// Write a table of numbers, if there is a place for it.
+fn write_history<'a, R: AsRef<[f64]>>(
+    output: Option<Output>,
+    header: impl IntoIterator<Item = &'a str>,
+    rows: impl IntoIterator<Item = R>,
+) -> anyhow::Result<()> {
+    let Some(mut output) = output else { return Ok(()) };
+    write_numbers(header, rows, &mut output).map_err(|error| output.error(&error))?;
+    Ok(output.commit()?)
+}
+
 fn plain(table: &Table, fit: &Fit, learner: &str, engine: Option<&str>, seconds: f64) -> String {
     let machine = &fit.machine;
     let gradient = fit.best().map_or(0.0, |step| step.gradient_norm);
@@ -184,9 +208,27 @@ fn plain(table: &Table, fit: &Fit, learner: &str, engine: Option<&str>, seconds:
 struct Done {
     learner: &'static str,
     engine: Option<&'static str>,
+    /// The engine of the clamped phase, where there is one.
+    clamped_engine: Option<&'static str>,
     restarted: Restarted,
     /// What was done about singular covariances, by a learner that needs their inverse.
     remedy: Option<Remedy>,
+    /// What `--component-history` is to hold.
+    components: Vec<Vec<f64>>,
+}
+
+impl Done {
+    /// By a learner that has one answer, and needs no engine.
+    fn at_once(learner: &'static str, fit: Fit, remedy: Option<Remedy>) -> Self {
+        Self {
+            learner,
+            engine: None,
+            clamped_engine: None,
+            restarted: once(fit),
+            remedy,
+            components: Vec::new(),
+        }
+    }
 }
 
 /// A fit from one start.
@@ -204,13 +246,16 @@ impl Args {
         }
         let learner = match self.learner {
             LearnerName::Auto | LearnerName::Likelihood => {
-                self.engine.variational.check(self.engine.engine)?;
+                self.engine.check_for(&[self.engine.engine, self.clamped_name()])?;
+                if self.component_history.is_some() && self.engine.engine != EngineName::Mixture {
+                    return Err(Usage("--component-history belongs to --engine mixture".into()));
+                }
                 return self.closed_form.refuse();
             }
             LearnerName::ClosedForm => "closed-form",
             LearnerName::Factorized => "factorized",
         };
-        self.engine.variational.check(EngineName::Auto)?;
+        self.engine.check(EngineName::Auto)?;
         let problem = if self.l2 != 0.0 && self.learner == LearnerName::Factorized {
             "--l2 penalises couplings, and the factorized learner has none".to_owned()
         } else if self.l2 != 0.0 {
@@ -220,6 +265,10 @@ impl Args {
             format!("the {learner} learner has no use for --hidden units")
         } else if self.restarts > 1 {
             format!("the {learner} learner has one answer, and no use for --restarts")
+        } else if self.component_history.is_some() {
+            "--component-history belongs to --engine mixture".to_owned()
+        } else if self.clamped_engine.is_some() {
+            "--clamped-engine belongs to --learner likelihood".to_owned()
         } else if self.engine.engine != EngineName::Auto {
             format!("--engine belongs to --learner likelihood; the {learner} learner needs none")
         } else if let Some(option) = self.optimizer.given() {
@@ -235,12 +284,13 @@ impl Args {
     fn fit(&self, start: &Machine, table: &Table, common: &Common) -> anyhow::Result<Done> {
         if self.learner == LearnerName::Factorized {
             let fit = Factorized.fit(start, table, &mut NoObserver)?;
-            return Ok(Done { learner: Factorized.name(), engine: None, restarted: once(fit), remedy: None });
+            return Ok(Done::at_once(Factorized.name(), fit, None));
         }
         if self.learner == LearnerName::ClosedForm {
             return self.fit_in_closed_form(start, table, common);
         }
-        let (_, free) = most_free(start, table).with_context(|| self.table.table.display().to_string())?;
+        let (clamped, free) =
+            most_free(start, table).with_context(|| self.table.table.display().to_string())?;
         // Whatever a bias is at the start, it is trained: the engine must be able to do with all of them. And what it can do with the input units
         // clamped alone, it can do with more units clamped.
         let trained = start.clone().with_parameters(start.weights().to_vec(), vec![1.0; start.units()])?;
@@ -249,18 +299,57 @@ impl Args {
                           linear-response), or, without hidden units, --learner closed-form";
             report::with_hint(error, advice)
         };
-        let engine = self.engine.choose(&trained, &free, Task::Exact, common).map_err(advise)?;
-        let learner = Likelihood::new(&*engine).l2(self.l2).optimizer(self.optimizer.settings()?);
+        let name = self.engine.engine;
+        let engine = self.engine.pick(name, (&trained, &free), Task::Exact, common).map_err(advise)?;
+        let clamped_engine = match self.clamped_name() {
+            name if name == self.engine.engine => None,
+            name => {
+                let quiet = Common { quiet: true, ..*common };
+                Some(self.engine.pick(name, (&trained, &clamped), Task::Exact, &quiet).map_err(advise)?)
+            }
+        };
+        let phases = Phases { clamped: clamped_engine.as_deref().unwrap_or(&*engine), free: &*engine };
+        let learner = Likelihood::with_phases(phases).l2(self.l2).optimizer(self.optimizer.settings()?);
         let mut progress = progress::Progress::start(self.optimizer.iterations, common)?;
-        let restarted = if self.init.is_some() {
-            learner.fit(start, table, &mut progress).map(once)
+        let fit = |observer: &mut dyn Observer| {
+            if self.init.is_some() {
+                learner.fit(start, table, observer).map(once)
+            } else {
+                let restarts = Restarts { count: self.restarts, seed: common.seed };
+                restarts.fit(&learner, start, table, observer)
+            }
+        };
+        let (restarted, components) = if self.component_history.is_some() {
+            if free.free_count() < start.units() {
+                return Err(Usage("--component-history is for machines without inputs".into()).into());
+            }
+            let mixture = self.engine.mixture(common.seed);
+            let mut record = components::ComponentRecord::new(mixture, &mut progress);
+            let restarted = fit(&mut record);
+            let best = restarted.as_ref().map_or(0, |restarted| restarted.best);
+            (restarted, record.of_start(best))
         } else {
-            let restarts = Restarts { count: self.restarts, seed: common.seed };
-            restarts.fit(&learner, start, table, &mut progress)
+            (fit(&mut progress), Vec::new())
         };
         progress.finish();
         let restarted = restarted.map_err(|error| advise(error.into()))?;
-        Ok(Done { learner: learner.name(), engine: Some(engine.name()), restarted, remedy: None })
+        Ok(Done {
+            learner: learner.name(),
+            engine: Some(engine.name()),
+            clamped_engine: (clamped.free_count() > 0).then(|| phases.clamped.name()),
+            restarted,
+            remedy: None,
+            components,
+        })
+    }
+
+    /// The engine with the table's cells clamped. Each row is likely to have one mode even where the machine has many (Lawrence, Bishop and Jordan 1998, section 3).
+    fn clamped_name(&self) -> EngineName {
+        let usual = match self.engine.engine {
+            EngineName::Mixture => EngineName::MeanField,
+            other => other,
+        };
+        self.clamped_engine.unwrap_or(usual)
     }
 
     fn fit_in_closed_form(&self, start: &Machine, table: &Table, common: &Common) -> anyhow::Result<Done> {
@@ -271,11 +360,6 @@ impl Args {
         let advise =
             |error| report::with_hint(error, "give more --budget; --learner factorized fits any size");
         let found = found.map_err(advise)?;
-        Ok(Done {
-            learner: learner.name(),
-            engine: None,
-            restarted: once(found.fit),
-            remedy: Some(found.remedy),
-        })
+        Ok(Done::at_once(learner.name(), found.fit, Some(found.remedy)))
     }
 }

@@ -4,18 +4,20 @@ use std::collections::HashSet;
 
 use anyhow::Context;
 use clap::{Args as ClapArgs, ValueEnum};
-use isinglass::{Cumulants, Expectations, Machine, PairMoments, Pairs};
+use isinglass::bracket::Bracket;
+use isinglass::{Cumulants, Evidence, Expectations, Machine, PairMoments, Pairs};
 use serde::{Serialize, Serializer};
-use serde_json::Value;
+use serde_json::{Value, json};
 
+use crate::engine_options::{EngineName, EngineOptions};
 use crate::engines::Task;
-use crate::options::{Common, EngineOptions, ModelWithEvidence, Usage, find, split_list};
+use crate::options::{Common, ModelWithEvidence, Usage, find, split_list};
 use crate::report::{self, count};
 
 /// Compute log Z, means and correlations of a machine, free or with units clamped
 #[derive(ClapArgs)]
 #[command(
-    after_help = "Example:\n  isinglass make chain --units 5 --coupling 0.5 -o chain.json\n  isinglass infer chain.json --given x0=+1"
+    after_help = "Example:\n  isinglass make chain --units 5 --coupling 0.5 -o chain.json\n  isinglass infer chain.json --given x0=+1\n  isinglass make full --units 40 --coupling 0.05 -o full.json\n  isinglass infer full.json --bracket"
 )]
 pub(crate) struct Args {
     #[command(flatten)]
@@ -26,6 +28,10 @@ pub(crate) struct Args {
     /// Also give the cumulants of all subsets of up to four units; a unit may stand more than once
     #[arg(long, value_name = "UNIT,…")]
     cumulants: Option<String>,
+    /// Give log Z between two rigorous bounds: the best that there are, or that of --engine on its side. Means and correlations are those of the lower
+    /// bound (with --engine trw, of the upper one)
+    #[arg(long, conflicts_with = "cumulants")]
+    bracket: bool,
     #[command(flatten)]
     engine: EngineOptions,
 }
@@ -60,17 +66,13 @@ const SHOWN_MEANS: usize = 500;
 pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
     let (machine, evidence) = args.model.read()?;
     let cumulants_of = args.cumulants.as_deref().map(|list| cumulant_units(&machine, list)).transpose()?;
+    if args.bracket {
+        return run_bracket(args, &machine, &evidence, common);
+    }
     let engine = args.engine.choose(&machine, &evidence, Task::Answer, common)?;
     let answer = engine.expectations(&machine, &evidence, args.pairs.into()).map_err(report::with_advice)?;
     report::warn_unless_converged(common, &answer.diagnostics);
-    let impossible = answer.correlations.values.iter().filter(|x| x.abs() > POSSIBLE).count();
-    if impossible > 0 {
-        common.note(&format!(
-            "warning: {} beyond -1 or +1: the engine {} is no good for couplings as strong as these",
-            count(impossible, "correlation"),
-            engine.name()
-        ));
-    }
+    warn_of_impossible(common, engine.name(), &answer);
     if !engine.has_log_z() {
         common.note(&format!("note: the engine {} has no log Z", engine.name()));
     }
@@ -79,7 +81,8 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
         .transpose()
         .map_err(report::with_advice)?;
     if common.json {
-        return report::json(&Document::new(&machine, engine.name(), &answer, cumulants.as_ref()));
+        let document = Document::new(&machine, engine.name(), &answer);
+        return report::json(&document.with_cumulants(&machine, cumulants.as_ref()));
     }
     let mut out = plain(&machine, engine.name(), &answer);
     if let Some(cumulants) = &cumulants {
@@ -92,6 +95,41 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
         );
     }
     report::text(&out)
+}
+
+/// log Z between two bounds, and what the engine of one of them says of the rest.
+fn run_bracket(args: &Args, machine: &Machine, evidence: &Evidence, common: &Common) -> anyhow::Result<()> {
+    args.engine.check_bracket()?;
+    let bounds = args.engine.bounds(machine, evidence, common)?;
+    let bracket = bounds.log_z(machine, evidence, args.pairs.into()).map_err(report::with_advice)?;
+    let shown = if args.engine.engine == EngineName::Trw { &bracket.above } else { &bracket.below };
+    for side in [&bracket.below, &bracket.above] {
+        report::warn_unless_converged(common, &side.answer.diagnostics);
+    }
+    warn_of_impossible(common, shown.engine, &shown.answer);
+    if common.json {
+        let document = Document::new(machine, shown.engine, &shown.answer);
+        return report::json(&document.with_bracket(&bracket));
+    }
+    let lines = format!(
+        "log Z >= {:.10} ({})\nlog Z <= {:.10} ({})\nwidth    {:.6}\n\n",
+        bracket.lower(),
+        bracket.below.engine,
+        bracket.upper(),
+        bracket.above.engine,
+        bracket.width()
+    );
+    report::text(&(lines + &plain(machine, shown.engine, &shown.answer)))
+}
+
+fn warn_of_impossible(common: &Common, engine: &str, answer: &Expectations) {
+    let impossible = answer.correlations.values.iter().filter(|x| x.abs() > POSSIBLE).count();
+    if impossible > 0 {
+        common.note(&format!(
+            "warning: {} beyond -1 or +1: the engine {engine} is no good for couplings as strong as these",
+            count(impossible, "correlation"),
+        ));
+    }
 }
 
 /// The units of `--cumulants`.
@@ -122,6 +160,8 @@ struct Document<'a> {
     engine: &'a str,
     guarantee: &'a str,
     log_z: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bracket: Option<Value>,
     means: ByName<'a>,
     correlations: ByPair<'a>,
     converged: bool,
@@ -148,17 +188,13 @@ struct CumulantList<'a> {
 }
 
 impl<'a> Document<'a> {
-    fn new(
-        machine: &'a Machine,
-        engine: &'a str,
-        answer: &'a Expectations,
-        cumulants: Option<&'a Cumulants>,
-    ) -> Self {
+    fn new(machine: &'a Machine, engine: &'a str, answer: &'a Expectations) -> Self {
         let by_pair = |values| ByPair { machine, moments: &answer.correlations, values };
         Self {
             engine,
             guarantee: answer.guarantee.word(),
             log_z: answer.log_z,
+            bracket: None,
             means: ByName { machine, values: &answer.means },
             correlations: by_pair(&answer.correlations.values),
             converged: answer.diagnostics.converged,
@@ -169,11 +205,28 @@ impl<'a> Document<'a> {
                 correlations_error: by_pair(&errors.correlations),
                 mixing: report::mixing(&answer.diagnostics),
             }),
-            cumulants: cumulants.map(|cumulants| CumulantList {
-                cumulants: named(machine, cumulants).collect(),
-                cumulants_guarantee: cumulants.guarantee.word(),
-            }),
+            cumulants: None,
         }
+    }
+
+    fn with_cumulants(mut self, machine: &'a Machine, cumulants: Option<&'a Cumulants>) -> Self {
+        self.cumulants = cumulants.map(|cumulants| CumulantList {
+            cumulants: named(machine, cumulants).collect(),
+            cumulants_guarantee: cumulants.guarantee.word(),
+        });
+        self
+    }
+
+    fn with_bracket(mut self, bracket: &Bracket) -> Self {
+        self.bracket = Some(json!({
+            "lower": bracket.lower(),
+            "upper": bracket.upper(),
+            "width": bracket.width(),
+            "lower_engine": bracket.below.engine,
+            "upper_engine": bracket.above.engine,
+            "converged": bracket.below.answer.diagnostics.converged && bracket.above.answer.diagnostics.converged,
+        }));
+        self
     }
 }
 

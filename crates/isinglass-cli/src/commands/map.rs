@@ -4,8 +4,9 @@ use clap::Args as ClapArgs;
 use isinglass::Error;
 use serde_json::{Map, json};
 
+use crate::engine_options::EngineOptions;
 use crate::engines::Task;
-use crate::options::{Common, EngineOptions, ModelWithEvidence};
+use crate::options::{Common, ModelWithEvidence};
 use crate::report;
 
 /// Find the most probable state, free or with units clamped

@@ -5,8 +5,9 @@ use clap::Args as ClapArgs;
 use isinglass::JointTable;
 use serde_json::{Map, Value, json};
 
+use crate::engine_options::EngineOptions;
 use crate::engines::Task;
-use crate::options::{Common, EngineOptions, ModelWithEvidence, Usage, find, split_list};
+use crate::options::{Common, ModelWithEvidence, Usage, find, split_list};
 use crate::report;
 
 /// Give the probabilities of every joint state of the asked units

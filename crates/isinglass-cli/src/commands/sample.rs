@@ -7,8 +7,9 @@ use isinglass::Error;
 use isinglass_files::{Output, write_table};
 use serde_json::json;
 
+use crate::engine_options::EngineOptions;
 use crate::engines::Task;
-use crate::options::{Common, EngineOptions, ModelWithEvidence, Usage, keep_inputs};
+use crate::options::{Common, ModelWithEvidence, Usage, keep_inputs};
 use crate::report;
 
 /// Draw states from a machine: exact independent draws where an exact engine is within the budget

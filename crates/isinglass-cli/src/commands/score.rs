@@ -5,13 +5,15 @@ use std::path::PathBuf;
 use anyhow::Context;
 use clap::Args as ClapArgs;
 use isinglass::Guarantee;
+use isinglass::bracket::LikelihoodBracket;
 use isinglass::learn::{Phases, most_free};
-use isinglass::score::score;
+use isinglass::score::{score, score_between};
 use isinglass_files::read_model;
 use serde_json::json;
 
+use crate::engine_options::{EngineName, EngineOptions};
 use crate::engines::Task;
-use crate::options::{Common, EngineOptions, TableArgs};
+use crate::options::{Common, TableArgs};
 use crate::report::{self, count};
 
 /// Score a machine on a table: log-likelihood, Kullback divergence, pseudo-log-likelihood, completion quality
@@ -24,6 +26,9 @@ pub(crate) struct Args {
     model: PathBuf,
     #[command(flatten)]
     table: TableArgs,
+    /// Give the log-likelihood between two rigorous bounds: the best that there are, or that of --engine on its side
+    #[arg(long)]
+    bracket: bool,
     #[command(flatten)]
     engine: EngineOptions,
 }
@@ -34,11 +39,23 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
     let (clamped_evidence, free_evidence) =
         most_free(&machine, &table).with_context(|| args.table.table.display().to_string())?;
     // Few units are free where the table's cells are known: an exact engine may serve there even where it cannot serve the whole.
-    let free = args.engine.choose(&machine, &free_evidence, Task::Answer, common)?;
-    let clamped =
-        args.engine.choose(&machine, &clamped_evidence, Task::Answer, &Common { quiet: true, ..*common })?;
-    let phases = Phases { clamped: &*clamped, free: &*free };
-    let found = score(&machine, &table, phases)?;
+    let quiet = Common { quiet: true, ..*common };
+    let (found, engines) = if args.bracket {
+        args.engine.check_bracket()?;
+        let free = args.engine.bounds(&machine, &free_evidence, common)?;
+        let clamped = args.engine.bounds(&machine, &clamped_evidence, &quiet)?;
+        // The probabilities of cells need an engine of their own: those of a bound would be no bounds.
+        let job = (&machine, &clamped_evidence);
+        let cells = args.engine.pick(EngineName::Auto, job, Task::Answer, &quiet)?;
+        let found = score_between(&machine, &table, &clamped, &free, &*cells).map_err(report::with_advice)?;
+        (found, ("bracket", cells.name()))
+    } else {
+        let free = args.engine.choose(&machine, &free_evidence, Task::Answer, common)?;
+        let clamped = args.engine.choose(&machine, &clamped_evidence, Task::Answer, &quiet)?;
+        let found = score(&machine, &table, Phases { clamped: &*clamped, free: &*free })?;
+        (found, (free.name(), clamped.name()))
+    };
+    let (free, clamped) = engines;
     if found.log_likelihood.is_none() && found.pseudo_log_likelihood.is_none() {
         anyhow::bail!("no score could be had\n{}", found.notes.join("\n"));
     }
@@ -49,18 +66,18 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
     if let Some(divergence) = found.kullback.filter(|divergence| *divergence < 0.0) {
         common.note(&format!(
             "warning: no divergence is below 0: the log Z of engine {} is too small by at least {:.3}, and so is not to be trusted here",
-            phases.free.name(),
+            free,
             -divergence
         ));
     }
     // What the numbers came from: complete rows need no engine for their pseudo-likelihood.
     let engine = match (found.log_likelihood, clamped_evidence.free_count()) {
-        (Some(_), _) => Some(phases.free.name()),
+        (Some(_), _) => Some(free),
         (None, 0) => None,
-        (None, _) => Some(phases.clamped.name()),
+        (None, _) => Some(clamped),
     };
     if common.json {
-        return report::json(&json!({
+        let mut document = json!({
             "rows": found.rows,
             "log_likelihood": found.log_likelihood,
             "kullback": found.kullback,
@@ -70,19 +87,32 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
             "guarantee": found.guarantee.word(),
             "converged": found.diagnostics.converged,
             "kullback_guarantee": found.kullback.map(|_| found.kullback_guarantee.word()),
-        }));
+        });
+        if let Some(LikelihoodBracket { lower, upper, diagnostics, .. }) = found.bracket {
+            document["bracket"] = json!({
+                "lower": lower,
+                "upper": upper,
+                "width": upper - lower,
+                "converged": diagnostics.converged,
+            });
+        }
+        return report::json(&document);
     }
     let number = |x: Option<f64>| x.map_or_else(|| "–".to_owned(), |x| format!("{x:.6}"));
     let kullback = match (found.kullback, found.kullback_guarantee) {
         (None, _) | (_, Guarantee::Exact) => "Kullback divergence K".to_owned(),
         (Some(_), guarantee) => format!("Kullback divergence K ({guarantee})"),
     };
-    let rows = [
+    let mut rows = vec![
         ("log-likelihood per row", found.log_likelihood),
         (&kullback, found.kullback),
         ("pseudo-log-likelihood per row", found.pseudo_log_likelihood),
         ("completion Q per cell (less is better)", found.completion),
     ];
+    if let Some(bracket) = found.bracket {
+        rows[0] = ("log-likelihood per row, at least", Some(bracket.lower));
+        rows.insert(1, ("log-likelihood per row, at most", Some(bracket.upper)));
+    }
     let rows: Vec<Vec<String>> = rows.iter().map(|(name, x)| vec![(*name).to_owned(), number(*x)]).collect();
     report::text(&format!(
         "{}{}\n\n{}",

@@ -26,11 +26,8 @@ pub use expectations::{
 };
 pub use sampling::{Ais, AisSettings, Gibbs, GibbsSettings};
 pub use variational::{
-    Annealing, Around, Bethe, LinearResponse, MeanField, Schedule, Structured, StructuredSettings, Tap,
-    VariationalSettings,
-    Annealing, Around, Bethe, LinearResponse, MeanField, Schedule, Tap, Trw, TrwSettings, VariationalSettings,
-    Annealing, Around, Bethe, LinearResponse, MeanField, Mixture, MixtureComponents, Schedule, Tap,
-    VariationalSettings,
+    Annealing, Around, Bethe, LinearResponse, MeanField, Mixture, MixtureComponents, Schedule, Structured,
+    StructuredSettings, Tap, Trw, TrwSettings, VariationalSettings,
 };
 
 use crate::search::ModeFinder;

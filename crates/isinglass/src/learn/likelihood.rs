@@ -284,14 +284,24 @@ impl<'a> InformationGain<'a> {
     }
 
     /// The gain alone: engines that have log Z without moments are spared these.
-    fn gain(&self, machine: &Machine) -> Result<f64> {
+    pub(crate) fn gain(&self, machine: &Machine) -> Result<Gain> {
         let machine = &self.prepared(machine)?;
-        let mut gain = self.complete.log_weight(machine);
+        let mut gain = Gain {
+            value: self.complete.log_weight(machine),
+            guarantee: Guarantee::Exact,
+            diagnostics: Diagnostics::direct(),
+        };
         if self.incomplete.rows() > 0 {
-            gain += Phase::of_rows(self.phases.clamped, machine, &self.incomplete, false)?.value;
+            let rows = Phase::of_rows(self.phases.clamped, machine, &self.incomplete, false)?;
+            gain.value += rows.value;
+            gain.guarantee = rows.guarantee;
+            gain.diagnostics = rows.diagnostics;
         }
         let free = Phase::of_rows(self.phases.free, machine, &self.free, false)?;
-        Ok((gain - free.value) / self.total_weight)
+        gain.value = (gain.value - free.value) / self.total_weight;
+        gain.guarantee = gain.guarantee.and(free.guarantee.negated());
+        gain.diagnostics = gain.diagnostics.and(free.diagnostics);
+        Ok(gain)
     }
 
     /// The machine without its offset, once it is known that both engines have log Z.
@@ -319,6 +329,13 @@ pub struct Evaluation {
     pub guarantee: Guarantee,
     /// How the engines fared, both phases together.
     pub diagnostics: Diagnostics,
+}
+
+/// The gain of a machine alone; as in [`Evaluation`].
+pub(crate) struct Gain {
+    pub(crate) value: f64,
+    pub(crate) guarantee: Guarantee,
+    pub(crate) diagnostics: Diagnostics,
 }
 
 /// One phase: Σ w log Z over rows, and the sums of their moments if they were asked for.
@@ -373,7 +390,7 @@ impl Objective for InformationGain<'_> {
 
     fn value(&self, parameters: &[f64]) -> Result<f64> {
         let machine = self.machine_of(parameters)?;
-        Ok(self.gain(&machine)? - self.penalty(&machine))
+        Ok(self.gain(&machine)?.value - self.penalty(&machine))
     }
 
     fn gradient_is_of_value(&self) -> bool {

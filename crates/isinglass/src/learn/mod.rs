@@ -22,6 +22,7 @@ pub use chow_liu::chow_liu;
 pub use closed_form::{ClosedForm, ClosedFormFit, Remedy, Singular};
 pub(crate) use conditionals::Conditionals;
 pub use factorized::Factorized;
+pub(crate) use likelihood::Gain;
 pub use likelihood::{Evaluation, InformationGain, Likelihood, Phases, most_free};
 pub(crate) use notes::about_columns;
 pub use restarts::{Restarted, Restarts};

@@ -27,9 +27,9 @@ pub enum Purpose {
     /// Subgraphs that bound a partition sum.
     Subgraphs = 8,
     /// Where the components of a mixture begin.
-    Mixture = 8,
+    Mixture = 9,
     /// A run of annealed importance sampling.
-    AnnealedRun = 8,
+    AnnealedRun = 10,
 }
 
 /// The stream with a number for a purpose.

@@ -5,8 +5,9 @@
 mod completion;
 mod entropy;
 
+use crate::bracket::{Bounds, LikelihoodBracket};
 use crate::engine::{Diagnostics, Engine, Guarantee};
-use crate::learn::{InformationGain, Phases};
+use crate::learn::{Gain, InformationGain, Phases};
 use crate::{Error, Machine, Result, Table};
 
 /// The scores of a machine on a table, averages per row with weights.
@@ -30,6 +31,8 @@ pub struct Score {
     pub kullback_guarantee: Guarantee,
     /// How the engines fared, all scores together.
     pub diagnostics: Diagnostics,
+    /// The log-likelihood between two bounds, if it was asked for.
+    pub bracket: Option<LikelihoodBracket>,
     /// Why a score could not be had.
     pub notes: Vec<String>,
 }
@@ -56,24 +59,67 @@ pub struct Score {
 /// # Ok::<(), isinglass::Error>(())
 /// ```
 pub fn score(machine: &Machine, table: &Table, phases: Phases<'_>) -> Result<Score> {
-    let mut notes = Vec::new();
-    let mut guarantee = Guarantee::Exact;
-    let mut diagnostics = Diagnostics::direct();
     let gain = InformationGain::new(phases, machine, table, 0.0)?;
-    let mut kullback_guarantee = Guarantee::Exact;
-    let log_likelihood =
-        had(gain.evaluate(machine), "log_likelihood and kullback", &mut notes)?.map(|found| {
-            guarantee = guarantee.and(found.guarantee);
-            diagnostics = diagnostics.and(found.diagnostics);
-            kullback_guarantee = found.guarantee.negated();
-            found.gain
-        });
-    let kullback = match log_likelihood {
+    let mut notes = Vec::new();
+    let gain = had(gain.evaluate(machine), "log_likelihood and kullback", &mut notes)?;
+    let gain = gain.map(|found| Gain {
+        value: found.gain,
+        guarantee: found.guarantee,
+        diagnostics: found.diagnostics,
+    });
+    all_scores(machine, table, phases.clamped, gain, notes)
+}
+
+/// Score a machine on a table, with the log-likelihood between two rigorous bounds.
+///
+/// [`Score::log_likelihood`] is then the lower bound, and the Kullback divergence an upper one. `engine` gives the probabilities of cells, which are no bounds.
+///
+/// # Errors
+/// As [`Bounds::log_likelihood`].
+///
+/// # Example
+/// ```
+/// use isinglass::bracket::Bounds;
+/// use isinglass::{Enumerate, Machine, Table, learn::Phases, score, topology};
+/// let full = Machine::from_graph(topology::full(6)).with_parameters(vec![0.2; 15], vec![0.1; 6])?;
+/// let table = Table::from_rows(["x0", "x1", "x2", "x3", "x4", "x5"], [[1, 1, -1, 1, 1, 1], [0, 1, 1, 1, -1, 1]])?;
+/// let engine = Enumerate::default();
+/// let exact = score::score(&full, &table, Phases { clamped: &engine, free: &engine })?.log_likelihood.unwrap();
+/// let bounds = Bounds::default();
+/// let bracket = score::score_between(&full, &table, &bounds, &bounds, &engine)?.bracket.unwrap();
+/// assert!(bracket.lower <= exact && exact <= bracket.upper);
+/// # Ok::<(), isinglass::Error>(())
+/// ```
+pub fn score_between(
+    machine: &Machine,
+    table: &Table,
+    clamped: &Bounds,
+    free: &Bounds,
+    engine: &dyn Engine,
+) -> Result<Score> {
+    let bracket = Bounds::log_likelihood(machine, table, clamped, free)?;
+    let lower = Gain { value: bracket.lower, guarantee: bracket.guarantee, diagnostics: bracket.diagnostics };
+    let score = all_scores(machine, table, engine, Some(lower), Vec::new())?;
+    Ok(Score { bracket: Some(bracket), ..score })
+}
+
+/// The scores that follow from the log-likelihood, and those that need none.
+fn all_scores(
+    machine: &Machine,
+    table: &Table,
+    engine: &dyn Engine,
+    gain: Option<Gain>,
+    mut notes: Vec<String>,
+) -> Result<Score> {
+    let mut guarantee = gain.as_ref().map_or(Guarantee::Exact, |gain| gain.guarantee);
+    let mut diagnostics = gain.as_ref().map_or(Diagnostics::direct(), |gain| gain.diagnostics);
+    let kullback_guarantee = guarantee.negated();
+    let kullback = match &gain {
         Some(gain) => had(entropy::negative_entropy(machine, table), "kullback", &mut notes)?
-            .map(|best| at_least_zero(best - gain, kullback_guarantee)),
+            .map(|best| at_least_zero(best - gain.value, kullback_guarantee)),
         None => None,
     };
-    let completion = completion::completion(machine, table, phases.clamped);
+    let completion = completion::completion(machine, table, engine);
     let completion = had(completion, "pseudo_log_likelihood and completion", &mut notes)?;
     if let Some(found) = &completion {
         guarantee = guarantee.and(found.guarantee);
@@ -81,13 +127,14 @@ pub fn score(machine: &Machine, table: &Table, phases: Phases<'_>) -> Result<Sco
     }
     Ok(Score {
         rows: table.rows(),
-        log_likelihood,
+        log_likelihood: gain.map(|gain| gain.value),
         kullback,
         pseudo_log_likelihood: completion.as_ref().map(|found| found.per_row),
         completion: completion.as_ref().and_then(|found| found.per_cell.map(|x| -x)),
         guarantee,
         kullback_guarantee,
         diagnostics,
+        bracket: None,
         notes,
     })
 }

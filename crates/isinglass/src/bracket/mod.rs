@@ -1,0 +1,156 @@
+//! log Z, and the log-likelihood of a table, between two rigorous bounds.
+//!
+//! Some engines bound log Z from below, some from above. [`Bounds`] holds a choice of both and takes the best on each side; calls engines and tables, and nothing calls
+//! it but commands.
+
+mod best;
+
+use std::sync::Arc;
+
+use crate::engine::{Diagnostics, Engine, Expectations, Guarantee, Pairs};
+use crate::learn::{Gain, InformationGain, Phases};
+use crate::{Evidence, Machine, Mixture, Result, Structured, Table, Trw};
+
+use self::best::{Best, Side};
+
+/// Engines that bound log Z from below, and engines that bound it from above; an exact one does both.
+///
+/// All of a side are asked and the best bound is kept, so more engines cost more time and never width. An engine that cannot do the job, or not within its budget, is
+/// passed over as long as another can.
+///
+/// # Example
+/// ```
+/// use isinglass::bracket::Bounds;
+/// use isinglass::{Engine, Enumerate, Evidence, Machine, Pairs, topology};
+/// let ring = Machine::from_graph(topology::full(6)).with_parameters(vec![0.4; 15], vec![0.1; 6])?;
+/// let nothing = Evidence::none(6);
+/// let bracket = Bounds::default().log_z(&ring, &nothing, Pairs::None)?;
+/// let truth = Enumerate::default().expectations(&ring, &nothing, Pairs::None)?.log_z.unwrap();
+/// assert!(bracket.lower() <= truth && truth <= bracket.upper());
+/// # Ok::<(), isinglass::Error>(())
+/// ```
+pub struct Bounds {
+    /// Engines whose log Z is at most the true one.
+    pub below: Vec<Arc<dyn Engine>>,
+    /// Engines whose log Z is at least the true one.
+    pub above: Vec<Arc<dyn Engine>>,
+}
+
+/// One side of a bracket.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Bound {
+    /// The engine whose bound was best.
+    pub engine: &'static str,
+    /// The bound.
+    pub log_z: f64,
+    /// All of its answer.
+    pub answer: Expectations,
+}
+
+/// log Z between two bounds.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Bracket {
+    /// The largest lower bound.
+    pub below: Bound,
+    /// The smallest upper bound.
+    pub above: Bound,
+}
+
+impl Bracket {
+    /// At most log Z.
+    pub fn lower(&self) -> f64 {
+        self.below.log_z
+    }
+
+    /// At least log Z.
+    pub fn upper(&self) -> f64 {
+        self.above.log_z
+    }
+
+    /// How far apart the two are.
+    pub fn width(&self) -> f64 {
+        self.upper() - self.lower()
+    }
+}
+
+/// The average log-likelihood of a row, visible given input units, between two bounds.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LikelihoodBracket {
+    /// At most the log-likelihood: clamped sums from below less free sums from above.
+    pub lower: f64,
+    /// At least the log-likelihood: clamped sums from above less free sums from below.
+    pub upper: f64,
+    /// What kind of number `lower` is: exact, and then `upper` is the same, or a lower bound.
+    pub guarantee: Guarantee,
+    /// How the engines fared, all together.
+    pub diagnostics: Diagnostics,
+}
+
+impl Default for Bounds {
+    fn default() -> Self {
+        Self::best(Mixture::default(), Structured::default(), Trw::default())
+    }
+}
+
+impl Bounds {
+    /// One exact engine: a bracket without width.
+    pub fn exact(engine: Box<dyn Engine>) -> Self {
+        let engine: Arc<dyn Engine> = engine.into();
+        Self { below: vec![engine.clone()], above: vec![engine] }
+    }
+
+    /// All bounds that there are.
+    pub fn best(mixture: Mixture, structured: Structured, trw: Trw) -> Self {
+        Self { below: vec![Arc::new(structured), Arc::new(mixture)], above: vec![Arc::new(trw)] }
+    }
+
+    /// log Z with the evidence clamped, between two bounds; the moments are those of each side's engine.
+    ///
+    /// # Errors
+    /// An engine that is no bound; what the engines say if no engine of a side can do the job.
+    pub fn log_z(&self, machine: &Machine, evidence: &Evidence, pairs: Pairs) -> Result<Bracket> {
+        let below = self.from_below().bound(machine, evidence, pairs)?;
+        let above = match below.answer.guarantee {
+            Guarantee::Exact => below.clone(),
+            _ => self.from_above().bound(machine, evidence, pairs)?,
+        };
+        Ok(Bracket { below, above })
+    }
+
+    /// The log-likelihood of a table between two bounds.
+    ///
+    /// A row with hidden or missing cells needs bounds of its own (`clamped`), and the machine with its input units clamped needs others (`free`).
+    ///
+    /// # Errors
+    /// As [`Bounds::log_z`]; a table that does not fit the machine.
+    pub fn log_likelihood(
+        machine: &Machine,
+        table: &Table,
+        clamped: &Self,
+        free: &Self,
+    ) -> Result<LikelihoodBracket> {
+        let gain = |clamped: &Best<'_>, free: &Best<'_>| {
+            InformationGain::new(Phases { clamped, free }, machine, table, 0.0)?.gain(machine)
+        };
+        let lower = gain(&clamped.from_below(), &free.from_above())?;
+        if lower.guarantee == Guarantee::Exact {
+            let Gain { value, guarantee, diagnostics } = lower;
+            return Ok(LikelihoodBracket { lower: value, upper: value, guarantee, diagnostics });
+        }
+        let upper = gain(&clamped.from_above(), &free.from_below())?;
+        Ok(LikelihoodBracket {
+            lower: lower.value,
+            upper: upper.value,
+            guarantee: Guarantee::LowerBound,
+            diagnostics: lower.diagnostics.and(upper.diagnostics),
+        })
+    }
+
+    fn from_below(&self) -> Best<'_> {
+        Best { side: Side::Below, engines: &self.below }
+    }
+
+    fn from_above(&self) -> Best<'_> {
+        Best { side: Side::Above, engines: &self.above }
+    }
+}

@@ -1,0 +1,108 @@
+//! Learning with mixtures of mean fields in the free phase: it follows the exact gradient where mean field swings.
+
+#![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
+
+mod common;
+
+use std::ops::ControlFlow;
+
+use common::close;
+use isinglass::engine::{Annealing, VariationalSettings};
+use isinglass::learn::{
+    InformationGain, Learner, Likelihood, Method, Objective, Observer, OptimizerSettings, Phases, Step,
+};
+use isinglass::topology::{self, Numbers};
+use isinglass::{Engine, Enumerate, Machine, MeanField, Mixture, Result, Table, score};
+
+/// All machines on the way.
+#[derive(Default)]
+struct Path(Vec<Machine>);
+
+impl Observer for Path {
+    fn step(&mut self, _: &Step, machine: &Machine) -> Result<ControlFlow<()>> {
+        self.0.push(machine.clone());
+        Ok(ControlFlow::Continue(()))
+    }
+}
+
+/// Lawrence, Bishop and Jordan 1998, section 5.1: two units, three patterns.
+fn toy() -> (Table, Machine) {
+    let table = Table::from_rows(["a", "b"], [[1, 1], [1, 1], [-1, -1]]).unwrap();
+    let small = Numbers::Normal { mean: 0.0, deviation: 0.1 };
+    let start = Machine::from_graph(topology::full(2)).with_numbers(&small, &small, 5).unwrap();
+    (table, start.with_names(["a", "b"]).unwrap())
+}
+
+const STEPS: usize = 400;
+
+/// Gradient ascent at the source's rate.
+fn path(engine: &dyn Engine) -> Vec<Machine> {
+    let (table, start) = toy();
+    let method = Method::Momentum { rate: 0.25, momentum: 0.0 };
+    let settings = OptimizerSettings { method, iterations: STEPS, tolerance: 0.0 };
+    let mut path = Path::default();
+    Likelihood::new(engine).optimizer(settings).fit(&start, &table, &mut path).unwrap();
+    path.0
+}
+
+/// The exact Kullback divergence between the patterns and a machine.
+fn divergence(machine: &Machine) -> f64 {
+    let engine = Enumerate::default();
+    score::score(machine, &toy().0, Phases { clamped: &engine, free: &engine }).unwrap().kullback.unwrap()
+}
+
+/// How often the change of a bias turns round.
+fn turns(path: &[Machine]) -> usize {
+    let biases: Vec<f64> = path.iter().map(|machine| machine.biases()[0]).collect();
+    let steps: Vec<f64> = biases.windows(2).map(|pair| pair[1] - pair[0]).collect();
+    steps.windows(2).filter(|pair| pair[0] * pair[1] < 0.0).count()
+}
+
+/// As the source: cooled, and stopped after 20 sweeps at most.
+fn settings() -> VariationalSettings {
+    VariationalSettings { anneal: Some(Annealing { from: 60.0, steps: 8 }), ..VariationalSettings::default() }
+}
+
+#[test]
+fn two_units_are_learned_as_with_the_exact_gradient_and_mean_field_swings() {
+    let exact = path(&Enumerate::default());
+    let mixture = path(&Mixture { components: 2, settings: settings() });
+    let mean_field = path(&MeanField { settings: settings() });
+    let last = |path: &[Machine]| divergence(path.last().unwrap());
+    close(last(&mixture), last(&exact), 0.01, "K of mixture learning");
+    assert!(last(&exact) < 0.05, "exact learning gets somewhere: {}", last(&exact));
+    assert!(turns(&exact) <= 2 && turns(&mixture) <= 2, "{} {}", turns(&exact), turns(&mixture));
+    assert!(turns(&mean_field) > STEPS / 20, "{}", turns(&mean_field));
+    assert!(last(&mean_field) > last(&mixture) + 0.05, "{} {}", last(&mean_field), last(&mixture));
+}
+
+#[test]
+fn the_gradient_is_that_of_both_bounds() {
+    let table = Table::from_rows(
+        ["v0", "v1", "v2", "v3"],
+        [[1, 1, -1, 0], [1, 0, 1, -1], [-1, -1, 0, 0], [1, -1, 1, 1]],
+    )
+    .unwrap();
+    let structure = topology::two_layer(4, &topology::Links::Full, 3, &topology::Links::Full).unwrap();
+    let numbers = Numbers::Uniform { low: -0.7, high: 0.7 };
+    let machine = structure.with_numbers(&numbers, &numbers, 3).unwrap();
+    let settings =
+        VariationalSettings { tolerance: 1e-10, sweeps: 100_000, ..VariationalSettings::default() };
+    let mixture = Mixture { components: 3, settings };
+    let mean_field = MeanField { settings };
+    for clamped in [&mixture as &dyn Engine, &mean_field] {
+        let gain = InformationGain::new(Phases { clamped, free: &mixture }, &machine, &table, 0.01).unwrap();
+        let at = gain.parameters_of(&machine);
+        let mut gradient = vec![0.0; at.len()];
+        gain.value_and_gradient(&at, &mut gradient).unwrap();
+        for k in 0..at.len() {
+            let value = |shift: f64| {
+                let mut moved = at.clone();
+                moved[k] += shift;
+                gain.value(&moved).unwrap()
+            };
+            let step = 1e-4;
+            close(gradient[k], (value(step) - value(-step)) / (2.0 * step), 1e-5, clamped.name());
+        }
+    }
+}
