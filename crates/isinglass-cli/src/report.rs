@@ -125,6 +125,16 @@ pub(crate) fn provenance(engine: &str, guarantee: Guarantee, diagnostics: &Diagn
             if diagnostics.converged { "" } else { " (not converged)" }
         );
     }
+    if let Some(importance) = diagnostics.importance {
+        let _ = writeln!(
+            out,
+            "{} through {}, effective runs {:.0}{}",
+            count(importance.runs, "run"),
+            count(importance.temperatures, "temperature"),
+            importance.effective_samples,
+            if diagnostics.converged { "" } else { " (too few)" }
+        );
+    }
     if let Some(iteration) = diagnostics.iteration {
         let _ = writeln!(
             out,
@@ -162,19 +172,34 @@ pub(crate) fn mixing(diagnostics: &Diagnostics) -> Value {
     })
 }
 
+/// How even the weights of annealed runs are, for JSON.
+pub(crate) fn importance(diagnostics: &Diagnostics) -> Option<Value> {
+    diagnostics.importance.map(|importance| {
+        json!({
+            "runs": importance.runs,
+            "temperatures": importance.temperatures,
+            "effective_samples": importance.effective_samples,
+        })
+    })
+}
+
 /// What to say when a method did not converge.
 pub(crate) fn warn_unless_converged(common: &crate::options::Common, diagnostics: &Diagnostics) {
     if diagnostics.converged {
         return;
     }
-    match diagnostics.iteration {
-        Some(iteration) => common.note(&format!(
+    match (diagnostics.iteration, diagnostics.importance) {
+        (Some(iteration), _) => common.note(&format!(
             "warning: no fixed point was reached in {} (its equations are violated by up to {:.1e}); \
              take more --max-sweeps, other --starts, --anneal, or another engine",
             count(iteration.sweeps, "sweep"),
             iteration.residual
         )),
-        None => common.note(
+        (None, Some(importance)) => common.note(&format!(
+            "warning: few of the runs count ({:.0} of {}), so that the standard errors are too small; take more --temperatures and --chains",
+            importance.effective_samples, importance.runs
+        )),
+        (None, None) => common.note(
             "warning: the chains did not mix well (see R-hat and effective samples); \
              take more --samples and --burn-in, or an exact engine",
         ),

@@ -58,7 +58,7 @@ fn turns(path: &[Machine]) -> usize {
     steps.windows(2).filter(|pair| pair[0] * pair[1] < 0.0).count()
 }
 
-/// As the source: cooled, and stopped after 20 sweeps at most.
+/// Cooled, so that both find the better of two modes.
 fn settings() -> VariationalSettings {
     VariationalSettings { anneal: Some(Annealing { from: 60.0, steps: 8 }), ..VariationalSettings::default() }
 }
@@ -73,7 +73,13 @@ fn two_units_are_learned_as_with_the_exact_gradient_and_mean_field_swings() {
     assert!(last(&exact) < 0.05, "exact learning gets somewhere: {}", last(&exact));
     assert!(turns(&exact) <= 2 && turns(&mixture) <= 2, "{} {}", turns(&exact), turns(&mixture));
     assert!(turns(&mean_field) > STEPS / 20, "{}", turns(&mean_field));
-    assert!(last(&mean_field) > last(&mixture) + 0.05, "{} {}", last(&mean_field), last(&mixture));
+    // Exact learning never raises K; mean field does each time it falls from one mode into the other.
+    let largest_rise = |path: &[Machine]| {
+        let divergences: Vec<f64> = path.iter().map(divergence).collect();
+        divergences.windows(2).map(|pair| pair[1] - pair[0]).fold(0.0, f64::max)
+    };
+    assert!(largest_rise(&exact) == 0.0 && largest_rise(&mixture) < 1e-6, "{}", largest_rise(&mixture));
+    assert!(largest_rise(&mean_field) > 1e-3, "{}", largest_rise(&mean_field));
 }
 
 #[test]

@@ -179,6 +179,8 @@ struct Errors<'a> {
     means_error: ByName<'a>,
     correlations_error: ByPair<'a>,
     mixing: Value,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    importance: Option<Value>,
 }
 
 #[derive(Serialize)]
@@ -204,6 +206,7 @@ impl<'a> Document<'a> {
                 means_error: ByName { machine, values: &errors.means },
                 correlations_error: by_pair(&errors.correlations),
                 mixing: report::mixing(&answer.diagnostics),
+                importance: report::importance(&answer.diagnostics),
             }),
             cumulants: None,
         }
@@ -259,7 +262,10 @@ impl Serialize for ByPair<'_> {
 fn plain(machine: &Machine, engine: &str, answer: &Expectations) -> String {
     let mut out = report::provenance(engine, answer.guarantee, &answer.diagnostics);
     if let Some(log_z) = answer.log_z {
-        out += &format!("log Z = {log_z:.10}\n");
+        out += &match answer.errors.as_ref().and_then(|errors| errors.log_z) {
+            Some(error) => format!("log Z = {log_z:.6} ± {error:.6}\n"),
+            None => format!("log Z = {log_z:.10}\n"),
+        };
     }
     let with_error = answer.errors.is_some();
     let error = |values: Option<&Vec<f64>>, k: usize| values.map(|errors| format!("{:.4}", errors[k]));

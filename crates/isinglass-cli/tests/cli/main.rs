@@ -4,6 +4,7 @@
 mod answers;
 mod approximate;
 mod bad_input;
+mod bounds;
 mod completing;
 mod denoising;
 mod fitting;
