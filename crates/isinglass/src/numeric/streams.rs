@@ -30,6 +30,8 @@ pub enum Purpose {
     Mixture = 9,
     /// A run of annealed importance sampling.
     AnnealedRun = 10,
+    /// Which couplings a variational engine keeps.
+    KeptCouplings = 11,
 }
 
 /// The stream with a number for a purpose.

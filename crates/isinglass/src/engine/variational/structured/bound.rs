@@ -16,13 +16,11 @@ use super::plan::{GIVEN, Lift, Meeting, NONE, Node, OUTER, Plan, STATES, spin};
 use super::skeleton::MOST_PARENTS;
 use crate::numeric::stable::log_sigmoid_twice;
 
-/// The energies of one row, at a temperature relative to the machine's own.
+/// The energies of one row.
 pub(super) struct Row<'a> {
     pub(super) plan: &'a Plan,
     /// `e_k(x)` of each position.
     energies: Vec<[f64; OUTER]>,
-    /// The inverse temperature relative to the machine's own.
-    beta: f64,
 }
 
 /// What is known of a Q once its bound has been computed.
@@ -106,16 +104,16 @@ impl Work {
 
 impl<'a> Row<'a> {
     /// *Arguments*: the field on each free unit, divided by T.
-    pub(super) fn new(plan: &'a Plan, fields: &[f64], beta: f64) -> Self {
+    pub(super) fn new(plan: &'a Plan, fields: &[f64]) -> Self {
         let energies = |node: &Node| {
             let mut energies = [0.0; OUTER];
             for (x, energy) in energies.iter_mut().enumerate() {
                 let pull: f64 = node.weights.iter().enumerate().map(|(bit, w)| w * spin(x, bit)).sum();
-                *energy = beta * (fields[node.joint.unit as usize] + pull);
+                *energy = fields[node.joint.unit as usize] + pull;
             }
             energies
         };
-        Self { plan, energies: plan.nodes.iter().map(energies).collect(), beta }
+        Self { plan, energies: plan.nodes.iter().map(energies).collect() }
     }
 
     /// The best logits if no coupling were cut, with a field added to each position, and log Z of that machine: one pass from the leaves to the roots.
@@ -215,7 +213,7 @@ impl<'a> Row<'a> {
         for meeting in &self.plan.meetings {
             cut += meeting.coupling * work.moment_at(meeting);
         }
-        value + self.beta * cut
+        value + cut
     }
 
     #[inline(always)]
@@ -232,7 +230,6 @@ impl<'a> Row<'a> {
         work.by_conditional.fill([0.0; OUTER]);
         for &Meeting { at, ends: [a, b], coupling, .. } in &self.plan.meetings {
             let (at, a, b) = (at as usize, a as usize, b as usize);
-            let coupling = self.beta * coupling;
             for state in 0..STATES {
                 let (of_a, of_b) = (coupling * work.functions[a][state], coupling * work.functions[b][state]);
                 work.by_state[at][state] += of_a * work.functions[b][state];

@@ -16,10 +16,13 @@ const SUFFICIENT: f64 = 1e-4;
 /// A step that gains no less than rounding hides counts if it leaves at most this share of the slope.
 const FLATTER: f64 = 0.9;
 
+/// Gains below this share of the value may be rounding.
+const ROUNDING: f64 = 1e-11;
+
 /// Lengths that are tried along a direction.
 const TRIALS: usize = 30;
 
-/// Information below this share of the largest counts as this: the gradient there is below any tolerance.
+/// Information below this counts as this: the gradient there is below any tolerance.
 const LEAST_INFORMATION: f64 = 1e-14;
 
 /// Where a climb ended.
@@ -126,7 +129,7 @@ fn search(row: &Row<'_>, place: &Place, direction: &[f64], work: &mut Work) -> O
     if !(slope > 0.0 && slope.is_finite()) {
         return None;
     }
-    let rounding = 16.0 * f64::EPSILON * place.value.abs().max(1.0);
+    let rounding = ROUNDING * place.value.abs().max(1.0);
     let mut length = 1.0;
     for _ in 0..TRIALS {
         let logits = place.logits.iter().zip(direction).map(|(x, d)| x + length * d).collect();

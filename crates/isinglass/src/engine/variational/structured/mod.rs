@@ -10,16 +10,50 @@ mod plan;
 mod settings;
 mod skeleton;
 mod solver;
+#[cfg(test)]
+mod tests;
 
 pub use settings::StructuredSettings;
 
+use rayon::prelude::*;
+
 use self::solver::Solver;
 use crate::engine::parts::{solve_in_parts, statistics_bytes};
-use crate::engine::{Ask, Batch, BatchExpectations, Engine, Expectations, Group, PairMoments, Pairs};
+use crate::engine::{
+    Ask, Batch, BatchExpectations, Engine, Expectations, Group, Guarantee, PairMoments, Pairs,
+};
 use crate::numeric::lanes::LANES;
 use crate::{Error, Evidence, Machine, Result};
 
-/// Structured mean field: the best distribution that keeps a subgraph of treewidth up to 3.
+/// Structured mean field: the best distribution that keeps a subgraph of treewidth up to 3 intact (Saul & Jordan 1996, "Exploiting tractable substructures in intractable networks").
+///
+/// Q is a product of conditionals, `Q(s) = Π_k Q(s_k | s_parents(k))`. The parents of a unit, three at most, are joined with each other, so that Q is any distribution that is
+/// Markov on a chordal graph which holds the strongest couplings. log Z is the lower bound `⟨−E/T⟩_Q + H(Q)`, computed from Q without approximation, so that it is a bound whenever the search
+/// ends; means and pair moments are those of Q, and where the search has converged, derivatives of the bound. Products of independent units are among the Q, and an answer never falls behind that of
+/// [`MeanField`](crate::MeanField) with the same starts and seed.
+///
+/// *Complexity*: to choose the subgraph, a decision on the treewidth for each coupling, a second at most; each step of a climb is linear in units, cut couplings and the lengths of their ways along the subgraph, `16 n²` at
+/// worst: 20 µs for 10 units, 0.2 ms for 80, all coupled, and 0.6 ms for a lattice of 30×30. *Memory*: 256 bytes for each unit on each way. *Accuracy*: 10 units, all coupled, weights and biases uniform on (−1, 1): 0.11 below log Z on average, where mean field
+/// is 0.76 below; with 8 starts 0.08. Exact, and called so, where the treewidth of the couplings is at most `width`. *When it fails*: many couplings of like strength, of which any subgraph
+/// keeps few. Several optima are the rule; `starts` tries further subgraphs.
+///
+/// # Example
+/// ```
+/// use isinglass::{Engine, Enumerate, Evidence, Guarantee, Machine, MeanField, Pairs, Structured, topology};
+/// let glass = topology::sherrington_kirkpatrick(12, 1.0, 0)?;
+/// let log_z = |engine: &dyn Engine| -> isinglass::Result<f64> {
+///     Ok(engine.expectations(&glass, &Evidence::none(12), Pairs::None)?.log_z.unwrap())
+/// };
+/// let (truth, product, bound) =
+///     (log_z(&Enumerate::default())?, log_z(&MeanField::default())?, log_z(&Structured::default())?);
+/// assert!(product < bound && bound < truth);
+/// assert!(truth - bound < 0.5 * (truth - product));
+///
+/// let tree = Machine::from_graph(topology::tree(100, 3)).with_parameters(vec![0.8; 99], vec![0.1; 100])?;
+/// let answer = Structured::default().expectations(&tree, &Evidence::none(100), Pairs::Edges)?;
+/// assert_eq!(answer.guarantee, Guarantee::Exact);
+/// # Ok::<(), isinglass::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Structured {
     /// The treewidth of the subgraph that is kept, 1 (a tree) to 3.
@@ -37,6 +71,20 @@ impl Default for Structured {
 impl Structured {
     /// The name by which users choose the engine.
     pub const NAME: &'static str = "structured";
+
+    /// The bytes of a Q for the free units of a machine, and whether it is the machine itself: what [`Engine::expectations`] would take.
+    ///
+    /// *Complexity*: that of choosing the subgraphs.
+    #[expect(dead_code, reason = "for the offers, which do not ask yet")]
+    pub(in crate::engine) fn estimate(&self, machine: &Machine, free: &[usize]) -> Result<(u128, Guarantee)> {
+        let solver = Solver::new(machine, free, self)?;
+        Ok((solver.bytes() + solver.row_bytes(), solver.guarantee()))
+    }
+
+    fn check(&self, bytes: u128, free: usize) -> Result<()> {
+        let what = || format!("the best Q of {free} units, {} starts", self.settings.starts);
+        self.settings.budget.check(Self::NAME, bytes, what)
+    }
 }
 
 impl Engine for Structured {
@@ -51,7 +99,7 @@ impl Engine for Structured {
             .budget
             .check(Self::NAME, 8 * count as u128, || format!("the moments of {count} pairs"))?;
         let free: Vec<usize> = evidence.free().collect();
-        let solver = Solver::new(machine, &free, self, 1)?;
+        let solver = Solver::new(machine, &free, self)?;
         let solved = solver.solve(evidence.cells(), pairs);
         Ok(Expectations {
             log_z: Some(solved.log_z),
@@ -70,12 +118,14 @@ impl Engine for Structured {
             let what = || format!("the sums of {edges} edge moments");
             self.settings.budget.check(Self::NAME, statistics_bytes(machine), what)?;
         }
-        let threads = rayon::current_num_threads();
         let solvers: Vec<Solver<'_>> = batch
             .groups()
-            .iter()
-            .map(|group| Solver::new(machine, &group.free, self, threads))
+            .par_iter()
+            .map(|group| Solver::new(machine, &group.free, self))
             .collect::<Result<_>>()?;
+        let shared: u128 = solvers.iter().map(Solver::bytes).sum();
+        let of_a_row = solvers.iter().map(Solver::row_bytes).max().unwrap_or(0);
+        self.check(shared + of_a_row * rayon::current_num_threads() as u128, machine.units())?;
         let pairs = if ask.statistics { Pairs::Edges } else { Pairs::None };
         let cost = |number: usize, _: &Group| LANES as f64 * solvers[number].cost();
         solve_in_parts(machine, batch, ask, cost, |pieces, part| {

@@ -1,6 +1,6 @@
 //! From machine and evidence to the best Q, and from Q to expectations.
 
-use super::super::couplings::{Couplings, Pair};
+use super::super::couplings::Couplings;
 use super::super::panel::Panel;
 use super::super::search::search;
 use super::super::{Theory, VariationalSettings};
@@ -8,17 +8,17 @@ use super::bound::{Row, Work};
 use super::climb::{self, Top, climb};
 use super::plan::{OUTER, Plan};
 use super::settings::check_width;
-use super::skeleton::{Joint, grow, whole};
+use super::skeleton::{Joint, strongest, whole};
 use super::{Structured, moments};
-use crate::engine::Iteration;
 use crate::engine::exact::digits;
-use crate::engine::{Diagnostics, Guarantee, PairMoments, Pairs};
+use crate::engine::expectations::packed_pair;
+use crate::engine::{Diagnostics, Guarantee, Iteration, PairMoments, Pairs};
 use crate::numeric::streams::{Purpose, stream};
 use crate::topology::Numbers;
 use crate::{Machine, Result};
 
 /// Energies divided by T beyond this would leave the range of numbers once they are squared.
-const SCALE: f64 = 1e150;
+const SCALE: f64 = 1e140;
 
 /// Solves rows that leave the same units free.
 pub(super) struct Solver<'a> {
@@ -40,32 +40,35 @@ pub(super) struct Solved {
 }
 
 impl<'a> Solver<'a> {
-    /// For the rows of a machine with these free units; refuses bad settings, numbers too large, and what does not fit the budget on so many threads.
-    pub(super) fn new(
-        machine: &'a Machine,
-        free: &'a [usize],
-        engine: &'a Structured,
-        threads: usize,
-    ) -> Result<Self> {
+    /// For the rows of a machine with these free units; refuses bad settings, numbers too large, and what does not fit the budget.
+    pub(super) fn new(machine: &'a Machine, free: &'a [usize], engine: &'a Structured) -> Result<Self> {
         engine.settings.check()?;
         check_width(engine.width)?;
         machine.check_scale(Structured::NAME, SCALE)?;
         let edges = machine.graph().edges().len();
-        check(engine, least_bytes(machine, free.len(), edges), free.len())?;
+        engine.check(Couplings::bytes(free.len(), edges, false), free.len())?;
         let couplings = Couplings::new(machine, free, false);
         let mut solver = Self { machine, free, engine, couplings, plans: Vec::new() };
         solver.plans = solver.plan()?;
-        let longest = solver.plans.iter().map(|plan| plan.lifts.len()).max().unwrap_or(0);
-        let plans: u128 = solver
-            .plans
-            .iter()
-            .map(|plan| Plan::bytes(free.len(), plan.meetings.len(), plan.lifts.len()))
-            .sum();
-        let bytes = least_bytes(machine, free.len(), edges)
-            + plans
-            + threads as u128 * (Work::bytes(free.len(), longest) + climb::bytes(OUTER * free.len()));
-        check(engine, bytes, free.len())?;
+        engine.check(solver.bytes() + solver.row_bytes(), free.len())?;
         Ok(solver)
+    }
+
+    /// The bytes of what rows share.
+    pub(super) fn bytes(&self) -> u128 {
+        let plan = |plan: &Plan| Plan::bytes(self.free.len(), plan.meetings.len(), plan.lifts.len());
+        Couplings::bytes(self.free.len(), self.couplings.pairs.len(), false)
+            + self.plans.iter().map(plan).sum::<u128>()
+    }
+
+    /// The bytes that a row takes for itself.
+    pub(super) fn row_bytes(&self) -> u128 {
+        let free = self.free.len();
+        let lifts = self.plans.iter().map(|plan| plan.lifts.len()).max().unwrap_or(0);
+        Panel::bytes(self.machine.units(), free, 1)
+            + Work::bytes(free, lifts)
+            + climb::bytes(OUTER * free)
+            + 8 * self.machine.graph().edges().len() as u128
     }
 
     /// The subgraph of each start.
@@ -74,27 +77,23 @@ impl<'a> Solver<'a> {
         if let Some(sequence) = whole(self.free.len(), pairs, self.engine.width)? {
             return Ok(vec![Plan::new(&sequence, pairs)]);
         }
-        Ok((0..self.engine.settings.starts).map(|start| Plan::new(&self.sequence(start), pairs)).collect())
+        let starts = 0..self.engine.settings.starts;
+        starts.map(|start| Ok(Plan::new(&self.sequence(start)?, pairs))).collect()
     }
 
-    /// The k-tree of the strongest couplings, or of couplings that chance has made weaker.
-    fn sequence(&self, start: usize) -> Vec<Joint> {
+    /// The subgraph of the strongest couplings, or of couplings that chance has made weaker.
+    fn sequence(&self, start: usize) -> Result<Vec<Joint>> {
+        const WEAKEST: f64 = 0.5;
         let pairs = &self.couplings.pairs;
         let shares = if start == 0 {
             vec![1.0; pairs.len()]
         } else {
-            let random = &mut stream(self.engine.settings.seed, Purpose::VariationalStart, start as u64);
-            Numbers::Uniform { low: 0.1, high: 1.0 }.draw(pairs.len(), random)
+            let random = &mut stream(self.engine.settings.seed, Purpose::Subgraph, start as u64);
+            Numbers::Uniform { low: WEAKEST, high: 1.0 }.draw(pairs.len(), random)
         };
-        let mut rows = vec![Vec::new(); self.free.len()];
-        for (&Pair { a, b, coupling, .. }, share) in pairs.iter().zip(shares) {
-            if coupling != 0.0 {
-                let size = (coupling.abs() * share).max(f64::MIN_POSITIVE);
-                rows[a as usize].push((b, size));
-                rows[b as usize].push((a, size));
-            }
-        }
-        grow(&rows, self.engine.width)
+        let wanted: Vec<f64> =
+            pairs.iter().zip(shares).map(|(pair, share)| share * pair.coupling.abs()).collect();
+        strongest(self.free.len(), pairs, &wanted, self.engine.width)
     }
 
     /// Whether answers are exact.
@@ -126,12 +125,27 @@ impl<'a> Solver<'a> {
         let mut panel = Panel::new(self.machine, self.free, &[cells]);
         if self.is_whole() {
             let plan = &self.plans[0];
-            let row = Row::new(plan, &panel.fields, 1.0);
+            let row = Row::new(plan, &panel.fields);
             let (logits, log_z) = row.alone(&vec![0.0; plan.nodes.len()]);
             let mut work = Work::new(plan);
             row.value(&logits, &mut work);
             return self.read(plan, &work, &mut panel, pairs, log_z, Diagnostics::direct());
         }
+        let (plan, top) = self.highest(&panel);
+        let row = Row::new(plan, &panel.fields);
+        let mut work = Work::new(plan);
+        let value = row.value(&top.logits, &mut work);
+        let iteration =
+            Iteration { sweeps: top.iterations, residual: top.residual, damping: 0.0, oscillated: false };
+        let diagnostics = Diagnostics::iterated(top.residual <= self.engine.settings.tolerance, iteration);
+        self.read(plan, &work, &mut panel, pairs, value, diagnostics)
+    }
+
+    /// The highest top of all climbs, with its plan.
+    ///
+    /// Each subgraph begins with mean fields in place of the couplings that are cut. The first begins a second time with these left out, which keeps symmetries that mean field breaks. If
+    /// nothing came up to the product of mean field, as where climbs end early, the last begins there.
+    fn highest(&self, panel: &Panel) -> (&Plan, Top) {
         let settings = &self.engine.settings;
         let product = VariationalSettings {
             starts: settings.starts,
@@ -140,27 +154,43 @@ impl<'a> Solver<'a> {
             ..VariationalSettings::default()
         };
         let temperature = self.machine.temperature();
-        let found = search(Theory::MeanField, &self.couplings, &panel, self.free, &product, temperature);
-        let mut best: Option<(Top, &Plan)> = None;
-        for plan in &self.plans {
-            let row = Row::new(plan, &panel.fields, 1.0);
+        let found = search(Theory::MeanField, &self.couplings, panel, self.free, &product, temperature);
+        let mut best: Option<(&Plan, Top)> = None;
+        for (number, plan) in self.plans.iter().enumerate() {
+            let row = Row::new(plan, &panel.fields);
             let mut work = Work::new(plan);
-            for start in starts(&row, &self.couplings.pairs, &found.means) {
+            let mut try_from = |start: Vec<f64>| {
                 let top = climb(&row, start, &mut work, settings.tolerance, settings.iterations);
-                if best.as_ref().is_none_or(|(best, _)| top.value > best.value) {
-                    best = Some((top, plan));
+                if best.as_ref().is_none_or(|(_, best)| top.value > best.value) {
+                    best = Some((plan, top));
                 }
+            };
+            try_from(row.alone(&self.cut_fields(plan, &found.means)).0);
+            if number == 0 {
+                try_from(row.alone(&vec![0.0; plan.nodes.len()]).0);
             }
         }
-        // `StructuredSettings::check` has seen to it that there is a start.
-        let (top, plan) = best.expect("at least one start");
-        let row = Row::new(plan, &panel.fields, 1.0);
+        let (plan, top) = best.expect("every engine has a plan, and each plan a start");
+        let row = Row::new(plan, &panel.fields);
+        let start = product_logits(plan, &found.means);
         let mut work = Work::new(plan);
-        let value = row.value(&top.logits, &mut work);
-        let iteration =
-            Iteration { sweeps: top.iterations, residual: top.residual, damping: 0.0, oscillated: false };
-        let diagnostics = Diagnostics::iterated(top.residual <= settings.tolerance, iteration);
-        self.read(plan, &work, &mut panel, pairs, value, diagnostics)
+        if row.value(&start, &mut work) <= top.value {
+            return (plan, top);
+        }
+        (plan, climb(&row, start, &mut work, settings.tolerance, settings.iterations))
+    }
+
+    /// For each position, the mean field of the couplings that a plan cuts.
+    fn cut_fields(&self, plan: &Plan, means: &[f64]) -> Vec<f64> {
+        let mut fields = vec![0.0; plan.nodes.len()];
+        for pair in &self.couplings.pairs {
+            let (a, b) = (plan.position[pair.a as usize], plan.position[pair.b as usize]);
+            if plan.bit(a.max(b), a.min(b)).is_none() {
+                fields[a as usize] += pair.coupling * means[pair.b as usize];
+                fields[b as usize] += pair.coupling * means[pair.a as usize];
+            }
+        }
+        fields
     }
 
     /// The expectations of a Q.
@@ -217,7 +247,7 @@ impl<'a> Solver<'a> {
         for (a, &unit) in self.free.iter().enumerate() {
             let with_all = moments::with_all(plan, work, plan.position[a] as usize);
             for (b, &other) in self.free.iter().enumerate().skip(a + 1) {
-                let place = crate::engine::expectations::packed_pair(units, unit, other);
+                let place = packed_pair(units, unit, other);
                 moments[place] = with_all[plan.position[b] as usize];
             }
         }
@@ -227,27 +257,8 @@ impl<'a> Solver<'a> {
 /// The logit of a unit that mean field leaves no choice: large enough for the bound, and not so large that no gradient is left.
 const CERTAIN: f64 = 20.0;
 
-/// Where climbs begin: the product of mean field, which no answer may fall behind; the kept couplings alone; and these with mean fields in place of the others.
-fn starts(row: &Row<'_>, pairs: &[Pair], means: &[f64]) -> [Vec<f64>; 3] {
-    let plan = row.plan;
+/// A Q of independent units with these means.
+fn product_logits(plan: &Plan, means: &[f64]) -> Vec<f64> {
     let logit = |unit: u32| means[unit as usize].atanh().clamp(-CERTAIN, CERTAIN);
-    let product = plan.nodes.iter().flat_map(|node| [logit(node.joint.unit); OUTER]).collect();
-    let mut fields = vec![0.0; plan.nodes.len()];
-    let nothing = fields.clone();
-    for pair in pairs {
-        let (a, b) = (plan.position[pair.a as usize], plan.position[pair.b as usize]);
-        if plan.bit(a.max(b), a.min(b)).is_none() {
-            fields[a as usize] += pair.coupling * means[pair.b as usize];
-            fields[b as usize] += pair.coupling * means[pair.a as usize];
-        }
-    }
-    [product, row.alone(&nothing).0, row.alone(&fields).0]
-}
-
-fn least_bytes(machine: &Machine, free: usize, edges: usize) -> u128 {
-    Couplings::bytes(free, edges, false) + Panel::bytes(machine.units(), free, 1)
-}
-
-fn check(engine: &Structured, bytes: u128, free: usize) -> Result<()> {
-    engine.settings.budget.check(Structured::NAME, bytes, || format!("a Q for {free} units"))
+    plan.nodes.iter().flat_map(|node| [logit(node.joint.unit); OUTER]).collect()
 }
