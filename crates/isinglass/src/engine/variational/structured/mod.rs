@@ -18,6 +18,7 @@ pub use settings::StructuredSettings;
 use rayon::prelude::*;
 
 use self::solver::Solver;
+use crate::engine::exact::digits;
 use crate::engine::parts::{solve_in_parts, statistics_bytes};
 use crate::engine::{
     Ask, Batch, BatchExpectations, Engine, Expectations, Group, Guarantee, PairMoments, Pairs,
@@ -128,7 +129,7 @@ impl Engine for Structured {
         self.check(shared + of_a_row * rayon::current_num_threads() as u128, machine.units())?;
         let pairs = if ask.statistics { Pairs::Edges } else { Pairs::None };
         let cost = |number: usize, _: &Group| LANES as f64 * solvers[number].cost();
-        solve_in_parts(machine, batch, ask, cost, |pieces, part| {
+        let mut answer = solve_in_parts(machine, batch, ask, cost, |pieces, part| {
             for piece in pieces {
                 let solver = &solvers[piece.group];
                 part.guarantee = part.guarantee.and(solver.guarantee());
@@ -145,6 +146,11 @@ impl Engine for Structured {
                 }
             }
             Ok(())
-        })
+        })?;
+        // Differences between rows matter here, so the clamped units' terms count as well.
+        if digits::guarantee(machine, 0..machine.units()) != Guarantee::Exact {
+            answer.guarantee = Guarantee::LowerBound;
+        }
+        Ok(answer)
     }
 }

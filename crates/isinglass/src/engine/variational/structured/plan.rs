@@ -5,6 +5,7 @@
 
 use super::super::couplings::Pair;
 use super::skeleton::{Joint, MOST_PARENTS};
+use crate::Result;
 
 /// States of a unit's parents.
 pub(super) const OUTER: usize = 1 << MOST_PARENTS;
@@ -64,8 +65,12 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    /// *Arguments*: a sequence of all free units, and their pairs; those of coupling 0 play no part.
-    pub(super) fn new(sequence: &[Joint], pairs: &[Pair]) -> Self {
+    /// *Arguments*: a sequence of all free units, and their pairs; those of coupling 0 play no part. `check` may refuse a number of functions before memory for them is taken.
+    pub(super) fn new(
+        sequence: &[Joint],
+        pairs: &[Pair],
+        check: impl FnOnce(usize) -> Result<()>,
+    ) -> Result<Self> {
         let mut position = vec![0; sequence.len()];
         for (k, joint) in sequence.iter().enumerate() {
             position[joint.unit as usize] = k as u32;
@@ -80,8 +85,8 @@ impl Plan {
                 None => cut.push((plan.way(child, parent), pair)),
             }
         }
-        plan.lay_out(&cut);
-        plan
+        plan.lay_out(&cut, check)?;
+        Ok(plan)
     }
 
     /// Which bit of a clique's state belongs to a position.
@@ -113,12 +118,13 @@ impl Plan {
     }
 
     /// Number the functions on all ways.
-    fn lay_out(&mut self, cut: &[(Way, &Pair)]) {
+    fn lay_out(&mut self, cut: &[(Way, &Pair)], check: impl FnOnce(usize) -> Result<()>) -> Result<()> {
         let mut longest = vec![0; self.nodes.len()];
         for end in cut.iter().flat_map(|(way, _)| way.ends) {
             let most = &mut longest[end.position as usize];
             *most = end.lifts.max(*most);
         }
+        check(longest.iter().map(|&lifts| lifts as usize).sum())?;
         let mut first = Vec::with_capacity(self.nodes.len());
         for (position, &lifts) in longest.iter().enumerate() {
             first.push((GIVEN + self.lifts.len()) as u32);
@@ -144,6 +150,7 @@ impl Plan {
             .collect();
         // Meetings at the same clique one after another.
         self.meetings.sort_by_key(|meeting| (meeting.at, meeting.ends));
+        Ok(())
     }
 
     /// Whether every coupling is kept, so that the best Q is the machine itself.

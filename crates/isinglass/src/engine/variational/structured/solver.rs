@@ -45,12 +45,13 @@ impl<'a> Solver<'a> {
         engine.settings.check()?;
         check_width(engine.width)?;
         machine.check_scale(Structured::NAME, SCALE)?;
-        let edges = machine.graph().edges().len();
-        engine.check(Couplings::bytes(free.len(), edges, false), free.len())?;
+        let (units, edges) = (free.len(), machine.graph().edges().len());
+        let listed = Couplings::bytes(units, edges, false) + Panel::bytes(machine.units(), units, 1);
+        let plans = Plan::bytes(units, edges, 0) * engine.settings.starts as u128;
+        engine.check(listed + plans + Work::bytes(units, 0) + climb::bytes(OUTER * units), units)?;
         let couplings = Couplings::new(machine, free, false);
         let mut solver = Self { machine, free, engine, couplings, plans: Vec::new() };
-        solver.plans = solver.plan()?;
-        engine.check(solver.bytes() + solver.row_bytes(), free.len())?;
+        solver.make_plans()?;
         Ok(solver)
     }
 
@@ -63,8 +64,11 @@ impl<'a> Solver<'a> {
 
     /// The bytes that a row takes for itself.
     pub(super) fn row_bytes(&self) -> u128 {
+        self.row_bytes_with(self.plans.iter().map(|plan| plan.lifts.len()).max().unwrap_or(0))
+    }
+
+    fn row_bytes_with(&self, lifts: usize) -> u128 {
         let free = self.free.len();
-        let lifts = self.plans.iter().map(|plan| plan.lifts.len()).max().unwrap_or(0);
         Panel::bytes(self.machine.units(), free, 1)
             + Work::bytes(free, lifts)
             + climb::bytes(OUTER * free)
@@ -72,13 +76,23 @@ impl<'a> Solver<'a> {
     }
 
     /// The subgraph of each start.
-    fn plan(&self) -> Result<Vec<Plan>> {
-        let pairs = &self.couplings.pairs;
-        if let Some(sequence) = whole(self.free.len(), pairs, self.engine.width)? {
-            return Ok(vec![Plan::new(&sequence, pairs)]);
+    fn make_plans(&mut self) -> Result<()> {
+        let units = self.free.len();
+        if let Some(sequence) = whole(units, &self.couplings.pairs, self.engine.width)? {
+            self.plans = vec![Plan::new(&sequence, &self.couplings.pairs, |_| Ok(()))?];
+            return Ok(());
         }
-        let starts = 0..self.engine.settings.starts;
-        starts.map(|start| Ok(Plan::new(&self.sequence(start)?, pairs))).collect()
+        for start in 0..self.engine.settings.starts {
+            let sequence = self.sequence(start)?;
+            let pairs = &self.couplings.pairs;
+            let plan = Plan::new(&sequence, pairs, |lifts| {
+                let more = Plan::bytes(units, pairs.len(), lifts);
+                let of_a_row = self.row_bytes().max(self.row_bytes_with(lifts));
+                self.engine.check(self.bytes() + more + of_a_row, units)
+            })?;
+            self.plans.push(plan);
+        }
+        Ok(())
     }
 
     /// The subgraph of the strongest couplings, or of couplings that chance has made weaker.

@@ -34,7 +34,7 @@ fn graphs() -> Vec<Graph> {
 /// The plan for all units of a machine; of several parts, each has a root.
 fn plan(pairs: &[Pair], units: usize, width: usize) -> Plan {
     let wanted: Vec<f64> = pairs.iter().map(|pair| pair.coupling.abs()).collect();
-    Plan::new(&strongest(units, pairs, &wanted, width).unwrap(), pairs)
+    Plan::new(&strongest(units, pairs, &wanted, width).unwrap(), pairs, |_| Ok(())).unwrap()
 }
 
 /// The logarithm of Q in a state of the units, by the product of its conditionals.
@@ -134,7 +134,8 @@ fn without_cut_couplings_one_pass_gives_the_best_logits() {
         let machine = machine(graph, 7);
         let free: Vec<usize> = (0..machine.units()).collect();
         let pairs = Couplings::new(&machine, &free, false).pairs;
-        let plan = Plan::new(&whole(machine.units(), &pairs, width).unwrap().unwrap(), &pairs);
+        let sequence = whole(machine.units(), &pairs, width).unwrap().unwrap();
+        let plan = Plan::new(&sequence, &pairs, |_| Ok(())).unwrap();
         assert!(plan.is_whole());
         let row = Row::new(&plan, machine.biases());
         let (logits, log_z) = row.alone(&vec![0.0; machine.units()]);
