@@ -102,7 +102,7 @@ impl<'a> Solver<'a> {
         let shares = if start == 0 {
             vec![1.0; pairs.len()]
         } else {
-            let random = &mut stream(self.engine.settings.seed, Purpose::Subgraph, start as u64);
+            let random = &mut stream(self.engine.settings.seed, Purpose::KeptCouplings, start as u64);
             Numbers::Uniform { low: WEAKEST, high: 1.0 }.draw(pairs.len(), random)
         };
         let wanted: Vec<f64> =
