@@ -3,6 +3,7 @@
 //! `growth` grows one subgraph of small treewidth, `subgraphs` chooses enough of them; `split` has the bound as a function of how the parameters are split among them, with its
 //! gradient from the networks of the subgraphs. `solver` leads from rows of evidence to the best split; `rows` answers for batches, `pairs` for all pairs.
 
+mod descent;
 mod growth;
 mod pairs;
 mod rows;

@@ -26,7 +26,7 @@ pub struct TrwSettings {
 
 impl Default for TrwSettings {
     fn default() -> Self {
-        Self { tolerance: 1e-5, iterations: 2000, seed: 0, budget: Budget::default() }
+        Self { tolerance: 1e-4, iterations: 1000, seed: 0, budget: Budget::default() }
     }
 }
 

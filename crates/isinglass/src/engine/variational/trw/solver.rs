@@ -1,8 +1,7 @@
 //! From rows of evidence to bounds: what rows with the same free units share, and the search for each.
 
-use std::ops::ControlFlow;
-
 use super::Trw;
+use super::descent::descend;
 use super::growth::Grown;
 use super::split::{Bound, Bounded, Split};
 use super::subgraphs::{choose, estimated_count};
@@ -10,7 +9,6 @@ use crate::engine::exact::Structure;
 use crate::engine::exact::digits::guarantee;
 use crate::engine::fields::Fields;
 use crate::engine::{Diagnostics, Guarantee, Iteration};
-use crate::optimize::{Method, OptimizerSettings, maximize};
 use crate::{Machine, Result};
 
 /// Energies beyond this would overflow in sums and differences.
@@ -98,21 +96,15 @@ impl<'a> Solver<'a> {
         Ok(Solved { log_z: bounded.value + shift, means, moments, diagnostics, bounded })
     }
 
-    fn search(&self, bound: &Bound<'_>) -> Result<(Bounded, Diagnostics)> {
+    fn search(&self, bound: &mut Bound<'_>) -> Result<(Bounded, Diagnostics)> {
         if self.is_exact() {
-            return Ok((bound.at(&bound.start()), Diagnostics::direct()));
+            let whole = bound.start();
+            return Ok((bound.at(&whole), Diagnostics::direct()));
         }
-        let settings = OptimizerSettings {
-            method: Method::Lbfgs,
-            iterations: self.engine.settings.iterations,
-            tolerance: self.engine.settings.tolerance,
-        };
-        let mut iteration = Iteration { sweeps: 0, residual: 0.0, damping: 0.0, oscillated: false };
-        let found = maximize(bound, bound.start(), &settings, &mut |sweeps, _, _, residual| {
-            iteration = Iteration { sweeps, residual, ..iteration };
-            Ok(ControlFlow::Continue(()))
-        })?;
-        Ok((bound.at(&found.parameters), Diagnostics::iterated(found.converged, iteration)))
+        let found = descend(bound, &self.engine.settings)?;
+        let iteration =
+            Iteration { sweeps: found.iterations, residual: found.residual, damping: 0.0, oscillated: false };
+        Ok((bound.at(&found.split), Diagnostics::iterated(found.converged, iteration)))
     }
 }
 

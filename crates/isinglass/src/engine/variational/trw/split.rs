@@ -7,17 +7,16 @@
 //! θ_k = x_k + (θ − Σ_l ρ_l x_l) / Σ_l ρ_l        over subgraphs l with the parameter
 //! ```
 //!
-//! so that `∂B/∂x_k = ρ_k (μ_k − μ)` with `μ_k` the moments in subgraph k and μ their average. The shares are `ρ_k ∝ exp(a_k)`, and `∂B/∂ρ_k = ln Z_k − μ·θ_k`, which where the moments agree is the
+//! so that `∂B/∂x_k = ρ_k (μ_k − μ)` with `μ_k` the moments in subgraph k and μ their average. Of the shares a tenth is equal, the rest is in proportion to `exp(a_k)`; `∂B/∂ρ_k = ln Z_k − μ·θ_k`, which where the moments agree is the
 //! entropy of subgraph k (Wainwright, Jaakkola & Willsky 2005, section V). In `ρ_k` and `ρ_k θ_k` together the bound is convex.
 
-use std::cell::RefCell;
 use std::ops::Range;
 
 use rayon::prelude::*;
 
+use super::descent::MEMORY;
 use super::growth::Grown;
 use crate::engine::exact::{Compiled, Run};
-use crate::optimize::Objective;
 use crate::{Error, Graph, Result};
 
 /// Where an evaluation of all subgraphs costs at least this much, in nanoseconds, several threads share it.
@@ -26,8 +25,14 @@ const PARALLEL: f64 = 200_000.0;
 /// About what a sum of two terms costs, forward and backward, in nanoseconds.
 const SUM_COST: f64 = 60.0;
 
-/// The unit in which `a_k` is measured: entropies are sums over all units, so they pull harder than moments do.
-const SHARE_UNIT: f64 = 0.3;
+/// This much is shared equally: no subgraph fades away, with edges that it alone holds.
+const EQUAL: f64 = 0.1;
+
+/// Where steps begin, the variance of a moment counts as no less than this,
+const LEAST_VARIANCE: f64 = 0.1;
+
+/// and what moves of a share, in units of an equal one, as no less than this.
+const LEAST_CURVATURE: f64 = 1e-3;
 
 /// A subgraph with its network.
 pub(super) struct Member {
@@ -78,8 +83,8 @@ impl Split {
 
     /// The bytes of networks with their numbers, and of the vectors of a search, for subgraphs of some number and width.
     pub(super) fn bytes(units: usize, edges: usize, width: usize, subgraphs: usize) -> u128 {
-        /// Vectors of all numbers: curvature pairs of the optimiser, its points and slopes, parts and moments.
-        const VECTORS: u128 = 2 * 20 + 10;
+        /// Vectors of all numbers: curvature pairs, points with their slopes, parts and moments.
+        const VECTORS: u128 = 2 * MEMORY as u128 + 12;
         let numbers = (edges.min(units * width) + units) as u128;
         let parameters = (units + edges) as u128;
         subgraphs as u128 * (Compiled::most_bytes(units, width) + (8 * VECTORS + 4) * numbers)
@@ -105,13 +110,10 @@ pub(super) struct Bound<'a> {
     split: &'a Split,
     /// Weights of the edges and fields on the units, divided by T.
     parameters: Vec<f64>,
-    room: RefCell<Room<'a>>,
-}
-
-/// The numbers of an evaluation.
-struct Room<'a> {
     runs: Vec<Run<'a>>,
+    /// The share of each subgraph, and the part of it that is not the same for all.
     shares: Vec<f64>,
+    moved: Vec<f64>,
     log_z: Vec<f64>,
     /// `θ_k` of all subgraphs, and their moments.
     parts: Vec<f64>,
@@ -120,6 +122,8 @@ struct Room<'a> {
     cover: Vec<f64>,
     sums: Vec<f64>,
     means: Vec<f64>,
+    /// How far the entropies of subgraphs are apart where the search begins.
+    spread: f64,
 }
 
 /// What a split gives.
@@ -138,17 +142,20 @@ impl<'a> Bound<'a> {
     pub(super) fn new(split: &'a Split) -> Self {
         let numbers = || vec![0.0; split.parameter.len()];
         let sums = || vec![0.0; split.parameters];
-        let room = Room {
+        Self {
+            split,
+            parameters: Vec::new(),
             runs: split.members.iter().map(|member| member.network.run()).collect(),
             shares: vec![0.0; split.subgraphs()],
+            moved: vec![0.0; split.subgraphs()],
             log_z: vec![0.0; split.subgraphs()],
             parts: numbers(),
             moments: numbers(),
             cover: sums(),
             sums: sums(),
             means: sums(),
-        };
-        Self { split, parameters: Vec::new(), room: RefCell::new(room) }
+            spread: 0.0,
+        }
     }
 
     /// Set the weights of all edges and the fields on all units; without biases, there are no fields.
@@ -160,26 +167,71 @@ impl<'a> Bound<'a> {
     }
 
     /// The split to begin with: equal shares, of everything.
-    pub(super) fn start(&self) -> Vec<f64> {
+    pub(super) fn start(&mut self) -> Vec<f64> {
+        self.spread = 0.0;
         vec![0.0; self.split.parameter.len() + self.split.subgraphs()]
     }
 
-    /// The bound of a split.
-    pub(super) fn at(&self, x: &[f64]) -> Bounded {
-        let mut room = self.room.borrow_mut();
-        let value = room.evaluate(self.split, &self.parameters, x);
-        let Room { means, shares, parts, .. } = &*room;
+    /// The bound of a split, and what belongs to it.
+    pub(super) fn at(&mut self, x: &[f64]) -> Bounded {
+        let value = self.evaluate(x);
+        let Self { means, shares, parts, .. } = self;
         Bounded { value, moments: means.clone(), shares: shares.clone(), parts: parts.clone() }
     }
-}
 
-impl Room<'_> {
-    /// The bound of a split; everything else stays in the room.
-    fn evaluate(&mut self, split: &Split, parameters: &[f64], x: &[f64]) -> f64 {
+    /// The bound times the number K of subgraphs, with its slopes by the split: where shares are equal, these are differences of moments.
+    pub(super) fn value_and_slopes(&mut self, x: &[f64], slopes: &mut [f64]) -> f64 {
+        let value = self.evaluate(x);
+        let split = self.split;
+        let count = split.subgraphs() as f64;
+        let (by_numbers, by_shares) = slopes.split_at_mut(split.parameter.len());
+        let mut average = 0.0;
+        for (k, (member, share)) in split.members.iter().zip(&self.shares).enumerate() {
+            let numbers = member.numbers.clone();
+            let slopes = by_numbers[numbers.clone()].iter_mut().zip(&split.parameter[numbers.clone()]);
+            let own = self.moments[numbers.clone()].iter().zip(&self.parts[numbers]);
+            let mut entropy = self.log_z[k];
+            for ((slope, &p), (moment, part)) in slopes.zip(own) {
+                let mean = self.means[p as usize];
+                *slope = count * share * (moment - mean);
+                entropy -= mean * part;
+            }
+            by_shares[k] = entropy;
+            average += self.moved[k] * entropy / (1.0 - EQUAL);
+        }
+        if self.spread == 0.0 {
+            let apart = by_shares.iter().map(|entropy| (entropy - average).abs());
+            self.spread = apart.fold(1.0, f64::max);
+        }
+        for (slope, moved) in by_shares.iter_mut().zip(&self.moved) {
+            *slope = count * moved * (*slope - average);
+        }
+        count * value
+    }
+
+    /// About the inverse of the second derivative by each number, at the split evaluated last.
+    pub(super) fn inverse_curvatures(&self, scales: &mut [f64]) {
+        let split = self.split;
+        let count = split.subgraphs() as f64;
+        let (by_numbers, by_shares) = scales.split_at_mut(split.parameter.len());
+        for (member, &share) in split.members.iter().zip(&self.shares) {
+            let numbers = member.numbers.clone();
+            for (scale, moment) in by_numbers[numbers.clone()].iter_mut().zip(&self.moments[numbers]) {
+                *scale = 1.0 / (count * share * (1.0 - moment * moment).max(LEAST_VARIANCE));
+            }
+        }
+        for (scale, &moved) in by_shares.iter_mut().zip(&self.moved) {
+            *scale = 1.0 / ((count * moved).max(LEAST_CURVATURE) * self.spread);
+        }
+    }
+
+    /// The bound of a split; everything that belongs to it stays here.
+    fn evaluate(&mut self, x: &[f64]) -> f64 {
+        let split = self.split;
         let (x, logits) = x.split_at(split.parameter.len());
         self.share(logits);
-        self.part(split, parameters, x);
-        self.solve(split);
+        self.part(x);
+        self.solve();
         self.means.fill(0.0);
         self.sums.fill(0.0);
         for (member, share) in split.members.iter().zip(&self.shares) {
@@ -194,23 +246,26 @@ impl Room<'_> {
             *mean = (*mean / cover).clamp(-1.0, 1.0);
         }
         // What rounding took from a parameter moves log Z by no more than that: the bound takes it back.
-        let lost: f64 = self.sums.iter().zip(parameters).map(|(sum, whole)| (sum - whole).abs()).sum();
+        let lost: f64 = self.sums.iter().zip(&self.parameters).map(|(sum, whole)| (sum - whole).abs()).sum();
         self.log_z.iter().zip(&self.shares).map(|(log_z, share)| share * log_z).sum::<f64>() + lost
     }
 
     fn share(&mut self, logits: &[f64]) {
         let top = logits.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         for (share, a) in self.shares.iter_mut().zip(logits) {
-            *share = (SHARE_UNIT * (a - top)).exp();
+            *share = (a - top).exp();
         }
         let total: f64 = self.shares.iter().sum();
-        for share in &mut self.shares {
-            *share /= total;
+        let least = EQUAL / self.shares.len() as f64;
+        for (share, moved) in self.shares.iter_mut().zip(&mut self.moved) {
+            *moved = (1.0 - EQUAL) * *share / total;
+            *share = least + *moved;
         }
     }
 
     /// The parameters of each subgraph.
-    fn part(&mut self, split: &Split, parameters: &[f64], x: &[f64]) {
+    fn part(&mut self, x: &[f64]) {
+        let split = self.split;
         self.cover.fill(0.0);
         self.sums.fill(0.0);
         for (member, share) in split.members.iter().zip(&self.shares) {
@@ -220,7 +275,7 @@ impl Room<'_> {
                 self.sums[p as usize] += share * x;
             }
         }
-        for ((sum, cover), whole) in self.sums.iter_mut().zip(&self.cover).zip(parameters) {
+        for ((sum, cover), whole) in self.sums.iter_mut().zip(&self.cover).zip(&self.parameters) {
             *sum = (whole - *sum) / cover;
         }
         for ((part, &p), x) in self.parts.iter_mut().zip(&split.parameter).zip(x) {
@@ -229,8 +284,8 @@ impl Room<'_> {
     }
 
     /// log Z and the moments of each subgraph.
-    fn solve(&mut self, split: &Split) {
-        let Self { runs, parts, moments, log_z, .. } = self;
+    fn solve(&mut self) {
+        let Self { split, runs, parts, moments, log_z, .. } = self;
         let mut tasks = Vec::with_capacity(runs.len());
         let mut rest: &mut [f64] = moments;
         for ((member, run), log_z) in split.members.iter().zip(runs).zip(log_z) {
@@ -246,37 +301,10 @@ impl Room<'_> {
         if split.cost > PARALLEL {
             tasks.into_par_iter().for_each(|(run, part, moments, log_z)| *log_z = run.solve(part, moments));
         } else {
-            tasks.into_iter().for_each(|(run, part, moments, log_z)| *log_z = run.solve(part, moments));
-        }
-    }
-}
-
-/// To be made large: −K B, whose slopes are differences of moments where the K shares are equal.
-impl Objective for Bound<'_> {
-    fn value_and_gradient(&self, x: &[f64], gradient: &mut [f64]) -> Result<f64> {
-        let Self { split, parameters, room } = self;
-        let room = &mut *room.borrow_mut();
-        let value = room.evaluate(split, parameters, x);
-        let count = split.subgraphs() as f64;
-        let (by_numbers, by_shares) = gradient.split_at_mut(split.parameter.len());
-        let mut average = 0.0;
-        for (k, (member, share)) in split.members.iter().zip(&room.shares).enumerate() {
-            let numbers = member.numbers.clone();
-            let slopes = by_numbers[numbers.clone()].iter_mut().zip(&split.parameter[numbers.clone()]);
-            let own = room.moments[numbers.clone()].iter().zip(&room.parts[numbers]);
-            let mut entropy = room.log_z[k];
-            for ((slope, &p), (moment, part)) in slopes.zip(own) {
-                let mean = room.means[p as usize];
-                *slope = count * share * (mean - moment);
-                entropy -= mean * part;
+            for (run, part, moments, log_z) in tasks {
+                *log_z = run.solve(part, moments);
             }
-            by_shares[k] = entropy;
-            average += share * entropy;
         }
-        for (slope, share) in by_shares.iter_mut().zip(&room.shares) {
-            *slope = SHARE_UNIT * count * share * (average - *slope);
-        }
-        Ok(-count * value)
     }
 }
 
@@ -301,12 +329,12 @@ mod tests {
                 *x = (k as f64 * 0.7).sin() * 0.4;
             }
             let mut gradient = vec![0.0; x.len()];
-            bound.value_and_gradient(&x, &mut gradient).unwrap();
+            bound.value_and_slopes(&x, &mut gradient);
             for k in 0..x.len() {
-                let at = |step: f64| {
+                let mut at = |step: f64| {
                     let mut moved = x.clone();
                     moved[k] += step;
-                    bound.value(&moved).unwrap()
+                    split.subgraphs() as f64 * bound.at(&moved).value
                 };
                 let slope = (at(1e-4) - at(-1e-4)) / 2e-4;
                 assert!((slope - gradient[k]).abs() < 1e-7, "{width} {k}: {slope} {}", gradient[k]);
@@ -324,7 +352,7 @@ mod tests {
         bound.load(&weights, [0.5; 6].into_iter());
         let x: Vec<f64> = (0..bound.start().len()).map(|k| (k as f64).cos()).collect();
         let Bounded { shares, parts, .. } = bound.at(&x);
-        let mut sums = vec![0.0; 21];
+        let mut sums = [0.0; 21];
         for (member, share) in split.members.iter().zip(shares) {
             for k in member.numbers.clone() {
                 sums[split.parameter[k] as usize] += share * parts[k];

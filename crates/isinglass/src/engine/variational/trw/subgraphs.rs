@@ -22,8 +22,8 @@ pub(super) fn choose(graph: &Graph, width: usize, strengths: &[f64], count: usiz
     if let Some(found) = graph.elimination_order(width) {
         return vec![Grown { edges: (0..edges).collect(), order: found.order }];
     }
-    let top = strengths.iter().copied().fold(0.0, f64::max);
-    let worth = |strength: f64| if top > 0.0 { (strength / top).max(FLOOR) } else { 1.0 };
+    let top = strengths.iter().copied().map(class).fold(0.0, f64::max);
+    let worth = |strength: f64| if top > 0.0 { (class(strength) / top).max(FLOOR) } else { 1.0 };
     let mut times = vec![0u32; edges];
     let mut uncovered = edges;
     let mut chosen: Vec<Grown> = Vec::with_capacity(count);
@@ -53,6 +53,11 @@ pub(super) fn choose(graph: &Graph, width: usize, strengths: &[f64], count: usiz
         chosen.push(grown);
     }
     chosen
+}
+
+/// The strength as a power of √2: where weights change a little, as in learning, the same subgraphs are to be chosen, so that the bound does not jump.
+fn class(strength: f64) -> f64 {
+    (0.5 * (2.0 * strength.log2()).round()).exp2()
 }
 
 /// About how many subgraphs cover a graph: a unit joins at most `width` edges to those before it, and the last subgraphs cover little.
