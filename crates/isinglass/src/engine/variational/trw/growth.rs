@@ -71,7 +71,7 @@ pub(super) struct Growth<'a> {
 }
 
 impl<'a> Growth<'a> {
-    /// *Arguments*: the treewidth, 1 to 3; what each edge is worth, above 0; edges to begin with, in this order, or units of connected parts that none of these reach, by number.
+    /// *Arguments*: the treewidth, 1 to 3; what each edge is worth, above 0; the unit to begin with; other connected parts begin with their first unit.
     /// *Complexity*: edges times `k² log`.
     pub(super) fn run(graph: &'a Graph, width: usize, keys: &'a [f64], first: usize) -> Grown {
         let n = graph.units();

@@ -1,7 +1,7 @@
 //! Engine `trw`: an upper bound from a convex combination of tractable subgraphs.
 //!
 //! `growth` grows one subgraph of small treewidth, `subgraphs` chooses enough of them; `split` has the bound as a function of how the parameters are split among them, with its
-//! gradient from the networks of the subgraphs. `solver` leads from rows of evidence to the best split; `rows` answers for batches, `pairs` for all pairs.
+//! gradient from the networks of the subgraphs, and `descent` lowers it. `solver` leads from rows of evidence to the best split; `rows` answers for batches, `pairs` for all pairs.
 
 mod descent;
 mod growth;
@@ -32,12 +32,12 @@ use crate::{Error, Evidence, Machine, Result};
 /// these are the means and edge moments of the answer: the derivatives of the bound. Subgraphs of treewidth up to 3 cost little more than trees, and are far tighter. Of [`Pairs::All`], those without an edge are averages over
 /// the subgraphs, a pass for each unit of each subgraph.
 ///
-/// *Complexity*: a pass through every subgraph for each iteration, linear in the units; tens of iterations for weak couplings, hundreds for strong ones. *Memory*: about 50 vectors of a number for each edge and unit of every subgraph; it is
+/// *Complexity*: a pass through every subgraph for each iteration, linear in the units; tens of iterations for weak couplings, hundreds for strong ones. *Memory*: about 70 vectors of a number for each edge and unit of every subgraph; it is
 /// checked against the budget. There are 16 subgraphs, or as many as it takes to cover every edge: on n units that are all joined, about `n/2` trees or `n/4` subgraphs of treewidth 3. Where one can hold all edges, one it is, and the answer is exact.
 ///
 /// *Accuracy*: a bound for any number of iterations, up to rounding; near the optimum its error is of second order in the residual, the largest difference of moments that is left. Mean distance from log Z for ten units all joined, weights and biases uniform on
-/// (−0.3, 0.3), for widths 1, 2, 3: about 1.8, 0.55, 0.25; on (−1, 1): 9.9, 1.3, 0.45. *When it fails*: strong frustrated couplings, where the bound is far off, and may take more than the iterations allowed; then `converged` is false, and it is a
-/// bound all the same. Strong weights decide which subgraphs are chosen: where weights change, the bound may jump, by a little.
+/// (−0.3, 0.3), for widths 1, 2, 3: about 1.8, 0.54, 0.25; on (−1, 1): 9.9, 1.1, 0.44. Where hundreds of units are all joined, each edge is in few subgraphs, and the bound is far off. *When it fails*: strong frustrated couplings, where the bound is far off, and may take more than the iterations allowed; then `converged` is false, and it is a
+/// bound all the same. Which subgraphs are chosen depends on the weights, by powers of √2: where one passes from one power to the next, the bound may jump, by a little.
 ///
 /// A row of a batch gets the same answer as alone, unless a field beyond 400 T leaves a unit no choice: alone, it counts as clamped.
 ///

