@@ -28,7 +28,7 @@ use crate::{Error, Evidence, Machine, Result};
 /// ln Z(θ) ≤ Σ_k ρ_k ln Z_k(θ_k)        for every split with Σ_k ρ_k θ_k = θ
 /// ```
 ///
-/// (Wainwright, Jaakkola & Willsky 2005, eq. 15, there with trees). The split and the shares are chosen to make the bound small; the derivatives by the split are the moments of the subgraphs, which agree where it is best, and
+/// (Wainwright, Jaakkola & Willsky 2005, there with trees). The split and the shares are chosen to make the bound small; the derivatives by the split are the moments of the subgraphs, which agree where it is best, and
 /// these are the means and edge moments of the answer: the derivatives of the bound. Subgraphs of treewidth up to 3 cost little more than trees, and are far tighter. Of [`Pairs::All`], those without an edge are averages over
 /// the subgraphs, a pass for each unit of each subgraph.
 ///

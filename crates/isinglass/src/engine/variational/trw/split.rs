@@ -8,7 +8,7 @@
 //! ```
 //!
 //! so that `∂B/∂x_k = ρ_k (μ_k − μ)` with `μ_k` the moments in subgraph k and μ their average. Of the shares a tenth is equal, the rest is in proportion to `exp(a_k)`; `∂B/∂ρ_k = ln Z_k − μ·θ_k`, which where the moments agree is the
-//! entropy of subgraph k (Wainwright, Jaakkola & Willsky 2005, section V). In `ρ_k` and `ρ_k θ_k` together the bound is convex.
+//! entropy of subgraph k (Wainwright, Jaakkola & Willsky 2005). In `ρ_k` and `ρ_k θ_k` together the bound is convex.
 
 use std::ops::Range;
 
