@@ -1,15 +1,17 @@
 //! Engine `mixture`: a mixture of products, each of which may settle in a mode of its own.
 //!
 //! `state` holds the parameters of a mixture, `bound` evaluates the bound and renews the mixing coefficients, `sweep` renews the units one after the other; `search` goes through starts (`start`) and
-//! temperatures, with the help of `acceleration`; `solver` leads from machine and evidence to the search and back.
+//! temperatures, with steps beyond the sweeps (`extrapolation`); `solver` leads from machine and evidence to the search and back.
 
-mod acceleration;
 mod bound;
+mod extrapolation;
 mod search;
 mod solver;
 mod start;
 mod state;
 mod sweep;
+#[cfg(test)]
+mod tests;
 
 use super::VariationalSettings;
 use crate::engine::{Ask, Batch, BatchExpectations, Diagnostics, Engine, Expectations, Guarantee, Pairs};

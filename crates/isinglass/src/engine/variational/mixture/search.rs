@@ -3,8 +3,8 @@
 use fearless_simd::{Level, dispatch};
 
 use super::super::couplings::Couplings;
-use super::acceleration::{Acceleration, Point};
 use super::bound::{Task, Terms};
+use super::extrapolation::{Point, Stride};
 use super::start::Start;
 use super::state::State;
 use super::sweep::{Scratch, Step, sweep, violation};
@@ -19,11 +19,11 @@ pub(super) struct Found {
     pub(super) iteration: Iteration,
 }
 
-/// Sweeps at each temperature above the machine's own, if there are several components: enough for them to part, too few for one of them to take over.
+/// Sweeps at each temperature above the machine's own: enough for them to part, too few for one of them to take over.
 const WARM_SWEEPS: usize = 10;
 
-/// Sweeps before the first extrapolation: from further away than they lead, it does no good.
-const PLAIN_SWEEPS: usize = 10;
+/// A step beyond the sweep is tried after so many.
+const SWEEPS_BETWEEN: usize = 2;
 
 /// Rows that share their free units, and how their mixtures are looked for.
 pub(super) struct Search<'a> {
@@ -44,7 +44,7 @@ impl Search<'_> {
         3 * State::bytes(components, units)
             + Terms::bytes(components)
             + Scratch::bytes(components)
-            + Acceleration::bytes(components, units)
+            + 3 * Point::bytes(components, units)
     }
 
     /// The best mixture for the fields of a row, divided by T.
@@ -58,11 +58,9 @@ impl Search<'_> {
             start.begin(&mut climb.state, fields, self.free);
             climb.renew();
             if let Some(anneal) = self.settings.anneal {
-                let sweeps =
-                    if self.components == 1 { VariationalSettings::WARM_SWEEPS } else { WARM_SWEEPS };
                 for warm in anneal.temperatures(self.temperature) {
                     climb.task.beta = self.temperature / warm;
-                    climb.warm(sweeps);
+                    climb.warm();
                     start.nudge(&mut climb.state, self.free);
                     climb.renew();
                 }
@@ -142,8 +140,8 @@ impl Climb<'_> {
     }
 
     /// A few sweeps at a higher temperature.
-    fn warm(&mut self, sweeps: usize) {
-        for _ in 0..sweeps {
+    fn warm(&mut self) {
+        for _ in 0..WARM_SWEEPS {
             self.evaluate();
             if self.sweep(VariationalSettings::WARM_TOLERANCE) <= VariationalSettings::WARM_TOLERANCE {
                 return;
@@ -172,33 +170,33 @@ impl Climb<'_> {
 
     /// Sweep until nothing changes by more than `least`, or no sweeps are left.
     fn rise(&mut self, least: f64, left: &mut usize) {
-        let mut acceleration = Acceleration::default();
-        // The end of the last sweep and the bound before it, where the state was extrapolated since.
-        let mut sure: Option<(Point, f64)> = None;
-        let mut plain = PLAIN_SWEEPS;
+        let mut stride = Stride::new();
+        let mut since = 0;
+        let mut has_terms = false;
         while *left > 0 {
-            let mut bound = self.evaluate();
-            if let Some((point, before)) = sure.take()
-                && !(bound >= before)
-            {
-                point.put(&mut self.state);
-                self.renew();
-                acceleration.clear();
-                plain = PLAIN_SWEEPS;
-                bound = self.evaluate();
+            if !has_terms {
+                self.evaluate();
             }
             let before = Point::of(&self.state);
             *left -= 1;
             if self.sweep(self.settings.tolerance) <= least {
                 return;
             }
-            let after = Point::of(&self.state);
-            let next = acceleration.extrapolate(&before, &after, &self.state.weights);
-            plain = plain.saturating_sub(1);
-            if let Some(next) = next.filter(|_| plain == 0 && *left > 0) {
-                next.put(&mut self.state);
+            since += 1;
+            has_terms = since == SWEEPS_BETWEEN;
+            if has_terms {
+                since = 0;
+                let bound = self.evaluate();
+                let after = Point::of(&self.state);
+                stride.beyond(&before, &after).put(&mut self.state);
                 self.renew();
-                sure = Some((after, bound));
+                let has_risen = self.evaluate() > bound;
+                stride.learn(has_risen);
+                if !has_risen {
+                    after.put(&mut self.state);
+                    self.renew();
+                    has_terms = false;
+                }
             }
         }
     }

@@ -1,8 +1,9 @@
 //! From machine and evidence to mixtures, and to expectations.
 
+use super::super::Theory;
 use super::super::couplings::{Couplings, Pair};
 use super::super::panel::Panel;
-use super::super::solver::SCALE;
+use super::super::solver::{SCALE, Solver};
 use super::search::{Found, Search};
 use super::start::Start;
 use super::{Mixture, MixtureComponents};
@@ -14,6 +15,9 @@ use crate::{Error, Evidence, Machine, Result};
 
 /// Sweeps that a search is taken to need when work is shared out.
 const USUAL_SWEEPS: f64 = 100.0;
+
+/// More components than this are a slip of the pen.
+const MOST_COMPONENTS: usize = 1 << 20;
 
 /// The bytes for some free units of a machine, in one row.
 pub(super) fn bytes(engine: &Mixture, machine: &Machine, free: usize) -> u128 {
@@ -44,6 +48,10 @@ pub(super) fn single(
     evidence: &Evidence,
     pairs: Pairs,
 ) -> Result<Expectations> {
+    if let Some(solver) = as_mean_field(engine) {
+        check(engine, machine)?;
+        return solver.single(machine, evidence, pairs);
+    }
     let count = PairMoments::count(pairs, machine.graph());
     let row = solve(engine, machine, evidence, 8 * count as u128)?;
     let state = &row.found.state;
@@ -76,6 +84,14 @@ pub(super) fn components(
     machine: &Machine,
     evidence: &Evidence,
 ) -> Result<MixtureComponents> {
+    if engine.components == 1 {
+        let Expectations { log_z, means, guarantee, diagnostics, .. } =
+            single(engine, machine, evidence, Pairs::None)?;
+        // Mean field always has a bound.
+        let log_z = log_z.expect("a bound");
+        let means = vec![means];
+        return Ok(MixtureComponents { weights: vec![1.0], means, log_z, guarantee, diagnostics });
+    }
     let Row { found, means, shift, guarantee, free } =
         solve(engine, machine, evidence, 8 * (engine.components * machine.units()) as u128)?;
     let of_component = |component: usize| {
@@ -119,6 +135,9 @@ pub(super) fn batch(
 ) -> Result<BatchExpectations> {
     Error::check_length("units of the batch", batch.units(), machine.units())?;
     check(engine, machine)?;
+    if let Some(solver) = as_mean_field(engine) {
+        return solver.batch(machine, batch, ask);
+    }
     let free = batch.groups().iter().map(|group| group.free.len()).max().unwrap_or(0);
     let edges = machine.graph().edges().len();
     let at_once = Panel::rows_at_once(free).min(batch.rows()).max(1);
@@ -210,13 +229,22 @@ fn starts(engine: &Mixture, machine: &Machine) -> Vec<Start> {
     (0..settings.starts).map(|number| Start::new(settings, number, machine.units(), *components)).collect()
 }
 
+/// One component is mean field, and its solver is faster.
+fn as_mean_field(engine: &Mixture) -> Option<Solver<'_>> {
+    let settings = &engine.settings;
+    let solver = Solver { engine: Mixture::NAME, theory: Theory::MeanField, response: false, settings };
+    (engine.components == 1).then_some(solver)
+}
+
 fn guarantee(couplings: &Couplings) -> Guarantee {
     if couplings.are_none() { Guarantee::Exact } else { Guarantee::LowerBound }
 }
 
 fn check(engine: &Mixture, machine: &Machine) -> Result<()> {
-    if engine.components == 0 {
-        return Err(Error::invalid("components", "found 0, expected at least 1"));
+    if !(1..=MOST_COMPONENTS).contains(&engine.components) {
+        let problem =
+            format!("found {}, expected at least 1 and at most {MOST_COMPONENTS}", engine.components);
+        return Err(Error::invalid("components", problem));
     }
     if engine.settings.schedule == Schedule::Parallel {
         let why = "its updates are of one unit after the other; mean-field and tap know both".into();

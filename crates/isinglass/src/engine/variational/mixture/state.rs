@@ -105,15 +105,21 @@ impl State {
 
     /// The mean of each unit, `Σ_l α_l m_li`.
     pub(super) fn mixed_means(&self) -> Vec<f64> {
-        let mixed =
-            |unit: usize| self.means_of(unit).iter().zip(&self.weights).map(|(m, weight)| weight * m).sum();
+        let mixed = |unit: usize| {
+            let each = self.means_of(unit).iter().zip(&self.weights);
+            // Rounding must not take it beyond ±1.
+            each.map(|(m, weight)| weight * m).sum::<f64>().clamp(-1.0, 1.0)
+        };
         (0..self.units).map(mixed).collect()
     }
 
     /// `Σ_l α_l (m_la − m_a)(m_lb − m_b)`, given the mixed means of two units.
     pub(super) fn covariance(&self, a: usize, b: usize, (mean_a, mean_b): (f64, f64)) -> f64 {
         let each = self.means_of(a).iter().zip(self.means_of(b)).zip(&self.weights);
-        each.map(|((x, y), weight)| weight * (x - mean_a) * (y - mean_b)).sum()
+        let sum: f64 = each.map(|((x, y), weight)| weight * (x - mean_a) * (y - mean_b)).sum();
+        // So that the moment stays within ±1, too.
+        let product = mean_a * mean_b;
+        sum.clamp(-1.0 - product, 1.0 - product)
     }
 
     /// Make the mixing coefficients add up to 1, none of them below the least.
