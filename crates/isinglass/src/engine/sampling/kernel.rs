@@ -22,8 +22,10 @@ pub(super) struct Couplings {
     neighbours: Vec<(u32, f32)>,
 }
 
-/// The state of a unit in all chains of some groups: −1 or +1.
-pub(super) type Spins<const GROUPS: usize> = [[f32; CHAINS]; GROUPS];
+/// The state of a unit in all chains of some groups: −1 or +1. Aligned, so that no vector lies across two lines of a cache.
+#[derive(Debug, Clone, Copy)]
+#[repr(align(64))]
+pub(super) struct Spins<const GROUPS: usize>(pub(super) [[f32; CHAINS]; GROUPS]);
 
 impl Couplings {
     pub(super) fn new(machine: &Machine, free: &[usize]) -> Self {
@@ -96,7 +98,7 @@ impl<const GROUPS: usize> Chains<GROUPS> {
     /// Chains from `first` on, each in a random state from a stream of its own.
     pub(super) fn new(units: usize, seed: u64, purpose: Purpose, first: u64) -> Self {
         let mut random = [[[0; CHAINS]; 4]; GROUPS];
-        let mut states = vec![[[0.0; CHAINS]; GROUPS]; units];
+        let mut states = vec![Spins([[0.0; CHAINS]; GROUPS]); units];
         for chain in 0..GROUPS * CHAINS {
             let (group, lane) = (chain / CHAINS, chain % CHAINS);
             let mut source = stream(seed, purpose, first + chain as u64);
@@ -106,7 +108,7 @@ impl<const GROUPS: usize> Chains<GROUPS> {
             // xoshiro must not start from zero everywhere.
             random[group][0][lane] |= 1;
             for state in &mut states {
-                state[group][lane] = if source.next_u32() & 1 == 1 { 1.0 } else { -1.0 };
+                state.0[group][lane] = if source.next_u32() & 1 == 1 { 1.0 } else { -1.0 };
             }
         }
         Self { states, random }
@@ -120,7 +122,7 @@ impl<const GROUPS: usize> Chains<GROUPS> {
     /// For each unit, which chains are up, one bit for each chain, of up to 64.
     pub(super) fn up(&self) -> impl Iterator<Item = u64> + '_ {
         self.states.iter().map(|state| {
-            let chains = state.iter().flatten().enumerate();
+            let chains = state.0.as_flattened().iter().enumerate();
             chains.fold(0, |bits, (chain, &s)| bits | u64::from(s > 0.0) << chain)
         })
     }
@@ -140,7 +142,7 @@ fn sweep_lanes<S: Simd, const GROUPS: usize>(
             let field = add_pull(simd, bias, model.couplings.around(unit), &chains.states);
             for group in 0..GROUPS {
                 let spin = choose(simd, field[group], &mut random[group]);
-                spin.store_array(&mut chains.states[unit][group]);
+                spin.store_array(&mut chains.states[unit].0[group]);
             }
         }
     }
@@ -157,7 +159,7 @@ pub(super) fn add_pull<S: Simd, const GROUPS: usize>(
 ) -> [f32x16<S>; GROUPS] {
     for &(other, coupling) in neighbours {
         let coupling = f32x16::splat(simd, coupling);
-        let state = &states[other as usize];
+        let state = &states[other as usize].0;
         for group in 0..GROUPS {
             field[group] = f32x16::load_array_ref(simd, &state[group]).mul_add(coupling, field[group]);
         }

@@ -88,7 +88,7 @@ fn sweep<S: Simd>(simd: S, path: &Path, beta: f32, chains: &mut Chains<GROUPS>) 
         let own = f32x16::splat(simd, path.fields[unit]);
         for group in 0..GROUPS {
             let spin = choose(simd, all[group].mul_add(beta, own), &mut random[group]);
-            spin.store_array(&mut chains.states[unit][group]);
+            spin.store_array(&mut chains.states[unit].0[group]);
             let energy = (spin * new[group]).to_array();
             for lane in 0..CHAINS {
                 // Couplings are stored twice as large.
