@@ -3,13 +3,14 @@
 mod path;
 mod row;
 mod weights;
+mod wiring;
 
 use std::sync::Arc;
 
 use rayon::prelude::*;
 
 use self::row::Row;
-use super::kernel::Couplings;
+use self::wiring::Wiring;
 use crate::engine::expectations::{StandardErrors, each_pair};
 use crate::engine::fields::Fields;
 use crate::engine::joint::check_asked;
@@ -51,7 +52,7 @@ impl Default for AisSettings {
 /// *Complexity*: runs × steps × sweeps × (edges + units). *Memory*: the couplings, and 64 runs for each thread. *Accuracy*: standard errors come with the answer, from the
 /// spread of the weights; for moments, those of a ratio of means. `exp(log_z)` has no bias; log Z itself comes out low by about half the square of its standard error. Fields are in
 /// single precision, which the error allows for. Exact, and called so, where no two free units are coupled. *When it fails*: strong couplings at which chains fall into valleys
-/// early; then a few runs carry all the weight, and `converged` is false below 100 effective samples (of few runs, half their number). Valleys that no run came to show in no
+/// early; then a few runs carry all the weight, and `converged` is false below 100 effective samples (of few runs, half their number; of many, a hundredth). Valleys that no run came to show in no
 /// diagnostic. More steps help more than more runs.
 ///
 /// # Example
@@ -73,6 +74,9 @@ pub struct Ais {
 
 /// Fewer effective samples than this, and the weights are carried by a few runs: neither log Z nor its error can be relied upon.
 const LEAST_EFFECTIVE_SAMPLES: f64 = 100.0;
+
+/// And this share of the runs: of many runs with a heavy tail, the heaviest may not have been met.
+const LEAST_SHARE: f64 = 0.01;
 
 /// Energies beyond this leave the range of single precision.
 const SCALE: f64 = 1e30;
@@ -101,7 +105,7 @@ impl Ais {
 
     /// The bytes that the runs of a machine with some free units take.
     pub(in crate::engine) fn bytes(&self, free: usize, edges: usize) -> u128 {
-        Couplings::bytes(free, edges) + row::bytes(free, &self.settings, rayon::current_num_threads())
+        Wiring::bytes(free, edges) + row::bytes(free, &self.settings, rayon::current_num_threads())
     }
 
     fn check(&self, machine: &Machine, free: usize, more: u128) -> Result<()> {
@@ -118,8 +122,8 @@ impl Ais {
         machine.check_evidence(evidence)?;
         let free: Vec<usize> = evidence.free().collect();
         self.check(machine, free.len(), more)?;
-        let couplings = Arc::new(Couplings::new(machine, &free));
-        Ok(Row { couplings, fields: Fields::new(machine, &free, &[evidence.cells()]), number: 0 })
+        let wiring = Arc::new(Wiring::new(machine, &free));
+        Ok(Row { wiring, fields: Fields::new(machine, &free, &[evidence.cells()]), number: 0 })
     }
 }
 
@@ -174,11 +178,11 @@ impl Engine for Ais {
         solve_in_parts(machine, batch, ask, cost, |pieces, part| {
             for Piece { group, rows } in pieces {
                 let free = &batch.groups()[*group].free;
-                let couplings = Arc::new(Couplings::new(machine, free));
+                let wiring = Arc::new(Wiring::new(machine, free));
                 for place in rows.clone() {
                     let fields = Fields::new(machine, free, &[batch.row(place)]);
                     let number = batch.given_order()[place];
-                    let row = Row { couplings: Arc::clone(&couplings), fields, number };
+                    let row = Row { wiring: Arc::clone(&wiring), fields, number };
                     let answer = row.solve(&self.settings);
                     part.log_z.push(answer.log_z.mean);
                     part.guarantee = part.guarantee.and(answer.guarantee());
@@ -206,7 +210,7 @@ impl Engine for Ais {
         check_asked(machine, evidence, ask)?;
         let runs = self.settings.chains;
         let row = self.prepare(machine, evidence, PAIR_BYTES << ask.len())?;
-        if !row.couplings.are_none() && 1 << ask.len() > runs {
+        if !row.wiring.are_none() && 1 << ask.len() > runs {
             return Err(Error::CannotDo {
                 who: Self::NAME,
                 what: format!("tell apart the 2^{} states of {0} units", ask.len()),

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use fearless_simd::{Level, Simd, dispatch, f32x16, prelude::*, u32x16};
 use rayon::prelude::*;
 
-use super::super::kernel::{CHAINS, Chains, Couplings, add_pull, choose};
+use super::super::kernel::{CHAINS, Chains, Spins, add_pull, choose};
+use super::wiring::{BUNCH, Shared, Step, Wiring};
 use crate::numeric::streams::Purpose;
 
 /// Groups of chains that go through the couplings together.
@@ -19,7 +20,7 @@ type Energies = [[f64; CHAINS]; GROUPS];
 
 /// `p_β(s) ∝ exp(Σ h_i s_i + β Σ w_ij s_i s_j)` for β from 0 to 1 in even steps, with everything divided by T.
 pub(super) struct Path {
-    couplings: Arc<Couplings>,
+    wiring: Arc<Wiring>,
     /// 2 h_i of each free unit.
     fields: Vec<f32>,
     /// In single precision, so that updates and weights know the same numbers.
@@ -27,9 +28,9 @@ pub(super) struct Path {
 }
 
 impl Path {
-    pub(super) fn new(couplings: &Arc<Couplings>, fields: &[f64], steps: usize) -> Self {
+    pub(super) fn new(wiring: &Arc<Wiring>, fields: &[f64], steps: usize) -> Self {
         Self {
-            couplings: Arc::clone(couplings),
+            wiring: Arc::clone(wiring),
             fields: fields.iter().map(|h| (2.0 * h) as f32).collect(),
             betas: (0..=steps).map(|k| (k as f64 / steps as f64) as f32).collect(),
         }
@@ -76,26 +77,94 @@ pub(super) struct Block {
 /// `Σ_i s_i Σ_{j<i} w_ij s_j`. It is summed in double precision and afresh in every sweep: nothing drifts.
 #[inline(always)]
 fn sweep<S: Simd>(simd: S, path: &Path, beta: f32, chains: &mut Chains<GROUPS>) -> Energies {
-    let mut random = chains.random.map(|words| words.map(|word| u32x16::load_array(simd, word)));
-    let mut energies = [[0.0; CHAINS]; GROUPS];
-    let beta = f32x16::splat(simd, beta);
-    for unit in 0..path.fields.len() {
-        let around = path.couplings.around(unit);
-        let (before, after) = around.split_at(around.partition_point(|&(other, _)| (other as usize) < unit));
-        let none = [f32x16::splat(simd, 0.0); GROUPS];
-        let new = add_pull(simd, none, before, &chains.states);
-        let all = add_pull(simd, new, after, &chains.states);
-        let own = f32x16::splat(simd, path.fields[unit]);
-        for group in 0..GROUPS {
-            let spin = choose(simd, all[group].mul_add(beta, own), &mut random[group]);
-            spin.store_array(&mut chains.states[unit].0[group]);
-            let energy = (spin * new[group]).to_array();
-            for lane in 0..CHAINS {
-                // Couplings are stored twice as large.
-                energies[group][lane] += 0.5 * f64::from(energy[lane]);
+    let none = [f32x16::splat(simd, 0.0); GROUPS];
+    let mut block = Sweep {
+        beta: f32x16::splat(simd, beta),
+        random: chains.random.map(|words| words.map(|word| u32x16::load_array(simd, word))),
+        energies: [[0.0; CHAINS]; GROUPS],
+    };
+    let states = &mut chains.states[..];
+    for step in &path.wiring.steps {
+        match step {
+            Step::Unit(unit, before) => {
+                let [before, after] = path.wiring.around(*unit, *before);
+                let new = add_pull(simd, none, before, states);
+                let all = add_pull(simd, new, after, states);
+                block.update(simd, path.fields[*unit], [new, all], &mut states[*unit]);
+            }
+            Step::Bunch(bunch) => {
+                let [before, after] = path.wiring.around_bunch(bunch);
+                let new = add_pulls(simd, [none; BUNCH], before, states);
+                let all = add_pulls(simd, new, after, states);
+                for k in 0..BUNCH {
+                    let [mut new, mut all] = [new[k], all[k]];
+                    for other in (0..BUNCH).filter(|&other| other != k) {
+                        let coupling = f32x16::splat(simd, bunch.inner[k][other]);
+                        for group in 0..GROUPS {
+                            let spin = f32x16::load_array_ref(simd, &states[bunch.first + other].0[group]);
+                            all[group] = spin.mul_add(coupling, all[group]);
+                            if other < k {
+                                new[group] = spin.mul_add(coupling, new[group]);
+                            }
+                        }
+                    }
+                    let unit = bunch.first + k;
+                    block.update(simd, path.fields[unit], [new, all], &mut states[unit]);
+                }
             }
         }
     }
-    chains.random = random.map(|words| words.map(SimdBase::to_array));
-    energies
+    chains.random = block.random.map(|words| words.map(SimdBase::to_array));
+    block.energies
+}
+
+/// What a sweep of a block carries along.
+struct Sweep<S: Simd> {
+    beta: f32x16<S>,
+    random: [[u32x16<S>; 4]; GROUPS],
+    energies: Energies,
+}
+
+impl<S: Simd> Sweep<S> {
+    /// Choose the spins of a unit by its own field and what neighbours contribute: those with new spins, and all of them.
+    #[inline(always)]
+    fn update(
+        &mut self,
+        simd: S,
+        field: f32,
+        [new, all]: [[f32x16<S>; GROUPS]; 2],
+        state: &mut Spins<GROUPS>,
+    ) {
+        let own = f32x16::splat(simd, field);
+        for group in 0..GROUPS {
+            let spin = choose(simd, all[group].mul_add(self.beta, own), &mut self.random[group]);
+            spin.store_array(&mut state.0[group]);
+            let energy = (spin * new[group]).to_array();
+            for lane in 0..CHAINS {
+                // Couplings are stored twice as large.
+                self.energies[group][lane] += 0.5 * f64::from(energy[lane]);
+            }
+        }
+    }
+}
+
+/// Add what some neighbours contribute to the fields of a bunch.
+#[inline(always)]
+fn add_pulls<S: Simd>(
+    simd: S,
+    mut fields: [[f32x16<S>; GROUPS]; BUNCH],
+    neighbours: &[Shared],
+    states: &[Spins<GROUPS>],
+) -> [[f32x16<S>; GROUPS]; BUNCH] {
+    for (other, couplings) in neighbours {
+        let state = &states[*other as usize].0;
+        for k in 0..BUNCH {
+            let coupling = f32x16::splat(simd, couplings[k]);
+            for group in 0..GROUPS {
+                fields[k][group] =
+                    f32x16::load_array_ref(simd, &state[group]).mul_add(coupling, fields[k][group]);
+            }
+        }
+    }
+    fields
 }

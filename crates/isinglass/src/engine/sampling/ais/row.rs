@@ -2,17 +2,17 @@
 
 use std::sync::Arc;
 
-use super::super::kernel::Couplings;
 use super::path::{Block, Path, RUNS};
 use super::weights::{Average, Weights};
-use super::{AisSettings, LEAST_EFFECTIVE_SAMPLES};
+use super::wiring::Wiring;
+use super::{AisSettings, LEAST_EFFECTIVE_SAMPLES, LEAST_SHARE};
 use crate::engine::fields::Fields;
 use crate::engine::{Diagnostics, Guarantee, Importance, JointTable};
 use crate::numeric::stable::{log_cosh, log_sigmoid_twice};
 
 /// A row of evidence and the number of its streams.
 pub(super) struct Row {
-    pub(super) couplings: Arc<Couplings>,
+    pub(super) wiring: Arc<Wiring>,
     pub(super) fields: Fields<1>,
     pub(super) number: usize,
 }
@@ -33,12 +33,12 @@ impl Row {
         // Where runs begin: each unit has its own field and no other.
         let apart = fields.iter().map(|&h| std::f64::consts::LN_2 + log_cosh(h)).sum::<f64>();
         let apart = apart + self.fields.shifts[0];
-        if self.couplings.are_none() {
+        if self.wiring.are_none() {
             return Answer { log_z: Average::known(apart), places, found: Found::Apart(fields) };
         }
         let runs = settings.chains;
         let first = (self.number * runs.next_multiple_of(RUNS)) as u64;
-        let path = Path::new(&self.couplings, &fields, settings.temperatures);
+        let path = Path::new(&self.wiring, &fields, settings.temperatures);
         let blocks = path.run(runs, settings.sweeps, settings.seed, first);
         let weights = Weights::new(&blocks, runs);
         // What was gained on the way is known to single precision only.
@@ -138,7 +138,8 @@ impl Answer {
         match &self.found {
             Found::Apart(_) => Diagnostics::direct(),
             Found::Runs { importance, .. } => {
-                let enough = LEAST_EFFECTIVE_SAMPLES.min(0.5 * importance.runs as f64);
+                let runs = importance.runs as f64;
+                let enough = LEAST_EFFECTIVE_SAMPLES.max(LEAST_SHARE * runs).min(0.5 * runs);
                 Diagnostics::weighted(importance.effective_samples >= enough, *importance)
             }
         }
