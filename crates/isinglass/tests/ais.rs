@@ -265,7 +265,7 @@ fn seeds_fix_results_on_any_number_of_threads() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
 
-    /// Any graph, temperature, offset and evidence. A sixth of a million such comparisons go beyond five errors by chance alone.
+    /// Any graph, temperature, offset and evidence. One of a million such comparisons goes beyond five errors by chance alone.
     #[test]
     fn log_z_of_any_machine((machine, evidence) in clamped_machines(9, 0.8)) {
         let machine = if machine.temperature() < 0.7 { machine.with_temperature(0.7).unwrap() } else { machine };

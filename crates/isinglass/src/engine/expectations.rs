@@ -191,7 +191,7 @@ pub struct StandardErrors {
 /// How a computation went.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Diagnostics {
-    /// Whether the method reached what it aims at: a fixed point, well-mixed chains. Direct methods always do.
+    /// Whether the method reached what it aims at: a fixed point, well-mixed chains, weights carried by many runs. Direct methods always do.
     pub converged: bool,
     /// How well the chains mixed, for sampling engines.
     pub mixing: Option<Mixing>,

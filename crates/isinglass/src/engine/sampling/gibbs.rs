@@ -41,7 +41,7 @@ impl Default for GibbsSettings {
 /// Estimates by Gibbs sampling, correct for any graph.
 ///
 /// *Accuracy*: standard errors come with the answer, from effective sample sizes. *When it fails*: strong couplings make chains stick;
-/// then R̂ leaves 1, and `converged` is false above 1.05 or below 400 effective samples. It has no log Z.
+/// then R̂ leaves 1, and `converged` is false above 1.05 or below 400 effective samples. It has no log Z; [`Ais`](crate::Ais) has.
 ///
 /// # Example
 /// ```

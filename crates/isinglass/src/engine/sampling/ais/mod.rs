@@ -53,7 +53,7 @@ impl Default for AisSettings {
 /// spread of the weights; for moments, those of a ratio of means. `exp(log_z)` has no bias; log Z itself comes out low by about half the square of its standard error. Fields are in
 /// single precision, which the error allows for. Exact, and called so, where no two free units are coupled. *When it fails*: strong couplings at which chains fall into valleys
 /// early; then a few runs carry all the weight, and `converged` is false below 100 effective samples (of few runs, half their number; of many, a hundredth). Valleys that no run came to show in no
-/// diagnostic. More steps help more than more runs.
+/// diagnostic. Where weights are uneven, more steps help more than more runs.
 ///
 /// # Example
 /// ```
