@@ -32,7 +32,7 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     Demo(commands::demo::Args),
-    Fit(commands::fit::Args),
+    Fit(Box<commands::fit::Args>),
     Infer(commands::infer::Args),
     Query(commands::query::Args),
     Map(commands::map::Args),

@@ -376,7 +376,7 @@ fn an_engine_without_log_z_is_refused_with_a_reason() {
     assert_eq!(
         found.notes,
         ["log_likelihood and kullback could not be had: gibbs cannot give a likelihood: it has no log Z; \
-          exact engines, mean-field, tap, linear-response and bethe have it"]
+          all engines but gibbs have it"]
     );
 }
 

@@ -142,7 +142,20 @@ fn info_tells_size_structure_and_engines() {
         answer["engines"].as_array().unwrap().iter().map(|engine| engine["name"].as_str().unwrap()).collect();
     assert_eq!(
         names,
-        ["decimate", "eliminate", "enumerate", "mean-field", "tap", "linear-response", "bethe", "gibbs"]
+        [
+            "decimate",
+            "eliminate",
+            "enumerate",
+            "mean-field",
+            "mixture",
+            "structured",
+            "trw",
+            "tap",
+            "linear-response",
+            "bethe",
+            "gibbs",
+            "ais"
+        ]
     );
     assert_eq!(answer["decimation_order"].as_array().unwrap().len(), 3);
     room.ok("make full -n 6 -o k6.json");
@@ -256,7 +269,7 @@ fn what_cannot_be_had_is_null_with_a_note() {
     }
     let note = String::from_utf8(output.stderr).unwrap();
     assert!(
-        note.contains("gibbs cannot give a likelihood: it has no log Z; exact engines, mean-field, tap, linear-response and bethe have it"),
+        note.contains("gibbs cannot give a likelihood: it has no log Z; all engines but gibbs have it"),
         "{note}"
     );
 }

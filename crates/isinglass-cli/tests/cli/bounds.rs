@@ -78,7 +78,7 @@ fn the_likelihood_of_a_table_is_bracketed_with_hidden_units_and_missing_cells() 
     room.ok("make two-layer --visible 6 --hidden 5 --visible-links full --hidden-links full --coupling uniform:-0.7,0.7 --bias uniform:-0.5,0.5 -o m.json");
     room.ok("make full --units 6 -o v.json --coupling 0.1");
     room.ok("sample v.json -n 40 -o plain.csv");
-    let plain = room.read("plain.csv").replace("x", "v");
+    let plain = room.read("plain.csv").replace('x', "v");
     let with_gaps: Vec<String> = plain
         .lines()
         .enumerate()

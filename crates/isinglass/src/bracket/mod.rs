@@ -109,10 +109,10 @@ impl Bounds {
     /// # Errors
     /// An engine that is no bound; what the engines say if no engine of a side can do the job.
     pub fn log_z(&self, machine: &Machine, evidence: &Evidence, pairs: Pairs) -> Result<Bracket> {
-        let below = self.from_below().bound(machine, evidence, pairs)?;
+        let below = self.largest_lower().bound(machine, evidence, pairs)?;
         let above = match below.answer.guarantee {
             Guarantee::Exact => below.clone(),
-            _ => self.from_above().bound(machine, evidence, pairs)?,
+            _ => self.smallest_upper().bound(machine, evidence, pairs)?,
         };
         Ok(Bracket { below, above })
     }
@@ -132,12 +132,12 @@ impl Bounds {
         let gain = |clamped: &Best<'_>, free: &Best<'_>| {
             InformationGain::new(Phases { clamped, free }, machine, table, 0.0)?.gain(machine)
         };
-        let lower = gain(&clamped.from_below(), &free.from_above())?;
+        let lower = gain(&clamped.largest_lower(), &free.smallest_upper())?;
         if lower.guarantee == Guarantee::Exact {
             let Gain { value, guarantee, diagnostics } = lower;
             return Ok(LikelihoodBracket { lower: value, upper: value, guarantee, diagnostics });
         }
-        let upper = gain(&clamped.from_above(), &free.from_below())?;
+        let upper = gain(&clamped.smallest_upper(), &free.largest_lower())?;
         Ok(LikelihoodBracket {
             lower: lower.value,
             upper: upper.value,
@@ -146,11 +146,11 @@ impl Bounds {
         })
     }
 
-    fn from_below(&self) -> Best<'_> {
+    fn largest_lower(&self) -> Best<'_> {
         Best { side: Side::Below, engines: &self.below }
     }
 
-    fn from_above(&self) -> Best<'_> {
+    fn smallest_upper(&self) -> Best<'_> {
         Best { side: Side::Above, engines: &self.above }
     }
 }

@@ -1,7 +1,9 @@
 //! The choice `auto`: an exact engine whenever its cost is within the budget.
 
 use super::exact::pinned::clamp_pinned;
-use super::{Budget, Decimate, Eliminate, Engine, Enumerate, Gibbs, Guarantee, variational};
+use super::{
+    Ais, AisSettings, Budget, Decimate, Eliminate, Engine, Enumerate, Gibbs, Guarantee, variational,
+};
 use crate::{Error, Evidence, Machine, Result};
 
 /// What an engine would do for a machine.
@@ -29,7 +31,8 @@ pub struct Offer {
 /// let chain = Machine::from_graph(topology::chain(1000));
 /// let offers = auto::offers(&chain, &Evidence::none(1000), Budget::default())?;
 /// let able: Vec<&str> = offers.iter().filter(|offer| offer.available).map(|offer| offer.engine).collect();
-/// assert_eq!(able, ["decimate", "eliminate", "mean-field", "tap", "linear-response", "bethe", "gibbs"]);
+/// assert_eq!(able[..4], ["decimate", "eliminate", "mean-field", "mixture"]);
+/// assert_eq!(able[4..], ["structured", "trw", "tap", "linear-response", "bethe", "gibbs", "ais"]);
 /// # Ok::<(), isinglass::Error>(())
 /// ```
 pub fn offers(machine: &Machine, evidence: &Evidence, budget: Budget) -> Result<Vec<Offer>> {
@@ -49,7 +52,8 @@ pub fn offers(machine: &Machine, evidence: &Evidence, budget: Budget) -> Result<
         Eliminate::new(budget).estimate(machine, &free).offer(Eliminate::NAME),
         enumeration(count, budget),
     ];
-    offers.extend(variational::offers(machine, &free, budget)?);
+    let width = offers[1].order.as_ref().map(|order| order.1);
+    offers.extend(variational::offers(machine, &free, width, budget)?);
     offers.push(Offer {
         engine: Gibbs::NAME,
         available: gibbs.check(count).is_ok(),
@@ -58,7 +62,22 @@ pub fn offers(machine: &Machine, evidence: &Evidence, budget: Budget) -> Result<
         order: None,
         cost: sampling,
     });
+    offers.push(annealing(machine, count, budget));
     Ok(offers)
+}
+
+fn annealing(machine: &Machine, free_units: usize, budget: Budget) -> Offer {
+    let ais = Ais::default();
+    let bytes = ais.bytes(free_units, machine.graph().edges().len());
+    let AisSettings { chains, temperatures, .. } = ais.settings;
+    Offer {
+        engine: Ais::NAME,
+        available: bytes <= u128::from(budget.0),
+        answers: Guarantee::Estimate,
+        bytes: Some(bytes),
+        order: None,
+        cost: format!("{chains} runs through {temperatures} temperatures, {}", Budget::bytes(bytes)),
+    }
 }
 
 fn enumeration(free_units: usize, budget: Budget) -> Offer {

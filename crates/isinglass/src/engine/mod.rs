@@ -34,7 +34,7 @@ use crate::search::ModeFinder;
 use crate::{Evidence, Machine, Result};
 
 /// What to say where an engine without log Z was asked for one.
-pub(crate) const WITH_LOG_Z: &str = "exact engines, mean-field, tap, linear-response and bethe have it";
+pub(crate) const WITH_LOG_Z: &str = "all engines but gibbs have it";
 
 /// A way to compute expectations of a machine.
 ///

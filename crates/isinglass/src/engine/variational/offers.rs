@@ -3,13 +3,21 @@
 use super::couplings::{Couplings, pairs_among};
 use super::panel::Panel;
 use super::response::Plan;
-use super::{Bethe, LinearResponse, MeanField, Tap, VariationalSettings, bethe};
+use super::{
+    Bethe, LinearResponse, MeanField, Mixture, Structured, StructuredSettings, Tap, Trw, VariationalSettings,
+    bethe,
+};
 use crate::engine::auto::Offer;
 use crate::engine::{Budget, Guarantee};
-use crate::{Machine, Result};
+use crate::{Error, Machine, Result};
 
-/// An offer of each engine, for the free units of a machine.
-pub(in crate::engine) fn offers(machine: &Machine, free: &[usize], budget: Budget) -> Result<Vec<Offer>> {
+/// An offer of each engine, for the free units of a machine; `width` is the treewidth found for them, if any is known.
+pub(in crate::engine) fn offers(
+    machine: &Machine,
+    free: &[usize],
+    width: Option<usize>,
+    budget: Budget,
+) -> Result<Vec<Offer>> {
     let pairs = pairs_among(machine, free);
     let field = |with_squares| {
         Couplings::bytes(free.len(), pairs.len(), with_squares) + Panel::bytes(machine.units(), free.len(), 1)
@@ -33,8 +41,29 @@ pub(in crate::engine) fn offers(machine: &Machine, free: &[usize], budget: Budge
         cost: format!("{what}, {}", Budget::bytes(bytes)),
     };
     let approximation = or_exact(apart, Guarantee::Approximation);
+    let lower = or_exact(apart, Guarantee::LowerBound);
+    let (mixture, trw) = (Mixture::default(), Trw::default());
+    let around = format!("the best distribution on a subgraph of treewidth {}", Structured::default().width);
+    let settings = StructuredSettings { budget, ..StructuredSettings::default() };
+    let kept = match (Structured { settings, ..Structured::default() }).estimate(machine, free) {
+        Ok((bytes, answers)) => offer(Structured::NAME, answers, bytes, &around),
+        Err(Error::OverBudget { needed, .. }) => {
+            offer(Structured::NAME, Guarantee::LowerBound, needed, &around)
+        }
+        Err(error) => return Err(error),
+    };
+    let whole = width.is_some_and(|width| width <= trw.width);
+    let subgraphs = format!("subgraphs of treewidth {}", trw.width);
     Ok(vec![
-        offer(MeanField::NAME, or_exact(apart, Guarantee::LowerBound), field(false), "a fixed point"),
+        offer(MeanField::NAME, lower, field(false), "a fixed point"),
+        offer(
+            Mixture::NAME,
+            lower,
+            mixture.bytes(machine, free.len()),
+            &format!("a fixed point of {} components", mixture.components),
+        ),
+        kept,
+        offer(Trw::NAME, or_exact(whole, Guarantee::UpperBound), trw.bytes(machine, free), &subgraphs),
         offer(Tap::NAME, approximation, field(true), "a fixed point"),
         offer(LinearResponse::NAME, approximation, response, &format!("a fixed point {how}")),
         offer(Bethe::NAME, or_exact(forest, Guarantee::Approximation), messages, "messages"),

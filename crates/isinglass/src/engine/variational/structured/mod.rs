@@ -76,7 +76,6 @@ impl Structured {
     /// The bytes of a Q for the free units of a machine, and whether it is the machine itself: what [`Engine::expectations`] would take.
     ///
     /// *Complexity*: that of choosing the subgraphs.
-    #[expect(dead_code, reason = "for the offers, which do not ask yet")]
     pub(in crate::engine) fn estimate(&self, machine: &Machine, free: &[usize]) -> Result<(u128, Guarantee)> {
         let solver = Solver::new(machine, free, self)?;
         Ok((solver.bytes() + solver.row_bytes(), solver.guarantee()))
