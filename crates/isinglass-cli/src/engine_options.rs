@@ -179,8 +179,16 @@ impl EngineOptions {
 
     /// The engine `mixture`.
     pub(crate) fn mixture(&self, seed: u64) -> Mixture {
-        let components = self.components.unwrap_or(Mixture::default().components);
-        Mixture { components, settings: self.variational(seed) }
+        let usual = Mixture::default();
+        let settings = VariationalSettings {
+            sweeps: self.max_sweeps.unwrap_or(usual.settings.sweeps),
+            starts: self.starts.unwrap_or(usual.settings.starts),
+            anneal: self.anneal,
+            seed,
+            budget: self.budget,
+            ..usual.settings
+        };
+        Mixture { components: self.components.unwrap_or(usual.components), settings }
     }
 
     /// The engine `structured`.
