@@ -188,7 +188,7 @@ fn moments_are_the_derivatives_of_the_bound() {
     }
 }
 
-/// A machine and its mirror image, every bias with the other sign, have the same modes; from mirrored data learning must see no difference.
+/// Without biases no value is preferred, and two components find both modes.
 #[test]
 fn a_symmetric_machine_gets_both_of_its_modes() {
     for strength in [0.2, 0.3, 0.5] {

@@ -32,7 +32,7 @@ use crate::{Evidence, Machine, Result};
 /// lowers the bound; so it is a bound wherever the search is stopped. Means are `Σ_l α_l m_li` and pair moments `Σ_l α_l m_li m_lj` (eq. 28), which at the optimum are the derivatives of the bound.
 ///
 /// *Complexity*: for each sweep and row, that of mean field times the number L of components, and L² for each unit. *Accuracy*: one component is mean field. On ten fully connected units with weights and biases uniform on (−1, 1),
-/// annealed, eight components leave about a seventh of its gap in log Z and a fiftieth of its squared error in pair moments.
+/// annealed, eight components leave about a seventh of its gap in log Z and a sixtieth of its squared error in pair moments.
 /// Exact, and called so, where no two free units are coupled. *When it fails*: there are more modes than components; or the components, which begin near each other, end in the same mode: annealing and more starts help.
 ///
 /// `converged` says that no mean of a component or smoothing distribution, and no mixing coefficient, violates its equation by more than the tolerance; components with a mixing coefficient below the tolerance do not count. Such
