@@ -68,7 +68,7 @@ proptest! {
             .and_then(|machine| machine.with_names(names))
             .and_then(|machine| machine.with_roles(vec![first, Visible, Visible, Visible, Hidden, Hidden]))
             .unwrap();
-        let table = Table::from_rows(&names[..4], cells.chunks(4)).unwrap();
+        let table = Table::from_rows(names[..4].iter().copied(), cells.chunks(4)).unwrap();
         let exact = Enumerate::default();
         let truth = score::score(&machine, &table, Phases { clamped: &exact, free: &exact }).unwrap();
         let truth = truth.log_likelihood.unwrap();
