@@ -6,10 +6,10 @@ mod common;
 
 use std::ops::ControlFlow;
 
-use common::close;
+use common::{check_gradient, close};
 use isinglass::engine::{Annealing, VariationalSettings};
 use isinglass::learn::{
-    InformationGain, Learner, Likelihood, Method, Objective, Observer, OptimizerSettings, Phases, Step,
+    InformationGain, Learner, Likelihood, Method, Observer, OptimizerSettings, Phases, Step,
 };
 use isinglass::topology::{self, Numbers};
 use isinglass::{Engine, Enumerate, Machine, MeanField, Mixture, Result, Table, score};
@@ -98,17 +98,6 @@ fn the_gradient_is_that_of_both_bounds() {
     let mean_field = MeanField { settings };
     for clamped in [&mixture as &dyn Engine, &mean_field] {
         let gain = InformationGain::new(Phases { clamped, free: &mixture }, &machine, &table, 0.01).unwrap();
-        let at = gain.parameters_of(&machine);
-        let mut gradient = vec![0.0; at.len()];
-        gain.value_and_gradient(&at, &mut gradient).unwrap();
-        for k in 0..at.len() {
-            let value = |shift: f64| {
-                let mut moved = at.clone();
-                moved[k] += shift;
-                gain.value(&moved).unwrap()
-            };
-            let step = 1e-4;
-            close(gradient[k], (value(step) - value(-step)) / (2.0 * step), 1e-5, clamped.name());
-        }
+        check_gradient(&gain, &gain.parameters_of(&machine), 1e-5, clamped.name());
     }
 }

@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::close;
+use common::{check_gradient, close};
 use isinglass::engine::{Around, VariationalSettings};
 use isinglass::learn::{
     Factorized, InformationGain, Learner, Likelihood, Method, NoObserver, Objective, OptimizerSettings,
@@ -53,18 +53,7 @@ fn gradients_are_those_of_the_approximate_likelihood() {
     for engine in engines() {
         let phases = Phases { clamped: &*engine, free: &*engine };
         let gain = InformationGain::new(phases, &machine, &table, 0.01).unwrap();
-        let at = gain.parameters_of(&machine);
-        let mut gradient = vec![0.0; at.len()];
-        gain.value_and_gradient(&at, &mut gradient).unwrap();
-        for k in 0..at.len() {
-            let value = |shift: f64| {
-                let mut moved = at.clone();
-                moved[k] += shift;
-                gain.value(&moved).unwrap()
-            };
-            let step = 1e-4;
-            close(gradient[k], (value(step) - value(-step)) / (2.0 * step), 1e-6, engine.name());
-        }
+        check_gradient(&gain, &gain.parameters_of(&machine), 1e-6, engine.name());
         assert!(gain.gradient_is_of_value());
     }
     for engine in responses() {

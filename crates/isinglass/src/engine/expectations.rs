@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::Budget;
 use crate::{Error, Graph, Machine, Result};
 
 /// What kind of answer this is. Nothing is called exact that is not.
@@ -101,6 +102,19 @@ impl PairMoments {
             Pairs::Edges => graph.edges().len(),
             Pairs::All => graph.units() * graph.units().saturating_sub(1) / 2,
         }
+    }
+
+    /// Refuse more than the budget has room for; those of all pairs take some copies on the way.
+    pub(crate) fn check(
+        engine: &'static str,
+        pairs: Pairs,
+        graph: &Graph,
+        copies_of_all: u128,
+        budget: Budget,
+    ) -> Result<()> {
+        let count = Self::count(pairs, graph);
+        let copies = if pairs == Pairs::All { copies_of_all } else { 1 };
+        budget.check(engine, 8 * copies * count as u128, || format!("the moments of {count} pairs"))
     }
 
     /// Fill in the moment of each pair asked for.

@@ -5,6 +5,7 @@
 
 pub(crate) mod structure;
 
+use isinglass::learn::Objective;
 use isinglass::search::ModeFinder;
 use isinglass::topology::{self, Links, Neighbours};
 use isinglass::{
@@ -278,5 +279,21 @@ pub(crate) fn check_equal(found: &Expectations, expected: &Expectations, toleran
     assert_eq!(found.correlations.values.len(), expected.correlations.values.len());
     for (x, y) in found.correlations.values.iter().zip(&expected.correlations.values) {
         close(*x, *y, tolerance, "pair moment");
+    }
+}
+
+/// The gradient of an objective against differences of its value, over a small step.
+#[track_caller]
+pub(crate) fn check_gradient(objective: &dyn Objective, at: &[f64], tolerance: f64, what: &str) {
+    const STEP: f64 = 1e-4;
+    let mut gradient = vec![0.0; at.len()];
+    objective.value_and_gradient(at, &mut gradient).unwrap();
+    for k in 0..at.len() {
+        let value = |shift: f64| {
+            let mut moved = at.to_vec();
+            moved[k] += shift;
+            objective.value(&moved).unwrap()
+        };
+        close(gradient[k], (value(STEP) - value(-STEP)) / (2.0 * STEP), tolerance, what);
     }
 }

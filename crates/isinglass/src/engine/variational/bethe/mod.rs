@@ -71,14 +71,6 @@ pub struct Bethe {
 impl Bethe {
     /// The name by which users choose the engine.
     pub const NAME: &'static str = "bethe";
-
-    /// Refuse more pair moments than the budget has room for; those of all pairs take a second array on the way.
-    fn check_pairs(&self, machine: &Machine, pairs: Pairs) -> Result<()> {
-        let count = PairMoments::count(pairs, machine.graph());
-        let copies = if pairs == Pairs::All { 2 } else { 1 };
-        let what = || format!("the moments of {count} pairs");
-        self.settings.budget.check(Self::NAME, 8 * copies * count as u128, what)
-    }
 }
 
 impl Engine for Bethe {
@@ -88,7 +80,7 @@ impl Engine for Bethe {
 
     fn expectations(&self, machine: &Machine, evidence: &Evidence, pairs: Pairs) -> Result<Expectations> {
         machine.check_evidence(evidence)?;
-        self.check_pairs(machine, pairs)?;
+        PairMoments::check(Self::NAME, pairs, machine.graph(), 2, self.settings.budget)?;
         let evidence = clamp_pinned(machine, evidence, &[]);
         let free: Vec<usize> = evidence.free().collect();
         let solver = Solver::new(machine, &free, &self.settings)?;

@@ -94,10 +94,7 @@ impl Engine for Structured {
 
     fn expectations(&self, machine: &Machine, evidence: &Evidence, pairs: Pairs) -> Result<Expectations> {
         machine.check_evidence(evidence)?;
-        let count = PairMoments::count(pairs, machine.graph());
-        self.settings
-            .budget
-            .check(Self::NAME, 8 * count as u128, || format!("the moments of {count} pairs"))?;
+        PairMoments::check(Self::NAME, pairs, machine.graph(), 1, self.settings.budget)?;
         let free: Vec<usize> = evidence.free().collect();
         let solver = Solver::new(machine, &free, self)?;
         let solved = solver.solve(evidence.cells(), pairs);

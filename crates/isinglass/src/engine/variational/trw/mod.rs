@@ -95,14 +95,6 @@ impl Trw {
         }
         self.settings.check()
     }
-
-    /// Refuse more pair moments than the budget has room for; those of all pairs take two more arrays on the way.
-    fn check_pairs(&self, machine: &Machine, pairs: Pairs) -> Result<()> {
-        let count = PairMoments::count(pairs, machine.graph());
-        let copies = if pairs == Pairs::All { 3 } else { 1 };
-        let what = || format!("the moments of {count} pairs");
-        self.settings.budget.check(Self::NAME, 8 * copies * count as u128, what)
-    }
 }
 
 impl Engine for Trw {
@@ -112,7 +104,7 @@ impl Engine for Trw {
 
     fn expectations(&self, machine: &Machine, evidence: &Evidence, pairs: Pairs) -> Result<Expectations> {
         machine.check_evidence(evidence)?;
-        self.check_pairs(machine, pairs)?;
+        PairMoments::check(Self::NAME, pairs, machine.graph(), 3, self.settings.budget)?;
         let evidence = clamp_pinned(machine, evidence, &[]);
         let free: Vec<usize> = evidence.free().collect();
         let solver = Solver::new(self, machine, &free, 1)?;
