@@ -9,7 +9,7 @@ use common::{
 };
 use isinglass::engine::TrwSettings;
 use isinglass::topology::{self, Neighbours, Numbers};
-use isinglass::{Budget, Engine, Error, Evidence, Graph, Guarantee, Machine, Pairs, Trw, Unit};
+use isinglass::{Budget, Decimate, Engine, Error, Evidence, Graph, Guarantee, Machine, Pairs, Trw, Unit};
 use proptest::prelude::*;
 
 fn trw(width: usize) -> Trw {
@@ -275,4 +275,16 @@ fn what_makes_no_sense_is_refused() {
     ));
     let huge = machine.clone().with_parameters(vec![1e300; 15], vec![0.0; 6]).unwrap();
     assert!(matches!(trw(2).expectations(&huge, &nothing, Pairs::None), Err(Error::Numerical { .. })));
+}
+
+/// One subgraph is enough for a chain, and takes no room for others.
+#[test]
+fn long_chains_are_exact() {
+    let numbers = Numbers::Uniform { low: -1.0, high: 1.0 };
+    let chain = Machine::from_graph(topology::chain(100_000)).with_numbers(&numbers, &numbers, 2).unwrap();
+    let nothing = Evidence::none(100_000);
+    let found = Trw::default().expectations(&chain, &nothing, Pairs::Edges).unwrap();
+    let exact = Decimate::default().expectations(&chain, &nothing, Pairs::Edges).unwrap();
+    assert_eq!(found.guarantee, Guarantee::Exact);
+    close(found.log_z.unwrap(), exact.log_z.unwrap(), 1e-9, "log Z");
 }

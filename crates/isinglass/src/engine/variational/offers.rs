@@ -63,7 +63,7 @@ pub(in crate::engine) fn offers(
             &format!("a fixed point of {} components", mixture.components),
         ),
         kept,
-        offer(Trw::NAME, or_exact(whole, Guarantee::UpperBound), trw.bytes(machine, free), &subgraphs),
+        offer(Trw::NAME, or_exact(whole, Guarantee::UpperBound), trw.bytes(machine, free)?, &subgraphs),
         offer(Tap::NAME, approximation, field(true), "a fixed point"),
         offer(LinearResponse::NAME, approximation, response, &format!("a fixed point {how}")),
         offer(Bethe::NAME, or_exact(forest, Guarantee::Approximation), messages, "messages"),

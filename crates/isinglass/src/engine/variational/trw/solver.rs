@@ -9,7 +9,7 @@ use crate::engine::exact::Structure;
 use crate::engine::exact::digits::guarantee;
 use crate::engine::fields::Fields;
 use crate::engine::{Diagnostics, Guarantee, Iteration};
-use crate::{Machine, Result};
+use crate::{Graph, Machine, Result};
 
 /// Energies beyond this would overflow in sums and differences.
 const SCALE: f64 = 1e280;
@@ -57,7 +57,7 @@ impl<'a> Solver<'a> {
         let chosen = choose(graph, engine.width, &strengths, engine.count(), engine.settings.seed);
         let bytes = Split::bytes(graph.units(), graph.edges().len(), engine.width, chosen.len());
         engine.settings.budget.check(Trw::NAME, bytes * threads as u128, || {
-            format!("{} subgraphs of {} free units, {threads} rows at once", chosen.len(), free.len())
+            format!("a set of {} subgraphs of {} free units", chosen.len(), free.len())
         })?;
         let split = Split::new(graph, &structure.biased(), engine.width, &chosen)?;
         Ok(Self { engine, machine, free, structure, weights, chosen, split })
@@ -110,18 +110,12 @@ impl<'a> Solver<'a> {
 
 /// Refuse what will not fit the budget on some number of threads, before subgraphs are chosen.
 pub(super) fn check_room(engine: &Trw, machine: &Machine, free: &[usize], threads: usize) -> Result<()> {
-    engine.settings.budget.check(Trw::NAME, engine.bytes(machine, free) * threads as u128, || {
-        format!("subgraphs of {} free units, {threads} rows at once", free.len())
+    let structure = Structure::new(machine, free)?;
+    let bytes = engine.bytes_of(&structure.graph) * threads as u128;
+    engine.settings.budget.check(Trw::NAME, bytes, || {
+        let rows = if threads == 1 { String::new() } else { format!(", {threads} times at once,") };
+        format!("a set of subgraphs of {} free units{rows}", free.len())
     })
-}
-
-fn edges_among(machine: &Machine, free: &[usize]) -> usize {
-    let graph = machine.graph();
-    if free.len() == graph.units() {
-        return graph.edges().len();
-    }
-    let is_free = |unit: usize| free.binary_search(&unit).is_ok();
-    graph.edges().iter().filter(|&&(a, b)| is_free(a) && is_free(b)).count()
 }
 
 impl Trw {
@@ -131,9 +125,15 @@ impl Trw {
     }
 
     /// About how many bytes a row takes, for the free units of a machine.
-    pub(in crate::engine) fn bytes(&self, machine: &Machine, free: &[usize]) -> u128 {
-        let edges = edges_among(machine, free);
-        let subgraphs = estimated_count(free.len(), edges, self.width, self.count());
-        Split::bytes(free.len(), edges, self.width, subgraphs)
+    pub(in crate::engine) fn bytes(&self, machine: &Machine, free: &[usize]) -> Result<u128> {
+        Ok(self.bytes_of(&Structure::new(machine, free)?.graph))
+    }
+
+    fn bytes_of(&self, graph: &Graph) -> u128 {
+        let (units, edges) = (graph.units(), graph.edges().len());
+        // A graph with more edges has a larger treewidth, and need not be looked at.
+        let whole = edges <= units * self.width && graph.elimination_order(self.width).is_some();
+        let subgraphs = if whole { 1 } else { estimated_count(units, edges, self.width, self.count()) };
+        Split::bytes(units, edges, self.width, subgraphs)
     }
 }
