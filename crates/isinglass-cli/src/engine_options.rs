@@ -40,6 +40,17 @@ pub(crate) enum EngineName {
     Ais,
 }
 
+impl EngineName {
+    /// The engine for rows of a table, where this one is for the whole machine: each row is likely to have one mode even where the machine has many (Lawrence,
+    /// Bishop and Jordan 1998, section 3), and there are many rows.
+    pub(crate) fn for_rows(self) -> Self {
+        match self {
+            Self::Mixture => Self::MeanField,
+            other => other,
+        }
+    }
+}
+
 /// The theory around which `linear-response` is taken.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub(crate) enum AroundName {

@@ -79,33 +79,36 @@ impl EngineOptions {
         })
     }
 
-    /// Engines that bound log Z from both sides: exact where that is within the budget; otherwise all that there are, or the one named on its side.
+    /// Engines that bound log Z from both sides: the one named on its side, and elsewhere an exact one if that is within the budget, otherwise all that there are.
     pub(crate) fn bounds(
         &self,
         machine: &Machine,
         evidence: &Evidence,
         common: &Common,
     ) -> anyhow::Result<Bounds> {
-        if self.engine == EngineName::Auto
-            && let Choice::Exact { engine, reason } = auto::choose(machine, evidence, self.budget)?
-        {
-            common.note(&format!("engine: {reason}"));
-            return Ok(Bounds::exact(engine));
-        }
-        let best =
-            Bounds::best(self.mixture(common.seed), self.structured(common.seed), self.trw(common.seed));
-        let Some(engine) = self.named(self.engine, common) else {
-            return Ok(best);
+        let best = || {
+            let best =
+                Bounds::best(self.mixture(common.seed), self.structured(common.seed), self.trw(common.seed));
+            Ok::<_, isinglass::Error>(match auto::choose(machine, evidence, self.budget)? {
+                Choice::Exact { engine, reason } => {
+                    common.note(&format!("engine: {reason}"));
+                    best.with_exact(engine)
+                }
+                Choice::Sampling { .. } => best,
+            })
         };
-        match self.engine {
-            EngineName::Enumerate | EngineName::Decimate | EngineName::Eliminate => Ok(Bounds::exact(engine)),
-            EngineName::MeanField | EngineName::Mixture | EngineName::Structured => {
-                Ok(Bounds { below: vec![engine.into()], ..best })
+        match (self.engine, self.named(self.engine, common)) {
+            (_, None) => Ok(best()?),
+            (EngineName::Enumerate | EngineName::Decimate | EngineName::Eliminate, Some(engine)) => {
+                Ok(Bounds::exact(engine))
             }
-            EngineName::Trw => Ok(best),
-            _ => {
-                Err(Usage(format!("--bracket: the engine {} bounds log Z from no side", engine.name()))
-                    .into())
+            (EngineName::MeanField | EngineName::Mixture | EngineName::Structured, Some(engine)) => {
+                Ok(Bounds { below: vec![engine.into()], ..best()? })
+            }
+            (EngineName::Trw, Some(engine)) => Ok(Bounds { above: vec![engine.into()], ..best()? }),
+            (_, Some(engine)) => {
+                let problem = format!("--bracket: the engine {} bounds log Z from no side", engine.name());
+                Err(Usage(problem).into())
             }
         }
     }

@@ -183,20 +183,38 @@ pub(crate) fn importance(diagnostics: &Diagnostics) -> Option<Value> {
     })
 }
 
-/// What to say when a method did not converge.
-pub(crate) fn warn_unless_converged(common: &crate::options::Common, diagnostics: &Diagnostics) {
+/// What to say when a method did not converge; `engine` where it is not the only one at work.
+pub(crate) fn warn_unless_converged(
+    common: &crate::options::Common,
+    engine: &str,
+    guarantee: Guarantee,
+    diagnostics: &Diagnostics,
+) {
     if diagnostics.converged {
         return;
     }
     match (diagnostics.iteration, diagnostics.importance) {
-        (Some(iteration), _) => common.note(&format!(
-            "warning: no fixed point was reached in {} (its equations are violated by up to {:.1e}); \
-             take more --max-sweeps, other --starts, --anneal, or another engine",
-            count(iteration.sweeps, "sweep"),
-            iteration.residual
-        )),
+        (Some(iteration), _) => {
+            let advice = match (guarantee, engine) {
+                (Guarantee::LowerBound | Guarantee::UpperBound, "mean-field" | "mixture") => {
+                    "the bound holds all the same; more --max-sweeps, --starts or --anneal may make it better"
+                }
+                (Guarantee::LowerBound, "structured") => {
+                    "the bound holds all the same; more --max-sweeps or --starts may make it better"
+                }
+                (Guarantee::LowerBound | Guarantee::UpperBound, _) => {
+                    "the bound holds all the same; more --max-sweeps may make it better"
+                }
+                _ => "take more --max-sweeps, other --starts, --anneal, or another engine",
+            };
+            common.note(&format!(
+                "warning: {engine}: no fixed point was reached in {} (its equations are violated by up to {:.1e}); {advice}",
+                count(iteration.sweeps, "sweep"),
+                iteration.residual
+            ));
+        }
         (None, Some(importance)) => common.note(&format!(
-            "warning: few of the runs count ({:.0} of {}), so that the standard errors are too small; take more --temperatures and --chains",
+            "warning: {engine}: few of the runs count ({:.0} of {}), so that the standard errors are too small; take more --temperatures and --chains",
             importance.effective_samples, importance.runs
         )),
         (None, None) => common.note(

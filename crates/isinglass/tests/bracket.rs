@@ -12,8 +12,8 @@ use isinglass::engine::{Annealing, StructuredSettings, TrwSettings, VariationalS
 use isinglass::learn::Phases;
 use isinglass::topology::{self, Numbers};
 use isinglass::{
-    Bethe, Engine, Enumerate, Error, Evidence, Guarantee, Machine, MeanField, Mixture, Pairs, Structured,
-    Table, Trw, score,
+    Bethe, Engine, Enumerate, Error, Evidence, Guarantee, Machine, MeanField, Mixture, Pairs, Role,
+    Structured, Table, Trw, score,
 };
 use proptest::prelude::*;
 
@@ -137,4 +137,24 @@ fn the_best_of_each_side_is_kept_and_what_is_no_bound_is_refused() {
         let error = ask(below, above).unwrap_err();
         assert!(matches!(error, Error::CannotDo { .. }) && error.to_string().contains(problem), "{error}");
     }
+}
+
+/// Where both sides come within rounding of log Z, an exact answer is taken for both.
+#[test]
+fn an_exact_answer_leaves_no_width() {
+    let coupling = [1e-12; 3].to_vec();
+    let biases = vec![661_576.128_833_201_7, 181_955.442_158_167_25, -114_422.252_177_026_36, 77_934.844];
+    let machine = Machine::from_graph(topology::chain(4)).with_parameters(coupling, biases).unwrap();
+    for below in [vec![Arc::new(Mixture::default()) as Arc<dyn Engine>], Bounds::default().below] {
+        let bounds = Bounds { below, ..Bounds::default() };
+        let bracket = bounds.log_z(&machine, &Evidence::none(4), Pairs::None).unwrap();
+        assert!(bracket.width() >= 0.0, "{bracket:?}");
+    }
+    let bracket = Bounds::default().log_z(&machine, &Evidence::none(4), Pairs::None).unwrap();
+    assert_eq!((bracket.width(), bracket.below.answer.guarantee), (0.0, Guarantee::Exact));
+    let table = Table::from_rows(["x0", "x1"], [[1, -1], [0, 1]]).unwrap();
+    let machine = machine.with_roles([vec![Role::Visible; 2], vec![Role::Hidden; 2]].concat()).unwrap();
+    let bounds = Bounds::default();
+    let found = Bounds::log_likelihood(&machine, &table, &bounds, &bounds).unwrap();
+    assert_eq!((found.guarantee, found.upper - found.lower), (Guarantee::Exact, 0.0));
 }

@@ -305,3 +305,27 @@ fn what_cannot_be_done_is_refused() {
     assert!(matches!(refusal(Mixture { components: 2, settings: sweeps }), Error::Invalid { .. }));
     assert!(mixture(2).components_of(&machine, &Evidence::none(3)).is_err());
 }
+
+/// On glassy lattices components easily end in modes worse than the one of mean field.
+#[test]
+fn a_mixture_is_never_below_mean_field() {
+    let numbers = Numbers::Normal { mean: 0.0, deviation: 1.0 };
+    let small = Numbers::Normal { mean: 0.0, deviation: 0.2 };
+    for seed in 0..20 {
+        let graph = topology::grid(7, 7, topology::Neighbours::Four);
+        let machine = Machine::from_graph(graph).with_numbers(&numbers, &small, seed).unwrap();
+        let nothing = Evidence::none(49);
+        for sweeps in [1, 3, 10_000] {
+            let bound = |components: usize| {
+                let settings = VariationalSettings { sweeps, ..Mixture::default().settings };
+                let engine = Mixture { components, settings };
+                engine.expectations(&machine, &nothing, Pairs::None).unwrap().log_z.unwrap()
+            };
+            let alone = bound(1);
+            for components in [2, 5] {
+                let found = bound(components);
+                assert!(found >= alone - 1e-9, "{seed} {sweeps} {components}: {found} {alone}");
+            }
+        }
+    }
+}

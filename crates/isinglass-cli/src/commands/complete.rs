@@ -54,7 +54,7 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
     for note in &found.notes {
         common.note(&format!("note: {note}"));
     }
-    report::warn_unless_converged(common, &found.diagnostics);
+    report::warn_unless_converged(common, engine.unwrap_or("complete"), found.guarantee, &found.diagnostics);
     let form = if args.probabilities { CellForm::Numbers } else { CellForm::Words };
     let row = |row: usize, cells: &mut Vec<f64>| {
         let distinct = table.distinct_of()[row] as usize;

@@ -133,7 +133,7 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
     if !fit.converged {
         common.note(&format!("warning: not converged: {}", fit.stopped));
     }
-    report::warn_unless_converged(common, &fit.diagnostics);
+    report::warn_unless_converged(common, engine.unwrap_or(learner), fit.guarantee, &fit.diagnostics);
     let seconds = began.elapsed().as_secs_f64();
     if common.json {
         let objective: Vec<f64> = fit.history.iter().map(|step| step.objective).collect();
@@ -343,13 +343,9 @@ impl Args {
         })
     }
 
-    /// The engine with the table's cells clamped. Each row is likely to have one mode even where the machine has many (Lawrence, Bishop and Jordan 1998, section 3).
+    /// The engine with the table's cells clamped.
     fn clamped_name(&self) -> EngineName {
-        let usual = match self.engine.engine {
-            EngineName::Mixture => EngineName::MeanField,
-            other => other,
-        };
-        self.clamped_engine.unwrap_or(usual)
+        self.clamped_engine.unwrap_or(self.engine.engine.for_rows())
     }
 
     fn fit_in_closed_form(&self, start: &Machine, table: &Table, common: &Common) -> anyhow::Result<Done> {

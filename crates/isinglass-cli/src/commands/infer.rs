@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use anyhow::Context;
 use clap::{Args as ClapArgs, ValueEnum};
 use isinglass::bracket::Bracket;
-use isinglass::{Cumulants, Evidence, Expectations, Machine, PairMoments, Pairs};
+use isinglass::{Cumulants, Evidence, Expectations, Guarantee, Machine, PairMoments, Pairs};
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
@@ -71,7 +71,7 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
     }
     let engine = args.engine.choose(&machine, &evidence, Task::Answer, common)?;
     let answer = engine.expectations(&machine, &evidence, args.pairs.into()).map_err(report::with_advice)?;
-    report::warn_unless_converged(common, &answer.diagnostics);
+    report::warn_unless_converged(common, engine.name(), answer.guarantee, &answer.diagnostics);
     warn_of_impossible(common, engine.name(), &answer);
     if !engine.has_log_z() {
         common.note(&format!("note: the engine {} has no log Z", engine.name()));
@@ -104,7 +104,7 @@ fn run_bracket(args: &Args, machine: &Machine, evidence: &Evidence, common: &Com
     let bracket = bounds.log_z(machine, evidence, args.pairs.into()).map_err(report::with_advice)?;
     let shown = if args.engine.engine == EngineName::Trw { &bracket.above } else { &bracket.below };
     for side in [&bracket.below, &bracket.above] {
-        report::warn_unless_converged(common, &side.answer.diagnostics);
+        report::warn_unless_converged(common, side.engine, side.answer.guarantee, &side.answer.diagnostics);
     }
     warn_of_impossible(common, shown.engine, &shown.answer);
     if common.json {
@@ -259,12 +259,22 @@ impl Serialize for ByPair<'_> {
     }
 }
 
+/// How log Z stands to its answer.
+fn sign(guarantee: Guarantee) -> &'static str {
+    match guarantee {
+        Guarantee::LowerBound => ">=",
+        Guarantee::UpperBound => "<=",
+        Guarantee::Approximation | Guarantee::Estimate => "≈",
+        Guarantee::Exact => "=",
+    }
+}
+
 fn plain(machine: &Machine, engine: &str, answer: &Expectations) -> String {
     let mut out = report::provenance(engine, answer.guarantee, &answer.diagnostics);
     if let Some(log_z) = answer.log_z {
         out += &match answer.errors.as_ref().and_then(|errors| errors.log_z) {
             Some(error) => format!("log Z = {log_z:.6} ± {error:.6}\n"),
-            None => format!("log Z = {log_z:.10}\n"),
+            None => format!("log Z {} {log_z:.10}\n", sign(answer.guarantee)),
         };
     }
     let with_error = answer.errors.is_some();

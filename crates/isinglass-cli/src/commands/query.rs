@@ -41,7 +41,7 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
     }
     let engine = args.engine.choose(&machine, &evidence, Task::Answer, common)?;
     let table = engine.joint(&machine, &evidence, &asked).map_err(report::with_advice)?;
-    report::warn_unless_converged(common, &table.diagnostics);
+    report::warn_unless_converged(common, engine.name(), table.guarantee, &table.diagnostics);
     let names: Vec<&str> = asked.iter().map(|&unit| machine.name(unit)).collect();
     let states: Vec<Vec<i8>> =
         (0..table.probabilities.len()).map(|number| JointTable::state(asked.len(), number)).collect();

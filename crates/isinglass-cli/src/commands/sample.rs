@@ -44,7 +44,7 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
         why: "--engine decimate, eliminate, enumerate and gibbs can".into(),
     })?;
     let draws = sampler.draw(&machine, &evidence, args.number, common.seed).map_err(report::with_advice)?;
-    report::warn_unless_converged(common, &draws.diagnostics);
+    report::warn_unless_converged(common, sampler.name(), draws.guarantee, &draws.diagnostics);
     let rows = || draws.cells.chunks_exact(draws.units.max(1));
     let values = args.model.values.into();
     if let Some(mut output) = output {

@@ -51,7 +51,8 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
         (found, ("bracket", cells.name()))
     } else {
         let free = args.engine.choose(&machine, &free_evidence, Task::Answer, common)?;
-        let clamped = args.engine.choose(&machine, &clamped_evidence, Task::Answer, &quiet)?;
+        let job = (&machine, &clamped_evidence);
+        let clamped = args.engine.pick(args.engine.engine.for_rows(), job, Task::Answer, &quiet)?;
         let found = score(&machine, &table, Phases { clamped: &*clamped, free: &*free })?;
         (found, (free.name(), clamped.name()))
     };
@@ -62,7 +63,7 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
     for note in &found.notes {
         common.note(&format!("note: {note}"));
     }
-    report::warn_unless_converged(common, &found.diagnostics);
+    report::warn_unless_converged(common, free, found.guarantee, &found.diagnostics);
     if let Some(divergence) = found.kullback.filter(|divergence| *divergence < 0.0) {
         common.note(&format!(
             "warning: no divergence is below 0: the log Z of engine {} is too small by at least {:.3}, and so is not to be trusted here",
@@ -84,6 +85,7 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
             "pseudo_log_likelihood": found.pseudo_log_likelihood,
             "completion": found.completion,
             "engine": engine,
+            "clamped_engine": (clamped_evidence.free_count() > 0).then_some(clamped),
             "guarantee": found.guarantee.word(),
             "converged": found.diagnostics.converged,
             "kullback_guarantee": found.kullback.map(|_| found.kullback_guarantee.word()),

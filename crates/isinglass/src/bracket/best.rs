@@ -38,7 +38,7 @@ impl Side {
             _ => Err(Error::CannotDo {
                 who: engine.name(),
                 what: format!("bound log Z {}", self.word()),
-                why: format!("its answer is of the kind '{guarantee}'"),
+                why: format!("its answer for this machine is of the kind '{guarantee}'"),
             }),
         }
     }
@@ -53,23 +53,38 @@ pub(super) struct Best<'a> {
 impl Best<'_> {
     /// The best bound for one evidence.
     pub(super) fn bound(&self, machine: &Machine, evidence: &Evidence, pairs: Pairs) -> Result<Bound> {
-        let bounds = self.answers(|engine| {
+        let ask = |engine: &dyn Engine| {
             let answer = engine.expectations(machine, evidence, pairs)?;
             self.side.check(engine, answer.guarantee)?;
             Ok(answer.log_z.map(|log_z| Bound { engine: engine.name(), log_z, answer }))
-        })?;
+        };
+        let mut bounds = self.answers(ask, |bound| bound.answer.guarantee == Guarantee::Exact)?;
+        // What is exact needs no comparison.
+        if let Some(exact) = bounds.pop_if(|bound| bound.answer.guarantee == Guarantee::Exact) {
+            return Ok(exact);
+        }
         let better =
             |best: Bound, new: Bound| if self.side.prefers(new.log_z, best.log_z) { new } else { best };
         bounds.into_iter().reduce(better).ok_or_else(|| self.no_engine())
     }
 
-    /// What the engines answer, in order. Those that cannot do the job are passed over unless none can; then the first says why.
-    fn answers<T>(&self, ask: impl Fn(&dyn Engine) -> Result<Option<T>>) -> Result<Vec<T>> {
+    /// What the engines answer, in order, up to the first that is exact. Those that cannot do the job are passed over unless none can; then the first says why.
+    fn answers<T>(
+        &self,
+        ask: impl Fn(&dyn Engine) -> Result<Option<T>>,
+        is_exact: impl Fn(&T) -> bool,
+    ) -> Result<Vec<T>> {
         let mut found = Vec::new();
         let mut refusal = None;
         for engine in self.engines {
             match ask(&**engine) {
-                Ok(answer) => found.extend(answer),
+                Ok(answer) => {
+                    let ends = answer.as_ref().is_some_and(&is_exact);
+                    found.extend(answer);
+                    if ends {
+                        break;
+                    }
+                }
                 Err(error @ (Error::CannotDo { .. } | Error::OverBudget { .. })) => {
                     refusal.get_or_insert(error);
                 }
@@ -96,11 +111,15 @@ impl Engine for Best<'_> {
 
     /// The best bound of each row. The moments would come from different engines, so there are none.
     fn batch(&self, machine: &Machine, batch: &Batch, _: Ask) -> Result<BatchExpectations> {
-        let answers = self.answers(|engine| {
+        let ask = |engine: &dyn Engine| {
             let answer = engine.batch(machine, batch, Ask::default())?;
             self.side.check(engine, answer.guarantee)?;
             Ok(Some(answer))
-        })?;
+        };
+        let mut answers = self.answers(ask, |answer| answer.guarantee == Guarantee::Exact)?;
+        if let Some(exact) = answers.pop_if(|answer| answer.guarantee == Guarantee::Exact) {
+            return Ok(exact);
+        }
         let mut guarantee = Guarantee::Exact;
         let mut diagnostics = Diagnostics::direct();
         let mut best: Option<Vec<f64>> = None;

@@ -95,8 +95,16 @@ impl Default for Bounds {
 impl Bounds {
     /// One exact engine: a bracket without width.
     pub fn exact(engine: Box<dyn Engine>) -> Self {
+        Self { below: Vec::new(), above: Vec::new() }.with_exact(engine)
+    }
+
+    /// The same with an exact engine, which is asked first; the others serve where its answer is not exact after all, since energies are too large for it.
+    #[must_use]
+    pub fn with_exact(mut self, engine: Box<dyn Engine>) -> Self {
         let engine: Arc<dyn Engine> = engine.into();
-        Self { below: vec![engine.clone()], above: vec![engine] }
+        self.below.insert(0, engine.clone());
+        self.above.insert(0, engine);
+        self
     }
 
     /// All bounds that there are.
@@ -110,10 +118,14 @@ impl Bounds {
     /// An engine that is no bound; what the engines say if no engine of a side can do the job.
     pub fn log_z(&self, machine: &Machine, evidence: &Evidence, pairs: Pairs) -> Result<Bracket> {
         let below = self.largest_lower().bound(machine, evidence, pairs)?;
-        let above = match below.answer.guarantee {
-            Guarantee::Exact => below.clone(),
-            _ => self.smallest_upper().bound(machine, evidence, pairs)?,
-        };
+        if below.answer.guarantee == Guarantee::Exact {
+            return Ok(Bracket { above: below.clone(), below });
+        }
+        let above = self.smallest_upper().bound(machine, evidence, pairs)?;
+        if above.answer.guarantee == Guarantee::Exact && above.log_z < below.log_z {
+            // The lower bound is above it by rounding alone.
+            return Ok(Bracket { below: above.clone(), above });
+        }
         Ok(Bracket { below, above })
     }
 

@@ -18,11 +18,23 @@ const LONGEST_PAUSE: usize = 10;
 /// Rows by which a machine is judged, at even distances, so that every part of the table has its say.
 pub(super) fn some_rows(table: &Table, most: usize) -> Result<Table> {
     let weighed: Vec<usize> = (0..table.distinct_rows()).filter(|&row| table.weight(row) > 0.0).collect();
-    let count = weighed.len().min(most);
     let mut rows = Table::new(table.columns().iter().cloned())?;
-    for k in 0..count {
-        let row = weighed[k * weighed.len() / count];
-        rows.push(table.row(row), table.weight(row))?;
+    if weighed.len() <= most {
+        for row in weighed {
+            rows.push(table.row(row), table.weight(row))?;
+        }
+        return Ok(rows);
+    }
+    // At equal distances along the weights laid end to end: a row of twice the weight is met twice as often.
+    let share = weighed.iter().map(|&row| table.weight(row)).sum::<f64>() / most as f64;
+    let (mut end, mut met) = (0.0, 0);
+    for row in weighed {
+        end += table.weight(row);
+        let times = ((end / share + 0.5).floor() as usize).min(most) - met;
+        if times > 0 {
+            rows.push(table.row(row), times as f64 * share)?;
+            met += times;
+        }
     }
     Ok(rows)
 }

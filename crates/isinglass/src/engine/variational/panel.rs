@@ -84,6 +84,11 @@ impl Panel {
         Self { rows: rows.len(), width, values, fields, shifts }
     }
 
+    /// One row of free units alone, with these fields.
+    pub(super) fn of_fields(fields: &[f64]) -> Self {
+        Self { rows: 1, width: 1, values: Vec::new(), fields: fields.to_vec(), shifts: vec![0.0] }
+    }
+
     /// Write the means of the free units among the values of the clamped ones.
     pub(super) fn insert(&mut self, free: &[usize], means: &[f64]) {
         for (&unit, means) in free.iter().zip(means.chunks_exact(self.width)) {

@@ -2,7 +2,10 @@
 
 use fearless_simd::{Level, dispatch};
 
+use super::super::Theory;
 use super::super::couplings::Couplings;
+use super::super::panel::Panel;
+use super::super::search::search;
 use super::bound::{Task, Terms};
 use super::extrapolation::{Point, Stride};
 use super::start::Start;
@@ -21,6 +24,9 @@ pub(super) struct Found {
 
 /// Sweeps at each temperature above the machine's own: enough for them to part, too few for one of them to take over.
 const WARM_SWEEPS: usize = 10;
+
+/// Beyond this field a mean is 1 but for rounding.
+const FARTHEST: f64 = 20.0;
 
 /// A step beyond the sweep is tried after so many.
 const SWEEPS_BETWEEN: usize = 2;
@@ -72,7 +78,39 @@ impl Search<'_> {
             }
         }
         // `VariationalSettings::check` has seen to it that there is a start.
-        best.expect("at least one start")
+        self.or_from_mean_field(best.expect("at least one start"), fields)
+    }
+
+    /// Components that went their own ways may end in worse modes than the one that mean field finds: then they begin there, so that the bound is never below mean field's.
+    fn or_from_mean_field(&self, best: Found, fields: &[f64]) -> Found {
+        let panel = Panel::of_fields(fields);
+        let alone =
+            search(Theory::MeanField, self.couplings, &panel, self.free, self.settings, self.temperature);
+        if best.bound >= alone.log_z[0] {
+            return best;
+        }
+        let gathered = || {
+            let mut state = State::new(self.components, self.free.len());
+            for (x, mean) in state.fields.chunks_exact_mut(state.width).zip(&alone.means) {
+                x.fill(mean.atanh().clamp(-FARTHEST, FARTHEST));
+            }
+            state
+        };
+        let mut parting = self.climb(fields, gathered());
+        // There is a start; the first parts components as well as any.
+        self.starts[0].nudge(&mut parting.state, self.free);
+        parting.renew();
+        let parted = parting.settle();
+        if parted.bound >= alone.log_z[0] {
+            return parted;
+        }
+        let mut together = self.climb(fields, gathered());
+        together.renew();
+        let bound = together.evaluate();
+        let residual = together.residual();
+        let iteration = Iteration { residual, ..alone.iterations[0] };
+        let converged = residual <= self.settings.tolerance;
+        Found { state: together.state, bound, converged, iteration }
     }
 
     /// The answer for units without couplings: each component alike, and exact.
