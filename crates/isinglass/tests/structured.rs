@@ -7,7 +7,7 @@ use common::{
     brute_force, check_against_brute_force, check_batch_against_rows, check_derivatives, clamped_machines,
     close, rows_of_evidence,
 };
-use isinglass::engine::StructuredSettings;
+use isinglass::engine::{StructuredSettings, auto};
 use isinglass::topology::{self, Neighbours, Numbers};
 use isinglass::{
     Ask, Batch, Budget, Engine, Enumerate, Error, Evidence, Graph, Guarantee, Machine, MeanField, Pairs,
@@ -272,4 +272,13 @@ fn settings_that_make_no_sense_are_refused() {
     assert!(matches!(refused, Err(Error::OverBudget { .. })));
     let rows = Batch::new(5, &[0; 5], &[1.0]).unwrap();
     assert!(matches!(small.batch(&machine, &rows, Ask::default()), Err(Error::OverBudget { .. })));
+}
+
+/// What the engine refuses whatever the budget is told as such, with the other engines' offers.
+#[test]
+fn numbers_too_large_are_no_offer() {
+    let huge = Machine::from_graph(topology::full(6)).with_parameters(vec![1e145; 15], vec![0.0; 6]).unwrap();
+    let offers = auto::offers(&huge, &Evidence::none(6), Budget::default()).unwrap();
+    let of = |name: &str| offers.iter().find(|offer| offer.engine == name).unwrap();
+    assert!(!of("structured").available && of("structured").bytes.is_none() && of("enumerate").available);
 }

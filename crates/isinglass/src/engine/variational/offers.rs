@@ -50,7 +50,14 @@ pub(in crate::engine) fn offers(
         Err(Error::OverBudget { needed, .. }) => {
             offer(Structured::NAME, Guarantee::LowerBound, needed, &around)
         }
-        Err(error) => return Err(error),
+        Err(error) => Offer {
+            engine: Structured::NAME,
+            available: false,
+            answers: Guarantee::LowerBound,
+            bytes: None,
+            order: None,
+            cost: error.to_string(),
+        },
     };
     let whole = width.is_some_and(|width| width <= trw.width);
     let subgraphs = format!("subgraphs of treewidth {}", trw.width);
