@@ -282,3 +282,14 @@ fn numbers_too_large_are_no_offer() {
     let of = |name: &str| offers.iter().find(|offer| offer.engine == name).unwrap();
     assert!(!of("structured").available && of("structured").bytes.is_none() && of("enumerate").available);
 }
+
+/// States that hardly occur do not set the pace: without a limit to their logits it takes 139 steps, most of them tried ten times.
+#[test]
+fn strong_couplings_on_a_lattice_take_few_steps() {
+    let (couplings, biases) =
+        (Numbers::Uniform { low: -1.7, high: 1.7 }, Numbers::Uniform { low: -0.1, high: 0.1 });
+    let lattice = topology::grid(30, 30, Neighbours::Four);
+    let machine = Machine::from_graph(lattice).with_numbers(&couplings, &biases, 0).unwrap();
+    let answer = engine(3).expectations(&machine, &Evidence::none(900), Pairs::None).unwrap();
+    assert!(answer.diagnostics.converged && answer.diagnostics.iteration.unwrap().sweeps < 100);
+}

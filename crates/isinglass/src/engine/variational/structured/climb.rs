@@ -25,6 +25,9 @@ const TRIALS: usize = 30;
 /// Information below this counts as this: the gradient there is below any tolerance.
 const LEAST_INFORMATION: f64 = 1e-14;
 
+/// No logit moves further in one step: those of states that hardly occur would hold back all others.
+const LONGEST: f64 = 10.0;
+
 /// Where a climb ended.
 #[derive(Debug, Clone)]
 pub(super) struct Top {
@@ -119,6 +122,9 @@ fn direction(place: &Place, memory: &VecDeque<Step>) -> Vec<f64> {
     for (step, share) in memory.iter().zip(shares.into_iter().rev()) {
         let back = step.inverse * dot(&step.fall, &direction);
         add(&mut direction, share - back, &step.moved);
+    }
+    for x in &mut direction {
+        *x = x.clamp(-LONGEST, LONGEST);
     }
     direction
 }
