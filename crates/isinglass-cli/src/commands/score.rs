@@ -90,6 +90,9 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
             "converged": found.diagnostics.converged,
             "kullback_guarantee": found.kullback.map(|_| found.kullback_guarantee.word()),
         });
+        if let Some(error) = found.log_likelihood_error {
+            document["log_likelihood_error"] = error.into();
+        }
         if let Some(LikelihoodBracket { lower, upper, diagnostics, .. }) = found.bracket {
             document["bracket"] = json!({
                 "lower": lower,
@@ -111,6 +114,9 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
         ("pseudo-log-likelihood per row", found.pseudo_log_likelihood),
         ("completion Q per cell (less is better)", found.completion),
     ];
+    if let Some(error) = found.log_likelihood_error {
+        rows.insert(1, ("  its standard error", Some(error)));
+    }
     if let Some(bracket) = found.bracket {
         rows[0] = ("log-likelihood per row, at least", Some(bracket.lower));
         rows.insert(1, ("log-likelihood per row, at most", Some(bracket.upper)));

@@ -129,6 +129,12 @@ fn importance_sampling_gives_log_z_with_its_error() {
     let story = room.ok("infer m.json --engine ais");
     assert!(story.contains("effective runs") && story.contains(" ± "), "{story}");
     assert!(room.ok("infer m.json --engine trw").contains("\nlog Z <= "));
+    room.write("t.csv", "x0,x1,x2,x3,x4,x5,x6,x7,x8,x9\n1,1,0,1,0,1,1,0,1,1\n0,1,,1,0,0,1,1,0,0\n");
+    let exact = number(&room.json("score m.json t.csv"), "log_likelihood");
+    let score = room.json("score m.json t.csv --engine ais");
+    let error = number(&score, "log_likelihood_error");
+    assert!(error > 0.0 && error < 0.1, "{score}");
+    assert!((number(&score, "log_likelihood") - exact).abs() < 4.0 * error, "{score} {exact}");
     let one = room.ok("infer m.json --engine ais --seed 3 --threads 1 --json");
     assert_eq!(one, room.ok("infer m.json --engine ais --seed 3 --threads 2 --json"));
 }

@@ -138,6 +138,13 @@ impl Engine for Best<'_> {
                 }
             });
         }
-        Ok(BatchExpectations { log_z: best, statistics: None, means: None, guarantee, diagnostics })
+        Ok(BatchExpectations {
+            log_z: best,
+            log_z_errors: None,
+            statistics: None,
+            means: None,
+            guarantee,
+            diagnostics,
+        })
     }
 }

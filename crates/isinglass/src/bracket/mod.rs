@@ -146,7 +146,7 @@ impl Bounds {
         };
         let lower = gain(&clamped.largest_lower(), &free.smallest_upper())?;
         if lower.guarantee == Guarantee::Exact {
-            let Gain { value, guarantee, diagnostics } = lower;
+            let Gain { value, guarantee, diagnostics, .. } = lower;
             return Ok(LikelihoodBracket { lower: value, upper: value, guarantee, diagnostics });
         }
         let upper = gain(&clamped.smallest_upper(), &free.largest_lower())?;

@@ -320,6 +320,8 @@ pub struct Ask {
 pub struct BatchExpectations {
     /// log Z of every row; `None` where the engine cannot tell.
     pub log_z: Option<Vec<f64>>,
+    /// The standard error of each log Z, where these are estimates.
+    pub log_z_errors: Option<Vec<f64>>,
     /// The weighted sums over rows, if asked for.
     pub statistics: Option<Statistics>,
     /// ⟨s_i⟩, row after row, if asked for.

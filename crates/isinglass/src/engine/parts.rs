@@ -40,6 +40,8 @@ pub(in crate::engine) struct Piece {
 /// Results of some rows of a batch, in grouped order.
 pub(in crate::engine) struct Part {
     pub(in crate::engine) log_z: Vec<f64>,
+    /// Where log Z is an estimate, its standard error for each row; otherwise none.
+    pub(in crate::engine) log_z_errors: Vec<f64>,
     pub(in crate::engine) means: Vec<f64>,
     pub(in crate::engine) statistics: Option<Statistics>,
     pub(in crate::engine) guarantee: Guarantee,
@@ -59,6 +61,7 @@ pub(in crate::engine) fn solve_in_parts(
     let solve_part = |pieces: &Vec<Piece>| {
         let mut part = Part {
             log_z: Vec::new(),
+            log_z_errors: Vec::new(),
             means: Vec::new(),
             statistics: ask.statistics.then(|| Statistics::zero(machine.graph())),
             guarantee: Guarantee::Exact,
@@ -74,6 +77,8 @@ pub(in crate::engine) fn solve_in_parts(
 
     let n = machine.units();
     let mut log_z = vec![0.0; batch.rows()];
+    let mut log_z_errors = vec![0.0; batch.rows()];
+    let have_errors = solved.iter().any(|part| !part.log_z_errors.is_empty());
     let mut means = ask.means.then(|| vec![0.0; batch.rows() * n]);
     let mut statistics = ask.statistics.then(|| Statistics::zero(machine.graph()));
     let mut guarantee = Guarantee::Exact;
@@ -84,6 +89,7 @@ pub(in crate::engine) fn solve_in_parts(
         diagnostics = diagnostics.and(part.diagnostics);
         for ((k, &value), &given) in part.log_z.iter().enumerate().zip(&mut given) {
             log_z[given] = value;
+            log_z_errors[given] = part.log_z_errors.get(k).copied().unwrap_or(0.0);
             if let Some(means) = &mut means {
                 means[given * n..(given + 1) * n].copy_from_slice(&part.means[k * n..(k + 1) * n]);
             }
@@ -92,7 +98,8 @@ pub(in crate::engine) fn solve_in_parts(
             sum.merge(statistics)?;
         }
     }
-    Ok(BatchExpectations { log_z: Some(log_z), statistics, means, guarantee, diagnostics })
+    let log_z_errors = have_errors.then_some(log_z_errors);
+    Ok(BatchExpectations { log_z: Some(log_z), log_z_errors, statistics, means, guarantee, diagnostics })
 }
 
 /// Cut a batch into parts of about equal work, in order and whatever the number of threads: pieces of groups, whole lanes each.

@@ -263,6 +263,7 @@ impl<'a> InformationGain<'a> {
         let machine = &self.prepared(machine)?;
         let mut evaluation = Evaluation {
             gain: self.complete.log_weight(machine),
+            gain_error: None,
             clamped: self.complete.clone(),
             free: Statistics::zero(machine.graph()),
             guarantee: Guarantee::Exact,
@@ -271,12 +272,14 @@ impl<'a> InformationGain<'a> {
         if self.incomplete.rows() > 0 {
             let rows = Phase::of_rows(self.phases.clamped, machine, &self.incomplete, true)?;
             evaluation.gain += rows.value;
+            evaluation.gain_error = rows.error;
             evaluation.clamped.merge(&required(self.phases.clamped, rows.statistics)?)?;
             evaluation.guarantee = rows.guarantee;
             evaluation.diagnostics = rows.diagnostics;
         }
         let free = Phase::of_rows(self.phases.free, machine, &self.free, true)?;
         evaluation.gain = (evaluation.gain - free.value) / self.total_weight;
+        evaluation.gain_error = of_both(evaluation.gain_error, free.error).map(|x| x / self.total_weight);
         evaluation.free = required(self.phases.free, free.statistics)?;
         evaluation.guarantee = evaluation.guarantee.and(free.guarantee.negated());
         evaluation.diagnostics = evaluation.diagnostics.and(free.diagnostics);
@@ -288,17 +291,20 @@ impl<'a> InformationGain<'a> {
         let machine = &self.prepared(machine)?;
         let mut gain = Gain {
             value: self.complete.log_weight(machine),
+            error: None,
             guarantee: Guarantee::Exact,
             diagnostics: Diagnostics::direct(),
         };
         if self.incomplete.rows() > 0 {
             let rows = Phase::of_rows(self.phases.clamped, machine, &self.incomplete, false)?;
             gain.value += rows.value;
+            gain.error = rows.error;
             gain.guarantee = rows.guarantee;
             gain.diagnostics = rows.diagnostics;
         }
         let free = Phase::of_rows(self.phases.free, machine, &self.free, false)?;
         gain.value = (gain.value - free.value) / self.total_weight;
+        gain.error = of_both(gain.error, free.error).map(|x| x / self.total_weight);
         gain.guarantee = gain.guarantee.and(free.guarantee.negated());
         gain.diagnostics = gain.diagnostics.and(free.diagnostics);
         Ok(gain)
@@ -321,6 +327,8 @@ impl<'a> InformationGain<'a> {
 pub struct Evaluation {
     /// The average log-likelihood of a row, visible given input units.
     pub gain: f64,
+    /// Its standard error, where it is an estimate with one.
+    pub gain_error: Option<f64>,
     /// Sums over the rows with the table's cells clamped.
     pub clamped: Statistics,
     /// Sums over the rows with the input units clamped alone.
@@ -334,6 +342,7 @@ pub struct Evaluation {
 /// The gain of a machine alone; as in [`Evaluation`].
 pub(crate) struct Gain {
     pub(crate) value: f64,
+    pub(crate) error: Option<f64>,
     pub(crate) guarantee: Guarantee,
     pub(crate) diagnostics: Diagnostics,
 }
@@ -341,6 +350,8 @@ pub(crate) struct Gain {
 /// One phase: Σ w log Z over rows, and the sums of their moments if they were asked for.
 struct Phase {
     value: f64,
+    /// The standard error of the value, where it is an estimate with one.
+    error: Option<f64>,
     statistics: Option<Statistics>,
     guarantee: Guarantee,
     diagnostics: Diagnostics,
@@ -350,13 +361,28 @@ impl Phase {
     fn of_rows(engine: &dyn Engine, machine: &Machine, rows: &Batch, statistics: bool) -> Result<Self> {
         let answer = engine.batch(machine, rows, Ask { statistics, means: false })?;
         let log_z = required(engine, answer.log_z)?;
+        // Rows are drawn independently of each other.
+        let square = |(&row, weight): (&usize, &f64), errors: &[f64]| (weight * errors[row]).powi(2);
+        let error = answer.log_z_errors.map(|errors| {
+            let rows = rows.given_order().iter().zip(rows.weights());
+            rows.map(|row| square(row, &errors)).sum::<f64>().sqrt()
+        });
         let weighted = rows.given_order().iter().zip(rows.weights());
         Ok(Self {
             value: weighted.map(|(&row, weight)| weight * log_z[row]).sum(),
+            error,
             statistics: answer.statistics,
             guarantee: answer.guarantee,
             diagnostics: answer.diagnostics,
         })
+    }
+}
+
+/// The standard error of a sum of two independent numbers.
+fn of_both(a: Option<f64>, b: Option<f64>) -> Option<f64> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(a.hypot(b)),
+        (a, b) => a.or(b),
     }
 }
 

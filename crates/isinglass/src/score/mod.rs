@@ -17,6 +17,8 @@ pub struct Score {
     pub rows: usize,
     /// log P(visible | input), missing cells and hidden units summed out.
     pub log_likelihood: Option<f64>,
+    /// Its standard error, and that of the Kullback divergence, where it is an estimate with one.
+    pub log_likelihood_error: Option<f64>,
     /// Kappen & Rodríguez 1997, eq. 5: `K = Σ_α q_α log(q_α / p_α)` between the shares q of the rows and the machine's probabilities p of their visible units
     /// given the input units. At least 0, and 0 only for a machine that has the table's own distribution; `−` the log-likelihood `−` the entropy of q.
     /// Rows with missing cells have no share, so there is none for a table with any.
@@ -64,6 +66,7 @@ pub fn score(machine: &Machine, table: &Table, phases: Phases<'_>) -> Result<Sco
     let gain = had(gain.evaluate(machine), "log_likelihood and kullback", &mut notes)?;
     let gain = gain.map(|found| Gain {
         value: found.gain,
+        error: found.gain_error,
         guarantee: found.guarantee,
         diagnostics: found.diagnostics,
     });
@@ -98,7 +101,12 @@ pub fn score_between(
     engine: &dyn Engine,
 ) -> Result<Score> {
     let bracket = Bounds::log_likelihood(machine, table, clamped, free)?;
-    let lower = Gain { value: bracket.lower, guarantee: bracket.guarantee, diagnostics: bracket.diagnostics };
+    let lower = Gain {
+        value: bracket.lower,
+        error: None,
+        guarantee: bracket.guarantee,
+        diagnostics: bracket.diagnostics,
+    };
     let score = all_scores(machine, table, engine, Some(lower), Vec::new())?;
     Ok(Score { bracket: Some(bracket), ..score })
 }
@@ -127,7 +135,8 @@ fn all_scores(
     }
     Ok(Score {
         rows: table.rows(),
-        log_likelihood: gain.map(|gain| gain.value),
+        log_likelihood: gain.as_ref().map(|gain| gain.value),
+        log_likelihood_error: gain.and_then(|gain| gain.error),
         kullback,
         pseudo_log_likelihood: completion.as_ref().map(|found| found.per_row),
         completion: completion.as_ref().and_then(|found| found.per_cell.map(|x| -x)),

@@ -306,7 +306,14 @@ impl Engine for Gibbs {
                 }
             }
         }
-        Ok(BatchExpectations { log_z: None, statistics, means, guarantee: Guarantee::Estimate, diagnostics })
+        Ok(BatchExpectations {
+            log_z: None,
+            log_z_errors: None,
+            statistics,
+            means,
+            guarantee: Guarantee::Estimate,
+            diagnostics,
+        })
     }
 
     /// Shares of the kept states, with standard errors.

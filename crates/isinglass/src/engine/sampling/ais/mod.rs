@@ -185,6 +185,7 @@ impl Engine for Ais {
                     let row = Row { wiring: Arc::clone(&wiring), fields, number };
                     let answer = row.solve(&self.settings);
                     part.log_z.push(answer.log_z.mean);
+                    part.log_z_errors.push(answer.log_z.standard_error);
                     part.guarantee = part.guarantee.and(answer.guarantee());
                     part.diagnostics = part.diagnostics.and(answer.diagnostics());
                     if !(ask.statistics || ask.means) {
