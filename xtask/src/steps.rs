@@ -29,6 +29,8 @@ pub(crate) fn ci() -> Result<(), String> {
         &[],
     )?;
     test(&[])?;
+    // As the README says.
+    run("cargo", &["run", "--quiet", "--package", "isinglass", "--example", "decimation"], &[])?;
     run("cargo", &["doc", "--workspace", "--no-deps", "--quiet"], &[("RUSTDOCFLAGS", "-D warnings")])?;
     optional(
         "cargo-deny",
