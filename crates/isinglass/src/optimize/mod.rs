@@ -8,6 +8,7 @@ mod cg;
 mod climb;
 mod lbfgs;
 mod line_search;
+pub(crate) mod memory;
 mod momentum;
 mod secant;
 #[cfg(test)]
@@ -16,6 +17,7 @@ mod tests;
 use std::ops::ControlFlow;
 
 use self::climb::Climb;
+use self::memory::dot;
 use crate::{Error, Result};
 
 /// A function to be made large, value and gradient in one call on plain slices.
@@ -232,8 +234,4 @@ fn finite_or_lowest(parameters: &[f64], value: impl FnOnce() -> Result<f64>) -> 
 /// By how much two values may differ through rounding alone.
 fn rounding(value: f64) -> f64 {
     64.0 * f64::EPSILON * value.abs().max(1.0)
-}
-
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(x, y)| x * y).sum()
 }

@@ -5,7 +5,8 @@
 
 use std::collections::VecDeque;
 
-use super::{Climb, Objective, Optimum, Point, dot};
+use super::memory::{Memory, Pair, dot, norm};
+use super::{Climb, Objective, Optimum, Point};
 use crate::Result;
 
 /// Curvature pairs kept.
@@ -43,7 +44,7 @@ pub(super) fn maximize(
     start: Vec<f64>,
     mut climb: Climb<'_, '_>,
 ) -> Result<Optimum> {
-    let mut search = Search { objective, pairs: VecDeque::new(), norms: VecDeque::new(), falls: false };
+    let mut search = Search { objective, memory: Memory::new(MEMORY), norms: VecDeque::new(), falls: false };
     let mut here = Point::start(objective, start)?;
     let mut iteration = 0;
     let mut smallest = (f64::INFINITY, 0);
@@ -70,7 +71,7 @@ pub(super) fn maximize(
 /// What is known of the way so far.
 struct Search<'a> {
     objective: &'a dyn Objective,
-    pairs: VecDeque<Pair>,
+    memory: Memory,
     /// The latest gradients' lengths.
     norms: VecDeque<f64>,
     /// Whether the gradient fell along the last step.
@@ -85,18 +86,25 @@ impl Search<'_> {
             self.norms.pop_front();
         }
         loop {
-            let mut direction = newton_step(&self.pairs, &here.gradient);
+            let mut direction = self.memory.newton_step(here.gradient.clone(), |direction| {
+                if let Some(last) = self.memory.last() {
+                    let scale = last.product / dot(&last.fall, &last.fall);
+                    for d in direction.iter_mut() {
+                        *d *= scale;
+                    }
+                }
+            });
             if dot(&direction, &here.gradient) <= 0.0 {
-                self.pairs.clear();
+                self.memory.clear();
                 direction.clone_from(&here.gradient);
             }
             if let Some(found) = self.shortened(here, &direction)? {
                 return Ok(Some(found));
             }
-            if self.pairs.is_empty() {
+            if self.memory.is_empty() {
                 return Ok(None);
             }
-            self.pairs.clear();
+            self.memory.clear();
         }
     }
 
@@ -132,56 +140,6 @@ impl Search<'_> {
 
     /// Remember what a step told of the curvature.
     fn learn(&mut self, pair: Pair) {
-        self.falls = pair.product > LEAST_CURVATURE * norm(&pair.step) * norm(&pair.change);
-        if self.falls {
-            if self.pairs.len() == MEMORY {
-                self.pairs.pop_front();
-            }
-            self.pairs.push_back(pair);
-        }
+        self.falls = self.memory.learn(pair, LEAST_CURVATURE);
     }
-}
-
-/// A step, and by how much the gradient fell along it.
-struct Pair {
-    step: Vec<f64>,
-    change: Vec<f64>,
-    product: f64,
-}
-
-impl Pair {
-    fn new(step: Vec<f64>, before: &[f64], after: &[f64]) -> Self {
-        let change: Vec<f64> = before.iter().zip(after).map(|(x, y)| x - y).collect();
-        Self { product: dot(&step, &change), step, change }
-    }
-}
-
-/// The gradient times an inverse curvature that agrees with the pairs (Nocedal 1980, the two-loop recursion).
-fn newton_step(pairs: &VecDeque<Pair>, gradient: &[f64]) -> Vec<f64> {
-    let mut direction = gradient.to_vec();
-    let mut shares = Vec::with_capacity(pairs.len());
-    for pair in pairs.iter().rev() {
-        let share = dot(&pair.step, &direction) / pair.product;
-        add(&mut direction, -share, &pair.change);
-        shares.push(share);
-    }
-    if let Some(last) = pairs.back() {
-        let scale = last.product / dot(&last.change, &last.change);
-        for d in &mut direction {
-            *d *= scale;
-        }
-    }
-    for (pair, share) in pairs.iter().zip(shares.into_iter().rev()) {
-        let other = dot(&pair.change, &direction) / pair.product;
-        add(&mut direction, share - other, &pair.step);
-    }
-    direction
-}
-
-fn add(sum: &mut [f64], scale: f64, x: &[f64]) {
-    sum.iter_mut().zip(x).for_each(|(sum, x)| *sum += scale * x);
-}
-
-fn norm(x: &[f64]) -> f64 {
-    dot(x, x).sqrt()
 }

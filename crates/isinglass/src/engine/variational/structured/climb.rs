@@ -3,9 +3,8 @@
 //! Limited-memory BFGS (Liu and Nocedal 1989) that begins each direction with the natural gradient (Amari 1998): the gradient divided by Fisher's information, which is diagonal in the
 //! logits of conditionals. So logits of states that hardly occur, whose gradient is tiny, move as far as the others.
 
-use std::collections::VecDeque;
-
 use super::bound::{Row, Work};
+use crate::optimize::memory::{Memory, Pair, difference, dot};
 
 /// Steps that are remembered.
 const MEMORY: usize = 16;
@@ -59,13 +58,6 @@ impl Place {
     }
 }
 
-/// A remembered step: its change of the logits, what the gradient fell by, and the inverse of their product.
-struct Step {
-    moved: Vec<f64>,
-    fall: Vec<f64>,
-    inverse: f64,
-}
-
 /// The bytes of a climb, besides the work of the bound.
 pub(super) fn bytes(logits: usize) -> u128 {
     8 * (2 * MEMORY + 12) as u128 * logits as u128
@@ -80,7 +72,7 @@ pub(super) fn climb(
     iterations: usize,
 ) -> Top {
     let mut place = Place::new(row, start, work);
-    let mut memory: VecDeque<Step> = VecDeque::with_capacity(MEMORY);
+    let mut memory = Memory::new(MEMORY);
     let mut taken = 0;
     while taken < iterations && place.residual() > tolerance {
         let direction = direction(&place, &memory);
@@ -93,36 +85,20 @@ pub(super) fn climb(
             continue;
         };
         let moved = difference(&next.logits, &place.logits);
-        let fall = difference(&place.gradient, &next.gradient);
-        let product = dot(&moved, &fall);
-        if product > f64::EPSILON * (dot(&moved, &moved) * dot(&fall, &fall)).sqrt() {
-            if memory.len() == MEMORY {
-                memory.pop_front();
-            }
-            memory.push_back(Step { moved, fall, inverse: 1.0 / product });
-        }
+        memory.learn(Pair::new(moved, &place.gradient, &next.gradient), f64::EPSILON);
         place = next;
         taken += 1;
     }
     Top { residual: place.residual(), value: place.value, logits: place.logits, iterations: taken }
 }
 
-/// The two loops of limited-memory BFGS around the natural gradient.
-fn direction(place: &Place, memory: &VecDeque<Step>) -> Vec<f64> {
-    let mut direction = place.gradient.clone();
-    let mut shares = Vec::with_capacity(memory.len());
-    for step in memory.iter().rev() {
-        let share = step.inverse * dot(&step.moved, &direction);
-        add(&mut direction, -share, &step.fall);
-        shares.push(share);
-    }
-    for (x, information) in direction.iter_mut().zip(&place.information) {
-        *x /= information.max(LEAST_INFORMATION);
-    }
-    for (step, share) in memory.iter().zip(shares.into_iter().rev()) {
-        let back = step.inverse * dot(&step.fall, &direction);
-        add(&mut direction, share - back, &step.moved);
-    }
+/// The step of limited-memory BFGS around the natural gradient.
+fn direction(place: &Place, memory: &Memory) -> Vec<f64> {
+    let mut direction = memory.newton_step(place.gradient.clone(), |direction| {
+        for (x, information) in direction.iter_mut().zip(&place.information) {
+            *x /= information.max(LEAST_INFORMATION);
+        }
+    });
     for x in &mut direction {
         *x = x.clamp(-LONGEST, LONGEST);
     }
@@ -152,18 +128,4 @@ fn search(row: &Row<'_>, place: &Place, direction: &[f64], work: &mut Work) -> O
         length = if fitted.is_finite() { fitted.clamp(0.1 * length, 0.5 * length) } else { 0.1 * length };
     }
     None
-}
-
-fn difference(a: &[f64], b: &[f64]) -> Vec<f64> {
-    a.iter().zip(b).map(|(x, y)| x - y).collect()
-}
-
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(x, y)| x * y).sum()
-}
-
-fn add(sums: &mut [f64], scale: f64, numbers: &[f64]) {
-    for (sum, x) in sums.iter_mut().zip(numbers) {
-        *sum += scale * x;
-    }
 }

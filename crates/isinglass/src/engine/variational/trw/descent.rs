@@ -3,10 +3,9 @@
 //! Moments near ±1 hardly answer to their parameters, and neither does a subgraph with a small share; so steps begin from the inverse of the diagonal of the Hessian, `K ρ_k (1 − μ_k²)`, taken anew at every iteration.
 //! The line search halves and doubles until the weak Wolfe conditions hold (Lewis and Overton 2013).
 
-use std::collections::VecDeque;
-
 use super::split::Bound;
 use super::{Trw, TrwSettings};
+use crate::optimize::memory::{Memory, Pair, add, difference, dot};
 use crate::{Error, Result};
 
 /// Curvature pairs kept.
@@ -48,13 +47,6 @@ impl Point {
     }
 }
 
-/// A step, and how the slopes changed along it.
-struct Pair {
-    step: Vec<f64>,
-    change: Vec<f64>,
-    inner: f64,
-}
-
 /// Lower the bound until the slopes vanish. The value never rises but by rounding.
 ///
 /// # Errors
@@ -69,7 +61,7 @@ pub(super) fn descend(bound: &mut Bound<'_>, settings: &TrwSettings) -> Result<F
         });
     }
     let mut scales = vec![0.0; point.x.len()];
-    let mut pairs: VecDeque<Pair> = VecDeque::with_capacity(MEMORY);
+    let mut memory = Memory::new(MEMORY);
     let mut iterations = 0;
     loop {
         let residual = point.slopes.iter().fold(0.0, |most: f64, slope| most.max(slope.abs()));
@@ -78,19 +70,21 @@ pub(super) fn descend(bound: &mut Bound<'_>, settings: &TrwSettings) -> Result<F
             return Ok(Found { split: point.x, iterations, residual, converged });
         }
         bound.inverse_curvatures(&mut scales);
-        let direction = direction(&point.slopes, &scales, &pairs);
+        let direction = direction(&point.slopes, &scales, &memory);
         match line_search(bound, &point, &direction) {
             Some(next) => {
-                keep(&mut pairs, &point, &next);
+                // The value is to fall, so slopes that rise are a gradient that falls.
+                let step = difference(&next.x, &point.x);
+                memory.learn(Pair::new(step, &next.slopes, &point.slopes), f64::EPSILON);
                 point = next;
                 iterations += 1;
             }
             // Without memory of curvature there is nothing left to try.
-            None if pairs.is_empty() => {
+            None if memory.is_empty() => {
                 return Ok(Found { split: point.x, iterations, residual, converged });
             }
             None => {
-                pairs.clear();
+                memory.clear();
                 // The scales are those of the last evaluation.
                 point = Point::at(bound, point.x);
             }
@@ -98,28 +92,18 @@ pub(super) fn descend(bound: &mut Bound<'_>, settings: &TrwSettings) -> Result<F
     }
 }
 
-/// The direction of a quasi-Newton step, by the two loops over the pairs.
-fn direction(slopes: &[f64], scales: &[f64], pairs: &VecDeque<Pair>) -> Vec<f64> {
+/// The direction of a quasi-Newton step.
+fn direction(slopes: &[f64], scales: &[f64], memory: &Memory) -> Vec<f64> {
     let square = |numbers: &[f64]| numbers.iter().zip(scales).map(|(x, scale)| x * x * scale).sum::<f64>();
-    let mut direction: Vec<f64> = slopes.iter().map(|slope| -slope).collect();
-    let mut shares = Vec::with_capacity(pairs.len());
-    for pair in pairs.iter().rev() {
-        let share = dot(&pair.step, &direction) / pair.inner;
-        add(&mut direction, -share, &pair.change);
-        shares.push(share);
-    }
-    let unit = match pairs.back() {
-        Some(pair) => pair.inner / square(&pair.change),
+    let unit = match memory.last() {
+        Some(last) => last.product / square(&last.fall),
         None => 1.0 / square(slopes).sqrt().max(1.0),
     };
-    for (d, scale) in direction.iter_mut().zip(scales) {
-        *d *= unit * scale;
-    }
-    for (pair, share) in pairs.iter().zip(shares.iter().rev()) {
-        let back = dot(&pair.change, &direction) / pair.inner;
-        add(&mut direction, share - back, &pair.step);
-    }
-    direction
+    memory.newton_step(slopes.iter().map(|slope| -slope).collect(), |direction| {
+        for (d, scale) in direction.iter_mut().zip(scales) {
+            *d *= unit * scale;
+        }
+    })
 }
 
 /// A point along a direction that is lower, and where the slope has fallen too; `None` if nothing is lower.
@@ -148,27 +132,4 @@ fn line_search(bound: &mut Bound<'_>, from: &Point, direction: &[f64]) -> Option
         length = if high.is_finite() { f64::midpoint(low, high) } else { 2.0 * low };
     }
     best
-}
-
-/// Remember a step, unless the slopes did not rise along it.
-fn keep(pairs: &mut VecDeque<Pair>, before: &Point, after: &Point) {
-    let difference = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(x, y)| x - y).collect::<Vec<f64>>();
-    let (step, change) = (difference(&after.x, &before.x), difference(&after.slopes, &before.slopes));
-    let inner = dot(&step, &change);
-    if inner > f64::EPSILON * (dot(&step, &step) * dot(&change, &change)).sqrt() {
-        if pairs.len() == MEMORY {
-            pairs.pop_front();
-        }
-        pairs.push_back(Pair { step, change, inner });
-    }
-}
-
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(x, y)| x * y).sum()
-}
-
-fn add(sum: &mut [f64], factor: f64, numbers: &[f64]) {
-    for (sum, x) in sum.iter_mut().zip(numbers) {
-        *sum += factor * x;
-    }
 }

@@ -35,7 +35,7 @@ use crate::{Error, Evidence, Machine, Result};
 /// *Complexity*: a pass through every subgraph for each iteration, linear in the units; tens of iterations for weak couplings, hundreds for strong ones. *Memory*: about 70 vectors of a number for each edge and unit of every subgraph; it is
 /// checked against the budget. There are 16 subgraphs, or as many as it takes to cover every edge: on n units that are all joined, about `n/2` trees or `n/4` subgraphs of treewidth 3. Where one can hold all edges, one it is, and the answer is exact.
 ///
-/// *Accuracy*: a bound for any number of iterations, up to rounding; near the optimum its error is of second order in the residual, the largest difference of moments that is left. Mean distance from log Z for ten units all joined, weights and biases uniform on
+/// *Accuracy*: a bound for any number of iterations, up to rounding; near the optimum its error is of second order in the residual, the largest difference of moments that is left (of first order at worst, where a direction is nearly flat). Mean distance from log Z for ten units all joined, weights and biases uniform on
 /// (−0.3, 0.3), for widths 1, 2, 3: about 1.8, 0.54, 0.25; on (−1, 1): 9.9, 1.1, 0.44. Where hundreds of units are all joined, each edge is in few subgraphs, and the bound is far off. *When it fails*: strong frustrated couplings, where the bound is far off, and may take more than the iterations allowed; then `converged` is false, and it is a
 /// bound all the same. Which subgraphs are chosen depends on the weights, by powers of √2: where one passes from one power to the next, the bound may jump, by a little.
 ///

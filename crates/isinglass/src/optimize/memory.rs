@@ -1,0 +1,92 @@
+//! What limited-memory BFGS remembers of the curvature (Nocedal 1980; Liu and Nocedal 1989), for every search that takes its steps.
+
+use std::collections::VecDeque;
+
+/// A step, and by how much the gradient fell along it.
+pub(crate) struct Pair {
+    pub(crate) step: Vec<f64>,
+    pub(crate) fall: Vec<f64>,
+    /// Of the two with each other.
+    pub(crate) product: f64,
+}
+
+impl Pair {
+    /// *Arguments*: the step; the gradients before and after it.
+    pub(crate) fn new(step: Vec<f64>, before: &[f64], after: &[f64]) -> Self {
+        let fall = difference(before, after);
+        Self { product: dot(&step, &fall), step, fall }
+    }
+}
+
+/// The latest steps that told of a curvature.
+pub(crate) struct Memory {
+    pairs: VecDeque<Pair>,
+    most: usize,
+}
+
+impl Memory {
+    /// Of so many steps at most.
+    pub(crate) fn new(most: usize) -> Self {
+        Self { pairs: VecDeque::with_capacity(most), most }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.pairs.is_empty()
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.pairs.clear();
+    }
+
+    /// The latest step.
+    pub(crate) fn last(&self) -> Option<&Pair> {
+        self.pairs.back()
+    }
+
+    /// Remember a step along which the gradient fell: one with a larger cosine between step and fall than the least that says anything about curvature.
+    ///
+    /// *Returns*: whether it did.
+    pub(crate) fn learn(&mut self, pair: Pair, least_cosine: f64) -> bool {
+        let falls = pair.product > least_cosine * norm(&pair.step) * norm(&pair.fall);
+        if falls {
+            if self.pairs.len() == self.most {
+                self.pairs.pop_front();
+            }
+            self.pairs.push_back(pair);
+        }
+        falls
+    }
+
+    /// The gradient times an inverse curvature that agrees with what is remembered, by the two loops; `begin` multiplies by the inverse curvature that is taken where nothing is known.
+    pub(crate) fn newton_step(&self, gradient: Vec<f64>, begin: impl FnOnce(&mut [f64])) -> Vec<f64> {
+        let mut direction = gradient;
+        let mut shares = Vec::with_capacity(self.pairs.len());
+        for pair in self.pairs.iter().rev() {
+            let share = dot(&pair.step, &direction) / pair.product;
+            add(&mut direction, -share, &pair.fall);
+            shares.push(share);
+        }
+        begin(&mut direction);
+        for (pair, share) in self.pairs.iter().zip(shares.into_iter().rev()) {
+            let back = dot(&pair.fall, &direction) / pair.product;
+            add(&mut direction, share - back, &pair.step);
+        }
+        direction
+    }
+}
+
+pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(x, y)| x * y).sum()
+}
+
+pub(crate) fn norm(x: &[f64]) -> f64 {
+    dot(x, x).sqrt()
+}
+
+pub(crate) fn difference(a: &[f64], b: &[f64]) -> Vec<f64> {
+    a.iter().zip(b).map(|(x, y)| x - y).collect()
+}
+
+pub(crate) fn add(sum: &mut [f64], scale: f64, x: &[f64]) {
+    sum.iter_mut().zip(x).for_each(|(sum, x)| *sum += scale * x);
+}
