@@ -9,9 +9,9 @@
 
 use rayon::prelude::*;
 
-use crate::Machine;
 use crate::numeric::dense::Matrix;
 use crate::numeric::stable::log_sigmoid_twice;
+use crate::{Machine, Result, Role, Table};
 
 /// Rows whose fields are computed together.
 const ROWS: usize = 128;
@@ -85,6 +85,14 @@ impl<'a> Conditionals<'a> {
         let around = self.machine.graph().neighbours(unit);
         around.map(|(other, edge)| self.machine.weights()[edge] * cells[other]).sum()
     }
+}
+
+/// The average over rows of Σ over visible units of log P(s_i | all other units), missing cells taken at their columns' means.
+pub(super) fn pseudo_log_likelihood(machine: &Machine, table: &Table, fill: &[f64]) -> Result<f64> {
+    let (cells, weights) = table.cells_for(machine)?;
+    let rows: Vec<(&[i8], f64)> = cells.chunks_exact(machine.units().max(1)).zip(weights).collect();
+    let units: Vec<usize> = machine.with_role(Role::Visible).collect();
+    Ok(Conditionals::new(machine).sum(&rows, &units, fill) / table.total_weight())
 }
 
 #[cfg(test)]

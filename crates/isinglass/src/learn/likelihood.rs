@@ -13,6 +13,7 @@ use std::ops::ControlFlow;
 
 use super::judge::Judge;
 use super::notes::{about_likelihood, about_swings};
+use super::trained::Trained;
 use super::{Fit, Learner, Observer, Step};
 use crate::engine::{Ask, Batch, Diagnostics, Engine, Group, Guarantee, Statistics, WITH_LOG_Z};
 use crate::optimize::{self, Method, Objective, OptimizerSettings};
@@ -152,7 +153,7 @@ impl Learner for Likelihood<'_> {
 }
 
 /// The iteration whose point an optimiser keeps: the last where it converged, otherwise the one with the largest objective.
-fn kept_iteration(history: &[Step], converged: bool) -> usize {
+pub(super) fn kept_iteration(history: &[Step], converged: bool) -> usize {
     let highest = history.iter().max_by(|a, b| a.objective.total_cmp(&b.objective));
     let kept = if converged { history.last() } else { highest };
     kept.map_or(0, |step| step.iteration)
@@ -164,10 +165,8 @@ fn kept_iteration(history: &[Step], converged: bool) -> usize {
 /// Rows without free units are summed up once; only rows with hidden or missing units go to the engine at every step.
 pub struct InformationGain<'a> {
     phases: Phases<'a>,
-    start: Machine,
+    trained: Trained,
     l2: f64,
-    trained_edges: Vec<usize>,
-    trained_biases: Vec<usize>,
     complete: Statistics,
     incomplete: Batch,
     /// The distinct states of the input units; without input units, one row in which nothing is clamped.
@@ -211,17 +210,10 @@ impl<'a> InformationGain<'a> {
         if total_weight <= 0.0 {
             return Err(Error::invalid("table", "the rows have no weight"));
         }
-        let is_input = |unit: usize| roles[unit] == Role::Input;
-        let trained_edges = start.graph().edges().iter().enumerate();
         Ok(Self {
             phases,
             l2,
-            trained_edges: trained_edges
-                .filter(|&(_, &(a, b))| !(is_input(a) && is_input(b)))
-                .map(|(edge, _)| edge)
-                .collect(),
-            trained_biases: (0..n).filter(|&unit| !is_input(unit)).collect(),
-            start: start.clone(),
+            trained: Trained::of(start),
             complete,
             incomplete: Batch::new(n, &incomplete.0, &incomplete.1)?,
             free: Batch::new(n, &input_rows.0, &input_rows.1)?,
@@ -231,27 +223,16 @@ impl<'a> InformationGain<'a> {
 
     /// The trainable parameters of a machine with this structure.
     pub fn parameters_of(&self, machine: &Machine) -> Vec<f64> {
-        let weights = self.trained_edges.iter().map(|&edge| machine.weights()[edge]);
-        let biases = self.trained_biases.iter().map(|&unit| machine.biases()[unit]);
-        weights.chain(biases).collect()
+        self.trained.parameters_of(machine)
     }
 
     /// The machine with other trainable parameters.
     pub fn machine_of(&self, parameters: &[f64]) -> Result<Machine> {
-        let mut weights = self.start.weights().to_vec();
-        let mut biases = self.start.biases().to_vec();
-        let (edge_part, bias_part) = parameters.split_at(self.trained_edges.len());
-        for (&edge, &value) in self.trained_edges.iter().zip(edge_part) {
-            weights[edge] = value;
-        }
-        for (&unit, &value) in self.trained_biases.iter().zip(bias_part) {
-            biases[unit] = value;
-        }
-        self.start.clone().with_parameters(weights, biases)
+        self.trained.machine_of(parameters)
     }
 
     fn penalty(&self, machine: &Machine) -> f64 {
-        let squares = self.trained_edges.iter().map(|&edge| machine.weights()[edge].powi(2));
+        let squares = self.trained.edges.iter().map(|&edge| machine.weights()[edge].powi(2));
         0.5 * self.l2 * squares.sum::<f64>()
     }
 
@@ -404,11 +385,11 @@ impl Objective for InformationGain<'_> {
         let machine = self.machine_of(parameters)?;
         let Evaluation { gain, clamped, free, .. } = self.evaluate(&machine)?;
         let scale = 1.0 / (machine.temperature() * self.total_weight);
-        let (edge_part, bias_part) = gradient.split_at_mut(self.trained_edges.len());
-        for (slot, &edge) in edge_part.iter_mut().zip(&self.trained_edges) {
+        let (edge_part, bias_part) = gradient.split_at_mut(self.trained.edges.len());
+        for (slot, &edge) in edge_part.iter_mut().zip(&self.trained.edges) {
             *slot = (clamped.edges[edge] - free.edges[edge]) * scale - self.l2 * machine.weights()[edge];
         }
-        for (slot, &unit) in bias_part.iter_mut().zip(&self.trained_biases) {
+        for (slot, &unit) in bias_part.iter_mut().zip(&self.trained.biases) {
             *slot = (clamped.means[unit] - free.means[unit]) * scale;
         }
         Ok(gain - self.penalty(&machine))

@@ -12,8 +12,10 @@ mod judge;
 mod likelihood;
 mod notes;
 mod pair_counts;
+mod pseudo_likelihood;
 mod restarts;
 mod start;
+mod trained;
 
 use std::ops::ControlFlow;
 
@@ -25,6 +27,7 @@ pub use factorized::Factorized;
 pub(crate) use likelihood::Gain;
 pub use likelihood::{Evaluation, InformationGain, Likelihood, Phases, most_free};
 pub(crate) use notes::about_columns;
+pub use pseudo_likelihood::{EbicFit, EbicPaths, PseudoGain, PseudoLikelihood, Rule};
 pub use restarts::{Restarted, Restarts};
 pub use start::start;
 

@@ -168,6 +168,23 @@ pub(crate) fn multiply(out: &mut [f64], a: &[f64], b: &[f64], rows: usize, inner
     );
 }
 
+/// `out ← out + aᵀ b`: `out` is rows × columns, `a` inner × rows, `b` inner × columns, all column after column. On the calling thread alone.
+pub(crate) fn add_transposed_times(out: &mut [f64], a: &[f64], b: &[f64], rows: usize, inner: usize) {
+    if rows == 0 || out.is_empty() {
+        return;
+    }
+    let columns = out.len() / rows;
+    debug_assert_eq!((out.len(), a.len(), b.len()), (rows * columns, rows * inner, inner * columns));
+    matmul(
+        MatMut::from_column_major_slice_mut(out, rows, columns),
+        Accum::Add,
+        MatRef::from_column_major_slice(a, inner, rows).transpose(),
+        MatRef::from_column_major_slice(b, inner, columns),
+        1.0,
+        Par::Seq,
+    );
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -243,6 +260,10 @@ mod tests {
             multiply(&mut out, &a, &b, rows, inner, false);
             let plain: f64 = (0..inner).map(|k| a[k * rows] * b[k]).sum();
             assert!((out[0] - plain).abs() < 1e-13);
+            add_transposed_times(&mut out, &a, &b, rows, inner);
+            let last: f64 = (0..inner).map(|k| a[(rows - 1) * inner + k] * b[k]).sum();
+            let before: f64 = (0..inner).map(|k| a[k * rows + rows - 1] * b[k]).sum();
+            assert!((out[rows - 1] - before - last).abs() < 1e-13);
         }
     }
 }

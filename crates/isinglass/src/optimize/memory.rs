@@ -73,6 +73,16 @@ impl Memory {
         }
         direction
     }
+
+    /// The same, with the curvature along the latest step wherever nothing is known.
+    pub(crate) fn scaled_step(&self, gradient: &[f64]) -> Vec<f64> {
+        self.newton_step(gradient.to_vec(), |direction| {
+            if let Some(last) = self.last() {
+                let scale = last.product / dot(&last.fall, &last.fall);
+                direction.iter_mut().for_each(|d| *d *= scale);
+            }
+        })
+    }
 }
 
 pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {

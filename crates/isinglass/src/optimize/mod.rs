@@ -10,6 +10,7 @@ mod lbfgs;
 mod line_search;
 pub(crate) mod memory;
 mod momentum;
+mod orthant;
 mod secant;
 #[cfg(test)]
 mod tests;
@@ -18,6 +19,7 @@ use std::ops::ControlFlow;
 
 use self::climb::Climb;
 use self::memory::dot;
+pub(crate) use self::orthant::maximize_sparse;
 use crate::{Error, Result};
 
 /// A function to be made large, value and gradient in one call on plain slices.

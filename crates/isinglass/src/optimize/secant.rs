@@ -10,7 +10,7 @@ use super::{Climb, Objective, Optimum, Point};
 use crate::Result;
 
 /// Curvature pairs kept.
-const MEMORY: usize = 20;
+pub(super) const MEMORY: usize = 20;
 
 /// Gradients are compared with the largest of this many before: a little patience finds its way round bends.
 const PATIENCE: usize = 5;
@@ -37,7 +37,7 @@ const HALVINGS: usize = 30;
 const HOPE: usize = 200;
 
 /// Pairs of steps and changes of the gradient whose cosine is below this say nothing about curvature.
-const LEAST_CURVATURE: f64 = 1e-8;
+pub(super) const LEAST_CURVATURE: f64 = 1e-8;
 
 pub(super) fn maximize(
     objective: &dyn Objective,
@@ -86,14 +86,7 @@ impl Search<'_> {
             self.norms.pop_front();
         }
         loop {
-            let mut direction = self.memory.newton_step(here.gradient.clone(), |direction| {
-                if let Some(last) = self.memory.last() {
-                    let scale = last.product / dot(&last.fall, &last.fall);
-                    for d in direction.iter_mut() {
-                        *d *= scale;
-                    }
-                }
-            });
+            let mut direction = self.memory.scaled_step(&here.gradient);
             if dot(&direction, &here.gradient) <= 0.0 {
                 self.memory.clear();
                 direction.clone_from(&here.gradient);

@@ -12,7 +12,7 @@ use self::moments::Moments;
 use self::outcome::{Outcome, Record};
 use self::parameters::machine_of;
 use self::precision::Free;
-use self::remedies::pseudo_log_likelihood;
+use super::conditionals::pseudo_log_likelihood;
 use super::judge::some_rows;
 use super::{Factorized, Fit, Learner, NoObserver, Observer};
 use crate::engine::{Diagnostics, Guarantee};

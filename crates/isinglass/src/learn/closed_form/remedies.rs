@@ -4,9 +4,10 @@ use super::outcome::{End, Outcome, Record};
 use super::precision::{Free, Solution, solve};
 use super::singular::{levenberg_marquardt, shrinkage};
 use super::{ClosedForm, LARGEST_INFLATION, Remedy, Singular};
-use crate::learn::{Conditionals, Learner};
+use crate::learn::Learner;
+use crate::learn::conditionals::pseudo_log_likelihood;
 use crate::numeric::dense::{Eigen, Matrix};
-use crate::{Error, Machine, Result, Table};
+use crate::{Error, Result, Table};
 
 impl ClosedForm {
     /// All pairs, self-couplings, and covariances without an inverse.
@@ -143,14 +144,6 @@ fn by_shrinkage(eigen: &Eigen, record: &mut Record<'_>) -> Result<Outcome> {
         Outcome::formula(record, eigen.with_values(&inverse), -0.5 * squares, Remedy::Shrinkage(share))?;
     outcome.notes.push(about_shrinkage(record, share));
     Ok(outcome)
-}
-
-/// The average over rows of Σ_i log P(s_i | the other units), missing cells taken at their columns' means.
-pub(super) fn pseudo_log_likelihood(machine: &Machine, table: &Table, fill: &[f64]) -> Result<f64> {
-    let (cells, weights) = table.cells_for(machine)?;
-    let rows: Vec<(&[i8], f64)> = cells.chunks_exact(machine.units().max(1)).zip(weights).collect();
-    let units: Vec<usize> = (0..machine.units()).collect();
-    Ok(Conditionals::new(machine).sum(&rows, &units, fill) / table.total_weight())
 }
 
 fn least_eigenvalue(eigen: &Eigen) -> f64 {

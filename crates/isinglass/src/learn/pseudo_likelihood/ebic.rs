@@ -1,0 +1,268 @@
+//! Sparse couplings by a lasso path for each unit, with the penalty that the extended BIC picks.
+
+use fearless_simd::Level;
+use rayon::prelude::*;
+
+use super::about_zeros;
+use super::logistic::Logistic;
+use super::panels::Panels;
+use super::path::Path;
+use crate::engine::{Diagnostics, Guarantee};
+use crate::learn::conditionals::pseudo_log_likelihood;
+use crate::learn::factorized::{Alone, about_alone};
+use crate::learn::{Fit, Learner, Observer, Step};
+use crate::{Budget, Error, Machine, Result, Role, Table};
+
+/// Values of λ along a path.
+const LAMBDAS: usize = 100;
+
+/// The ratio of the last λ to the first: with more rows than columns, and otherwise.
+const SMALLEST: [f64; 2] = [1e-4, 1e-2];
+
+/// A path ends where this share of the deviance is explained,
+const EXPLAINED: f64 = 0.999;
+
+/// or where the last few λ have explained no more than this share of it.
+const GAINED: f64 = 1e-5;
+
+/// How many λ these last few are.
+const FEW: usize = 5;
+
+/// When two units' regressions give a coupling.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Rule {
+    /// If both have it.
+    #[default]
+    And,
+    /// If either has it.
+    Or,
+}
+
+/// Which units are coupled at all, as IsingFit decides it (van Borkulo et al. 2014): for each unit a logistic regression on all others with the lasso, for falling λ;
+/// of these the one with the smallest extended BIC (Chen and Chen 2008; Foygel and Drton 2010)
+///
+/// ```text
+/// EBIC = −2 Σ_r ln P(s_i | others) + k ln N + 2 γ k ln p        k couplings of p that are possible, N rows
+/// ```
+///
+/// A coupling stays by the [`Rule`], and is the mean of its two estimates; biases are those of the regressions. Joined are the units of a machine's structure: a full one, to find
+/// all couplings. The structure is kept, and the couplings that are not there are exactly 0.
+///
+/// The λ are those of glmnet (Friedman, Hastie and Tibshirani 2010): 100 in geometric sequence, from the least at which there are no couplings down to a ten-thousandth of it, or to a
+/// hundredth if there are no more rows than columns. They are those of regressions on standardised columns, `−⟨ln P⟩ + λ Σ_j σ_j |β_j|`, whose coefficients are `β_ij = 2 w_ij / T`. N is the
+/// weight of all rows. A path also ends where the fit has become all but perfect or has stopped becoming better, as glmnet's do, and where it has more couplings
+/// than any model with a smaller EBIC could have, even if it fitted as well as one without penalty.
+///
+/// Input units have no regressions: a coupling with one has a single estimate. A column with one value only has no couplings, and the bias that
+/// [`Factorized`](crate::learn::Factorized) gives it.
+///
+/// # Complexity
+/// For each unit, some hundred quadratic models: `O(r k²)` each for r distinct rows. Units are worked on in parallel. *Memory*: a byte a cell twice, and for each thread some p × p matrices.
+///
+/// # Accuracy, and when it fails
+/// Estimates are shrunk towards 0, as the lasso's are; for unbiased ones, fit a [`PseudoLikelihood`](super::PseudoLikelihood) to the structure found. Weak couplings are left out rather than
+/// guessed: few of those found are wrong, and with few rows many are missed. Hidden units and missing cells are refused.
+///
+/// # Example
+/// ```
+/// use isinglass::{Machine, Table, topology};
+/// use isinglass::learn::{EbicPaths, Learner, NoObserver};
+/// // a and b are equal in nine rows of ten; c is independent of both.
+/// let mut table = Table::new(["a", "b", "c"])?;
+/// for (row, weight) in [([1, 1, 1], 90.0), ([-1, -1, 1], 90.0), ([1, -1, 1], 10.0), ([-1, 1, 1], 10.0)] {
+///     table.push(&row, weight)?;
+///     table.push(&[row[0], row[1], -1], weight)?;
+/// }
+/// let start = Machine::from_graph(topology::full(3)).with_names(["a", "b", "c"])?;
+/// let found = EbicPaths::default().solve(&start, &table, &mut NoObserver)?;
+/// let weights = found.fit.machine.weights();
+/// assert!((weights[0] - 3f64.ln()).abs() < 0.1);
+/// assert_eq!(weights[1..], [0.0, 0.0]);
+/// # Ok::<(), isinglass::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct EbicPaths {
+    /// γ, at least 0: the larger, the fewer couplings. With 0 it is the plain BIC.
+    pub gamma: f64,
+    /// When a coupling stays.
+    pub rule: Rule,
+    /// Memory that may be taken.
+    pub budget: Budget,
+}
+
+impl Default for EbicPaths {
+    fn default() -> Self {
+        Self { gamma: 0.25, rule: Rule::And, budget: Budget::default() }
+    }
+}
+
+/// What [`EbicPaths`] found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct EbicFit {
+    /// The machine, and how it was come by.
+    pub fit: Fit,
+    /// For each unit the λ chosen; none for input units, and for units without a regression.
+    pub lambdas: Vec<Option<f64>>,
+}
+
+/// The regression chosen for a unit: couplings with others and the bias, all divided by T.
+struct Chosen {
+    couplings: Vec<(usize, f64)>,
+    bias: f64,
+    lambda: Option<f64>,
+    converged: bool,
+}
+
+impl Learner for EbicPaths {
+    fn name(&self) -> &'static str {
+        super::NAME
+    }
+
+    fn fit(&self, start: &Machine, table: &Table, observer: &mut dyn Observer) -> Result<Fit> {
+        self.solve(start, table, observer).map(|found| found.fit)
+    }
+}
+
+impl EbicPaths {
+    /// As [`Learner::fit`], with the λ chosen.
+    ///
+    /// # Errors
+    /// A table that does not fit the machine or whose rows have no weight, hidden units, missing cells, more memory than the budget has.
+    pub fn solve(&self, start: &Machine, table: &Table, observer: &mut dyn Observer) -> Result<EbicFit> {
+        self.check(start, table)?;
+        let panels = Panels::new(super::NAME, start, table)?;
+        let varied: Vec<bool> = (0..start.units()).map(|unit| !panels.is_constant(unit)).collect();
+        let of_unit = |unit: usize| -> Option<Chosen> {
+            (start.roles()[unit] == Role::Visible).then(|| self.choose(start, &panels, &varied, unit))
+        };
+        let chosen: Vec<Option<Chosen>> = (0..start.units()).into_par_iter().map(of_unit).collect();
+        let machine = self.combine(start, &chosen)?;
+        let average = pseudo_log_likelihood(&machine, table, &vec![0.0; start.units()])?;
+        let step = Step { iteration: 0, objective: average, gradient_norm: 0.0 };
+        // The answer is complete; whether the observer would stop here makes no difference.
+        let _ = observer.step(&step, &machine)?;
+        let failed = |unit: &usize| chosen[*unit].as_ref().is_some_and(|found| !found.converged);
+        let failed: Vec<&str> = (0..start.units()).filter(failed).map(|unit| start.name(unit)).collect();
+        let is_lost = |unit: &usize| start.roles()[*unit] == Role::Visible && !varied[*unit];
+        let lost: Vec<&str> = (0..start.units()).filter(is_lost).map(|unit| start.name(unit)).collect();
+        let mut notes: Vec<String> = about_alone(&lost, &[]).collect();
+        notes.extend(crate::learn::about_columns(&failed, "whose regressions have not converged for some λ"));
+        notes.push(about_zeros(machine.weights()));
+        let fit = Fit {
+            history: vec![step],
+            kept: 0,
+            converged: failed.is_empty(),
+            stopped: "the paths are complete".into(),
+            log_likelihood: None,
+            guarantee: Guarantee::Approximation,
+            pseudo_log_likelihood: Some(average),
+            diagnostics: Diagnostics::direct(),
+            notes,
+            machine,
+        };
+        let lambdas = chosen.iter().map(|found| found.as_ref().and_then(|found| found.lambda)).collect();
+        Ok(EbicFit { fit, lambdas })
+    }
+
+    fn check(&self, start: &Machine, table: &Table) -> Result<()> {
+        if !(self.gamma.is_finite() && self.gamma >= 0.0) {
+            let problem = format!("found {}, expected a finite number of at least 0", self.gamma);
+            return Err(Error::invalid("gamma", problem));
+        }
+        let n = start.units() as u128;
+        let cells = table.distinct_rows() as u128 * n;
+        let most = (0..start.units()).map(|unit| start.graph().degree(unit)).max().unwrap_or(0) as u128 + 1;
+        let threads = rayon::current_num_threads() as u128;
+        let needed = 2 * cells + 8 * threads * (4 * most * most + 600 * most);
+        self.budget.check(super::NAME, needed, || {
+            format!("{cells} cells, with matrices of {most} × {most} on {threads} threads,")
+        })
+    }
+
+    /// Walk along the path of one unit.
+    fn choose(&self, start: &Machine, panels: &Panels, varied: &[bool], unit: usize) -> Chosen {
+        let around = start.graph().neighbours(unit);
+        let others: Vec<usize> = around.map(|(other, _)| other).filter(|&other| varied[other]).collect();
+        let mean = panels.mean(unit);
+        if others.is_empty() || !varied[unit] {
+            let weight = panels.total_weight();
+            let mean = if varied[unit] { mean } else { mean.round() };
+            let bias = match Alone::of(weight, weight * mean) {
+                Alone::Empty => 0.0,
+                Alone::Constant(field) | Alone::Varied(field) => field,
+            };
+            return Chosen { couplings: Vec::new(), bias, lambda: None, converged: true };
+        }
+        let logistic = Logistic { panels, unit, level: Level::new() };
+        let possible = others.len();
+        let mut path = Path::new(logistic, others.clone());
+        let rows = panels.total_weight();
+        let price = rows.max(1.0).ln() + 2.0 * self.gamma * (possible as f64).ln();
+        let ebic = |path: &Path<'_>| price.mul_add(path.size() as f64, -2.0 * rows * path.value);
+        let nothing = path.value;
+        let ratio = if rows > varied.len() as f64 { SMALLEST[0] } else { SMALLEST[1] };
+        let first = path.largest_penalty();
+        let mut best = (ebic(&path), path.couplings.clone(), first);
+        let mut values = vec![path.value];
+        let mut converged = true;
+        let mut limit = None;
+        for k in 1..LAMBDAS {
+            let penalty = first * ratio.powf(k as f64 / (LAMBDAS - 1) as f64);
+            converged &= path.advance(penalty);
+            values.push(path.value);
+            let found = ebic(&path);
+            if found < best.0 {
+                best = (found, path.couplings.clone(), penalty);
+                limit = None;
+            }
+            let explained = 1.0 - path.value / nothing;
+            let gained = values.len() >= FEW
+                && path.value - values[values.len() - FEW] < -GAINED * explained * nothing;
+            if explained > EXPLAINED || (gained && path.size() > 0) {
+                break;
+            }
+            // Worth knowing only where the path may soon end: the best fit without penalty costs as much as several λ.
+            if found > best.0 + FEW as f64 * price {
+                let limit = *limit.get_or_insert_with(|| {
+                    let mut free = path.clone();
+                    let height = if free.advance(0.0) { free.value } else { 0.0 };
+                    (best.0 + 2.0 * rows * height) / price
+                });
+                if path.size() as f64 > limit {
+                    break;
+                }
+            }
+        }
+        let (_, couplings, penalty) = best;
+        let bias = couplings[possible];
+        Chosen {
+            couplings: others.into_iter().zip(couplings).filter(|(_, w)| *w != 0.0).collect(),
+            bias,
+            // Couplings here are half the coefficients of a logistic regression, and the penalty on them is twice that on these.
+            lambda: Some(0.5 * penalty),
+            converged,
+        }
+    }
+
+    /// Put the regressions together.
+    fn combine(&self, start: &Machine, chosen: &[Option<Chosen>]) -> Result<Machine> {
+        let temperature = start.temperature();
+        let coupling = |unit: usize, other: usize| {
+            let found = chosen[unit].as_ref()?;
+            let place = found.couplings.binary_search_by_key(&other, |(other, _)| *other);
+            Some(place.map_or(0.0, |place| found.couplings[place].1))
+        };
+        let weigh = |((a, b), old): ((usize, usize), f64)| match (coupling(a, b), coupling(b, a)) {
+            (Some(x), Some(y)) if self.rule == Rule::And && (x == 0.0 || y == 0.0) => 0.0,
+            (Some(x), Some(y)) => 0.5 * (x + y) * temperature,
+            (Some(x), None) | (None, Some(x)) => x * temperature,
+            (None, None) => old,
+        };
+        let edges = start.graph().edges().iter().copied();
+        let weights = edges.zip(start.weights().iter().copied()).map(weigh).collect();
+        let own = chosen.iter().zip(start.biases());
+        let biases =
+            own.map(|(found, &old)| found.as_ref().map_or(old, |found| found.bias * temperature)).collect();
+        start.clone().with_parameters(weights, biases)
+    }
+}

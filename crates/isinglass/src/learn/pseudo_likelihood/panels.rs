@@ -1,0 +1,135 @@
+//! Complete rows in panels: unit after unit, so that the lanes of one operation serve rows side by side.
+
+use fearless_simd::Simd;
+
+use crate::numeric::lanes::LANES;
+use crate::{Error, Machine, Result, Role, Table};
+
+/// Cells of a panel at most, as numbers about 1 MiB: it stays in the cache between the two products that need it.
+const CELLS: usize = 1 << 17;
+
+/// Rows of a panel at most.
+const MOST_ROWS: usize = 256;
+
+/// The distinct rows of a table without missing cells, each with its share of the weight.
+pub(super) struct Panels {
+    units: usize,
+    /// Rows of each panel, a multiple of the lanes. The last panel is filled up with rows of no weight.
+    rows: usize,
+    /// Panel after panel, in it unit after unit, for each its rows.
+    cells: Vec<i8>,
+    /// For each row its share of the weight of all.
+    shares: Vec<f64>,
+    total_weight: f64,
+}
+
+/// Some rows: unit after unit, and their shares.
+#[derive(Clone, Copy)]
+pub(super) struct Panel<'a> {
+    rows: usize,
+    cells: &'a [i8],
+    pub(super) shares: &'a [f64],
+}
+
+impl Panels {
+    /// *Memory*: a byte a cell, and as much while they are put in order.
+    ///
+    /// # Errors
+    /// A table that does not fit the machine, hidden units, missing cells, no weight.
+    pub(super) fn new(who: &'static str, machine: &Machine, table: &Table) -> Result<Self> {
+        refuse_gaps(who, machine, table)?;
+        let units = machine.units();
+        let (given, weights) = table.cells_for(machine)?;
+        let kept: Vec<usize> = (0..weights.len()).filter(|&row| weights[row] > 0.0).collect();
+        let total_weight: f64 = weights.iter().sum();
+        if kept.is_empty() {
+            return Err(Error::invalid("table", "the rows have no weight"));
+        }
+        let fitting = (CELLS / units.max(1) / LANES * LANES).clamp(LANES, MOST_ROWS);
+        let rows = fitting.min(kept.len().next_multiple_of(LANES));
+        let count = kept.len().div_ceil(rows);
+        let mut cells = vec![1; count * rows * units];
+        let mut shares = vec![0.0; count * rows];
+        for (k, &row) in kept.iter().enumerate() {
+            let (panel, place) = (k / rows, k % rows);
+            shares[k] = weights[row] / total_weight;
+            for (unit, &cell) in given[row * units..(row + 1) * units].iter().enumerate() {
+                cells[(panel * units + unit) * rows + place] = cell;
+            }
+        }
+        Ok(Self { units, rows, cells, shares, total_weight })
+    }
+
+    /// The number of panels.
+    pub(super) fn count(&self) -> usize {
+        self.shares.len() / self.rows
+    }
+
+    /// Rows of each panel.
+    pub(super) fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// The weight of all rows.
+    pub(super) fn total_weight(&self) -> f64 {
+        self.total_weight
+    }
+
+    pub(super) fn get(&self, panel: usize) -> Panel<'_> {
+        let size = self.units * self.rows;
+        Panel {
+            rows: self.rows,
+            cells: &self.cells[panel * size..(panel + 1) * size],
+            shares: &self.shares[panel * self.rows..(panel + 1) * self.rows],
+        }
+    }
+
+    /// The weighted mean of a unit.
+    pub(super) fn mean(&self, unit: usize) -> f64 {
+        let of_panel = |panel: Panel<'_>| -> f64 {
+            panel.unit(unit).iter().zip(panel.shares).map(|(&cell, share)| share * f64::from(cell)).sum()
+        };
+        (0..self.count()).map(|panel| of_panel(self.get(panel))).sum()
+    }
+
+    /// Whether a unit has one value only.
+    pub(super) fn is_constant(&self, unit: usize) -> bool {
+        let first = self.get(0).unit(unit)[0];
+        let differs = |(&cell, &share): (&i8, &f64)| share > 0.0 && cell != first;
+        let in_panel = |panel: Panel<'_>| panel.unit(unit).iter().zip(panel.shares).any(differs);
+        !(0..self.count()).any(|panel| in_panel(self.get(panel)))
+    }
+}
+
+impl Panel<'_> {
+    /// The cells of a unit.
+    pub(super) fn unit(&self, unit: usize) -> &[i8] {
+        &self.cells[unit * self.rows..(unit + 1) * self.rows]
+    }
+
+    /// The cells of a unit as numbers.
+    #[inline(always)]
+    pub(super) fn expand<S: Simd>(&self, _simd: S, unit: usize, out: &mut [f64]) {
+        for (number, &cell) in out.iter_mut().zip(self.unit(unit)) {
+            *number = f64::from(cell);
+        }
+    }
+}
+
+/// What these learners cannot do, and who can.
+fn refuse_gaps(who: &'static str, machine: &Machine, table: &Table) -> Result<()> {
+    let refuse = |what: &str, why: &str| Err(Error::CannotDo { who, what: what.into(), why: why.into() });
+    if machine.with_role(Role::Hidden).next().is_some() {
+        return refuse(
+            "learn hidden units",
+            "it needs the states of all other units of a row; the learners pl-em and likelihood can do it",
+        );
+    }
+    if table.missing_cells() > 0 {
+        return refuse(
+            "learn from rows with missing cells",
+            "it needs the states of all other units of a row; the learners pl-em and likelihood can do it",
+        );
+    }
+    Ok(())
+}
