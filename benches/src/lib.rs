@@ -89,6 +89,33 @@ pub fn rows(columns: usize, rows: usize) -> Table {
     table
 }
 
+/// Rows of a fully connected machine with couplings uniform on (−strength, strength) and no biases, each 20 sweeps of Gibbs sampling after the one before.
+pub fn spins(units: usize, rows: usize, strength: f64) -> Table {
+    const SWEEPS: usize = 20;
+    let mut bits = Bits(7);
+    let mut uniform = || bits.below(1 << 31) as f64 / (1u64 << 31) as f64;
+    let mut weights = vec![0.0; units * units];
+    for a in 0..units {
+        for b in 0..a {
+            let weight = strength * (2.0 * uniform() - 1.0);
+            weights[a * units + b] = weight;
+            weights[b * units + a] = weight;
+        }
+    }
+    let mut table = Table::new((0..units).map(|k| format!("x{k}"))).expect("names are distinct");
+    let mut state = vec![1i8; units];
+    for _ in 0..rows {
+        for step in 0..SWEEPS * units {
+            let unit = step % units;
+            let around = weights[unit * units..(unit + 1) * units].iter().zip(&state);
+            let field: f64 = around.map(|(w, &s)| w * f64::from(s)).sum();
+            state[unit] = if uniform() < 1.0 / (1.0 + (-2.0 * field).exp()) { 1 } else { -1 };
+        }
+        table.push(&state, 1.0).expect("cells are −1 and +1");
+    }
+    table
+}
+
 /// A picture of white discs on black, −1 and +1 row by row: a few of them, some as wide as a quarter of the picture.
 pub fn blobs(rows: usize, columns: usize, seed: u64) -> Vec<i8> {
     let mut bits = Bits(seed.wrapping_mul(2) + 1);

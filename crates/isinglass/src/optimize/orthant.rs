@@ -2,6 +2,9 @@
 //!
 //! Each step stays within the orthant of the place it starts from, where the penalty is linear; what would cross a side is set to 0 there.
 //! The gradient that counts is the one-sided one of the whole, which vanishes just where the conditions of an optimum hold.
+//!
+//! The smooth part is to be concave: where values differ by rounding only, a smaller gradient is then a step in the right direction, and the optimum is
+//! found to more digits than values alone could tell.
 
 use super::memory::{Memory, Pair, difference, norm};
 use super::secant::{LEAST_CURVATURE, MEMORY};
@@ -14,7 +17,7 @@ const INCREASE: f64 = 1e-4;
 /// Halvings of a step at most.
 const HALVINGS: usize = 40;
 
-/// Maximise `objective − Σ λ_k |x_k|` from a start. Where λ_k > 0, zeros of the answer are exact.
+/// Maximise `objective − Σ λ_k |x_k|`, with a concave objective, from a start; all λ may be 0. Where λ_k > 0, zeros of the answer are exact.
 pub(crate) fn maximize_sparse(
     objective: &dyn Objective,
     lambdas: &[f64],

@@ -86,7 +86,7 @@ impl Learner for PseudoLikelihood {
             observer.step(&step, &gain.machine_of(parameters)?)
         };
         let begin = gain.parameters_of(start);
-        let found = if self.l1 > 0.0 {
+        let found = if self.settings.method == Method::Lbfgs {
             let mut lambdas = vec![0.0; begin.len()];
             lambdas[..gain.couplings()].fill(self.l1);
             optimize::maximize_sparse(&gain, &lambdas, begin, &self.settings, &mut watch)?
