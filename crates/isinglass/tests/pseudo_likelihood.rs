@@ -51,9 +51,12 @@ fn problems() -> impl Strategy<Value = (Machine, Table, f64)> {
     (graphs(7), any::<u64>(), prop_oneof![Just(1.0), 0.5..2.0f64], prop_oneof![Just(0.0), 0.01..0.3f64])
         .prop_map(|(graph, seed, temperature, l2)| {
             let units = graph.units();
-            let roles = (0..units)
-                .map(|unit| if unit > 0 && seed >> unit & 3 == 0 { Role::Input } else { Role::Visible })
-                .collect();
+            let roles =
+                (0..units)
+                    .map(|unit| {
+                        if unit > 0 && (seed >> unit).is_multiple_of(4) { Role::Input } else { Role::Visible }
+                    })
+                    .collect();
             let start = machine(graph).with_roles(roles).unwrap().with_temperature(temperature).unwrap();
             (start, table(units, 150, seed), l2)
         })

@@ -226,3 +226,37 @@ fn settings_that_make_no_sense_are_named() {
     }
     assert!(OptimizerSettings { method: momentum(1e-9, 0.0), ..Default::default() }.check().is_ok());
 }
+
+#[test]
+fn with_kinks_the_conditions_of_an_optimum_hold_and_zeros_are_exact() {
+    let quadratic = Quadratic::ill_conditioned(30);
+    let settings = OptimizerSettings { tolerance: 1e-9, ..OptimizerSettings::default() };
+    let mut heights = Vec::new();
+    let mut watch = |_: usize, _: &[f64], value: f64, _: f64| {
+        heights.push(value);
+        Ok(ControlFlow::Continue(()))
+    };
+    let lambdas: Vec<f64> = (0..30).map(|k| if k % 3 == 0 { 0.0 } else { 20.0 }).collect();
+    let found = maximize_sparse(&quadratic, &lambdas, vec![0.1; 30], &settings, &mut watch).unwrap();
+    assert!(found.converged, "{}", found.stopped);
+    let (_, gradient) = quadratic.at(&found.parameters);
+    for ((&x, g), &lambda) in found.parameters.iter().zip(gradient).zip(&lambdas) {
+        let broken = if x == 0.0 { g.abs() - lambda } else { (g - lambda * x.signum()).abs() };
+        assert!(broken <= 1e-9, "{x}: slope {g}");
+    }
+    let zeros = found.parameters.iter().filter(|&&x| x == 0.0).count();
+    assert!((3..20).contains(&zeros), "{zeros} zeros");
+    assert!(heights.windows(2).all(|two| two[1] >= two[0] - rounding(two[0])));
+
+    let smooth = maximize_sparse(&quadratic, &[0.0; 30], vec![0.1; 30], &settings, &mut |_, _, _, _| {
+        Ok(ControlFlow::Continue(()))
+    });
+    let apart = smooth
+        .unwrap()
+        .parameters
+        .iter()
+        .zip(&quadratic.top)
+        .map(|(x, top)| (x - top).abs())
+        .fold(0.0, f64::max);
+    assert!(apart < 1e-8, "{apart}");
+}

@@ -6,7 +6,7 @@ use rayon::prelude::*;
 use super::about_zeros;
 use super::logistic::Logistic;
 use super::panels::Panels;
-use super::path::Path;
+use super::path::{Path, TOLERANCE};
 use crate::engine::{Diagnostics, Guarantee};
 use crate::learn::conditionals::pseudo_log_likelihood;
 use crate::learn::factorized::{Alone, about_alone};
@@ -131,7 +131,7 @@ impl EbicPaths {
     pub fn solve(&self, start: &Machine, table: &Table, observer: &mut dyn Observer) -> Result<EbicFit> {
         self.check(start, table)?;
         let panels = Panels::new(super::NAME, start, table)?;
-        let varied: Vec<bool> = (0..start.units()).map(|unit| !panels.is_constant(unit)).collect();
+        let varied: Vec<bool> = (0..start.units()).map(|unit| panels.is_varied(unit)).collect();
         let of_unit = |unit: usize| -> Option<Chosen> {
             (start.roles()[unit] == Role::Visible).then(|| self.choose(start, &panels, &varied, unit))
         };
@@ -205,30 +205,30 @@ impl EbicPaths {
         let mut best = (ebic(&path), path.couplings.clone(), first);
         let mut values = vec![path.value];
         let mut converged = true;
-        let mut limit = None;
-        for k in 1..LAMBDAS {
+        // The average of ln P without penalty, once it is known.
+        let mut height = None;
+        // Where nothing is correlated, there is no path.
+        let lambdas = if first > TOLERANCE { LAMBDAS } else { 1 };
+        for k in 1..lambdas {
             let penalty = first * ratio.powf(k as f64 / (LAMBDAS - 1) as f64);
             converged &= path.advance(penalty);
             values.push(path.value);
             let found = ebic(&path);
             if found < best.0 {
                 best = (found, path.couplings.clone(), penalty);
-                limit = None;
             }
-            let explained = 1.0 - path.value / nothing;
-            let gained = values.len() >= FEW
-                && path.value - values[values.len() - FEW] < -GAINED * explained * nothing;
-            if explained > EXPLAINED || (gained && path.size() > 0) {
+            let gained = path.value - values[values.len().saturating_sub(FEW)];
+            let is_at_rest = values.len() >= FEW && gained < GAINED * (path.value - nothing);
+            if path.value > (1.0 - EXPLAINED) * nothing || is_at_rest {
                 break;
             }
             // Worth knowing only where the path may soon end: the best fit without penalty costs as much as several λ.
             if found > best.0 + FEW as f64 * price {
-                let limit = *limit.get_or_insert_with(|| {
+                let height = *height.get_or_insert_with(|| {
                     let mut free = path.clone();
-                    let height = if free.advance(0.0) { free.value } else { 0.0 };
-                    (best.0 + 2.0 * rows * height) / price
+                    if free.advance(0.0) { free.value } else { 0.0 }
                 });
-                if path.size() as f64 > limit {
+                if price * path.size() as f64 - 2.0 * rows * height > best.0 {
                     break;
                 }
             }

@@ -117,6 +117,10 @@ impl PseudoGain {
         self.trained.machine_of(parameters)
     }
 
+    fn check_length(&self, numbers: &[f64]) -> Result<()> {
+        Error::check_length("parameters", numbers.len(), self.ends.len() + self.trained.biases.len())
+    }
+
     /// The number of trained couplings, which come before the biases.
     pub(super) fn couplings(&self) -> usize {
         self.ends.len()
@@ -292,7 +296,8 @@ impl Form {
 
 impl Objective for PseudoGain {
     fn value_and_gradient(&self, parameters: &[f64], gradient: &mut [f64]) -> Result<f64> {
-        Error::check_length("parameters", parameters.len(), self.ends.len() + self.trained.biases.len())?;
+        self.check_length(parameters)?;
+        self.check_length(gradient)?;
         let sums = self.sums(parameters, true);
         let (of_edges, of_biases) = gradient.split_at_mut(self.ends.len());
         match &self.form {
@@ -327,7 +332,7 @@ impl Objective for PseudoGain {
     }
 
     fn value(&self, parameters: &[f64]) -> Result<f64> {
-        Error::check_length("parameters", parameters.len(), self.ends.len() + self.trained.biases.len())?;
+        self.check_length(parameters)?;
         Ok(self.average(parameters) - self.penalty(parameters))
     }
 }

@@ -92,12 +92,12 @@ impl Panels {
         (0..self.count()).map(|panel| of_panel(self.get(panel))).sum()
     }
 
-    /// Whether a unit has one value only.
-    pub(super) fn is_constant(&self, unit: usize) -> bool {
+    /// Whether a unit has both values, neither with a share that rounding could make up.
+    pub(super) fn is_varied(&self, unit: usize) -> bool {
         let first = self.get(0).unit(unit)[0];
         let differs = |(&cell, &share): (&i8, &f64)| share > 0.0 && cell != first;
         let in_panel = |panel: Panel<'_>| panel.unit(unit).iter().zip(panel.shares).any(differs);
-        !(0..self.count()).any(|panel| in_panel(self.get(panel)))
+        (0..self.count()).any(|panel| in_panel(self.get(panel))) && self.mean(unit).abs() < 1.0 - 1e-14
     }
 }
 

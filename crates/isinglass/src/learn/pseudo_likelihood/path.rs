@@ -7,7 +7,7 @@
 use super::logistic::{Logistic, Slopes};
 
 /// The conditions of an optimum hold to this, for averages over rows.
-const TOLERANCE: f64 = 1e-9;
+pub(super) const TOLERANCE: f64 = 1e-9;
 
 /// Quadratic models for one λ at most.
 const MODELS: usize = 60;
