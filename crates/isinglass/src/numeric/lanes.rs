@@ -155,7 +155,7 @@ pub(crate) fn tanh_of_two<S: Simd>(simd: S, x: f64x8<S>, y: f64x8<S>) -> (f64x8<
 /// With `−2|x| = k ln 2 + r` and the Padé approximant `e^r ≈ (A + rB) / (A − rB)`, where `A = 1 + r²/9 + r⁴/1008` and
 /// `B = 1/2 + r²/72 + r⁴/30240` (remainder below 1e-15), both are multiplied by `A − rB`: no division is needed to come by them.
 #[inline(always)]
-fn tanh_as_quotient<S: Simd>(simd: S, x: f64x8<S>) -> (f64x8<S>, f64x8<S>) {
+pub(crate) fn tanh_as_quotient<S: Simd>(simd: S, x: f64x8<S>) -> (f64x8<S>, f64x8<S>) {
     let number = |x: f64| f64x8::splat(simd, x);
     let (r, doublings) = split(simd, x.abs() * number(-2.0));
     let square = r * r;

@@ -15,6 +15,9 @@ const MODELS: usize = 60;
 /// Sweeps of coordinate descent for one quadratic model at most.
 const SWEEPS: usize = 1000;
 
+/// A quadratic model is good enough to be used again if it left this share of the distance from the optimum, or less.
+const QUICK: f64 = 0.1;
+
 /// Halvings of a step that would lead down.
 const HALVINGS: usize = 30;
 
@@ -90,10 +93,9 @@ impl<'a> Path<'a> {
         let penalties: Vec<f64> = set.iter().map(|&k| penalty * self.deviations[k]).chain([0.0]).collect();
         let mut here: Vec<f64> = places.iter().map(|&k| self.couplings[k]).collect();
         let mut slopes = self.logistic.slopes(&others, &here, true);
-        let mut converged = false;
+        let mut distance = distance_from_optimum(&here, &slopes.gradient, &penalties);
         for _ in 0..MODELS {
-            converged = distance_from_optimum(&here, &slopes.gradient, &penalties) <= TOLERANCE;
-            if converged {
+            if distance <= TOLERANCE {
                 break;
             }
             let step = minimum_of_model(&here, &slopes, &penalties);
@@ -102,7 +104,7 @@ impl<'a> Path<'a> {
             let mut next = None;
             for _ in 0..HALVINGS {
                 let there: Vec<f64> = here.iter().zip(&step).map(|(w, d)| w + share * d).collect();
-                let found = self.logistic.slopes(&others, &there, true);
+                let found = self.logistic.slopes(&others, &there, false);
                 let gain = penalised(found.value, &there, &penalties) - height;
                 if gain >= -1e-14 * height.abs().max(1.0) {
                     next = Some((there, found));
@@ -110,13 +112,20 @@ impl<'a> Path<'a> {
                 }
                 share *= 0.5;
             }
-            let Some(next) = next else { break };
-            (here, slopes) = next;
+            let Some((there, mut found)) = next else { break };
+            let left = distance_from_optimum(&there, &found.gradient, &penalties);
+            // The curvature hardly changes over a short step: it is computed anew only where the old one no longer leads there quickly.
+            if left > QUICK * distance {
+                found = self.logistic.slopes(&others, &there, true);
+            } else {
+                found.curvature = slopes.curvature;
+            }
+            (here, slopes, distance) = (there, found, left);
         }
         for (&k, w) in places.iter().zip(here) {
             self.couplings[k] = w;
         }
-        converged
+        distance <= TOLERANCE
     }
 }
 

@@ -2,9 +2,9 @@
 
 use fearless_simd::{Simd, f64x8, prelude::*};
 
-use crate::numeric::lanes::{LANES, Lane, exp_nonpositive, ln};
+use crate::numeric::lanes::{LANES, Lane, ln, tanh_as_quotient};
 
-/// Factors between 1 and 2 whose product is in no danger of overflow.
+/// Factors between ½ and 3 whose product is in no danger of overflow or underflow.
 const FACTORS: usize = 512;
 
 /// Numbers unit after unit, for each its rows, read by lanes.
@@ -34,8 +34,8 @@ pub(super) fn product<S: Simd>(simd: S, x: &[f64], y: &[f64]) -> f64 {
 /// `Σ over rows of share Σ over units of ln P(s | x)`, `ln P = s x − ln 2cosh x`, for fields x that are divided by T.
 /// With `residuals`, each field is replaced by `share (s − tanh x)`.
 ///
-/// `cells` holds the states of each of the units whose fields are given. Since `ln 2cosh x = |x| + ln(1 + e)` with `e = e^(−2|x|)`, a row needs the
-/// logarithm of a product only, which is taken once for many units.
+/// `cells` holds the states of each of the units whose fields are given. With `tanh |x| = a/b` and `e = e^(−2|x|)`, `ln 2cosh x = |x| + ln(1 + e)` and `1 + e = b / ½(a + b)`: a row
+/// needs the logarithm of a quotient of products only, which is taken once for many units; and two units share the division of their `tanh`.
 #[inline(always)]
 pub(super) fn respond<S: Simd>(
     simd: S,
@@ -46,32 +46,45 @@ pub(super) fn respond<S: Simd>(
 ) -> f64 {
     let rows = shares.len();
     let (one, zero) = (f64x8::splat(simd, 1.0), f64x8::splat(simd, 0.0));
-    let minus_two = f64x8::splat(simd, -2.0);
+    let half = f64x8::splat(simd, 0.5);
     let mut sum = zero;
     for row in (0..rows).step_by(LANES) {
         let share = lane(simd, shares, row);
-        let (mut log, mut factors, mut count) = (zero, one, 0);
+        let (mut log, mut above, mut below, mut count) = (zero, one, one, 0);
         let mut at = row;
         while at < fields.len() {
+            // The last of an odd number of units stands beside itself, and counts once.
+            let is_pair = at + rows < fields.len();
+            let next = if is_pair { at + rows } else { at };
             let (x, s) = (lane(simd, fields, at), lane(simd, cells, at));
-            let size = x.abs();
-            let e = exp_nonpositive(simd, size * minus_two);
-            let factor = one + e;
-            log += s.mul_add(x, -size);
-            factors *= factor;
-            count += 1;
+            let (y, t) = (lane(simd, fields, next), lane(simd, cells, next));
+            let (a, b) = tanh_as_quotient(simd, x);
+            let (c, d) = tanh_as_quotient(simd, y);
+            log += s.mul_add(x, -x.abs());
+            let both = b * d;
+            if is_pair {
+                log += t.mul_add(y, -y.abs());
+                above *= both;
+                below *= half * (a + b) * (half * (c + d));
+            } else {
+                above *= b;
+                below *= half * (a + b);
+            }
+            count += 2;
             if count == FACTORS {
-                log -= ln(simd, factors);
-                factors = one;
-                count = 0;
+                log -= ln(simd, above / below);
+                (above, below, count) = (one, one, 0);
             }
             if residuals {
-                let residual = share * (s - ((one - e) / factor).copysign(x));
-                residual.store_slice(&mut fields[at..at + LANES]);
+                let inverse = one / both;
+                let first = share * (s - (a * d * inverse).copysign(x));
+                let second = share * (t - (b * c * inverse).copysign(y));
+                first.store_slice(&mut fields[at..at + LANES]);
+                second.store_slice(&mut fields[next..next + LANES]);
             }
-            at += rows;
+            at = next + rows;
         }
-        sum = share.mul_add(log - ln(simd, factors), sum);
+        sum = share.mul_add(log - ln(simd, above / below), sum);
     }
     total(sum)
 }
