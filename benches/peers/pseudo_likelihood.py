@@ -57,7 +57,7 @@ def main():
     good = True
     for units, rows, strength in CASES:
         truth, cells = table(units, rows, strength)
-        peer, found = seconds(lambda: regressions(cells), 3, patience=60)
+        peer, found = seconds(lambda: regressions(cells), 3, patience=20)
         ours = library[f"pseudo-likelihood/optimum, {rows} rows, 1 threads, units/{units}"]
         error = np.abs(found - truth).mean()
         good = good and peer >= AIM * ours
