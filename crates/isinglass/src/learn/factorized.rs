@@ -1,7 +1,7 @@
 //! Independent units: the baseline that every machine with couplings must beat.
 
 use super::notes::about_columns;
-use super::{Fit, Learner, Observer, Step};
+use super::{Fit, Learner, Observer, State, Step};
 use crate::engine::{Diagnostics, Guarantee};
 use crate::numeric::stable::log_cosh;
 use crate::{Error, Graph, Machine, Result, Role, Table};
@@ -30,7 +30,13 @@ impl Learner for Factorized {
         "factorized"
     }
 
-    fn fit(&self, start: &Machine, table: &Table, observer: &mut dyn Observer) -> Result<Fit> {
+    fn fit_from(
+        &self,
+        start: &Machine,
+        table: &Table,
+        _from: Option<&State>,
+        observer: &mut dyn Observer,
+    ) -> Result<Fit> {
         table.positions_in(start)?;
         let total = table.total_weight();
         if total <= 0.0 {

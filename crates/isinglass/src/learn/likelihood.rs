@@ -14,7 +14,7 @@ use std::ops::ControlFlow;
 use super::judge::Judge;
 use super::notes::{about_likelihood, about_swings};
 use super::trained::Trained;
-use super::{Fit, Learner, Observer, Step};
+use super::{Fit, Learner, Observer, State, Step};
 use crate::engine::{Ask, Batch, Diagnostics, Engine, Group, Guarantee, Statistics, WITH_LOG_Z};
 use crate::optimize::{self, Method, Objective, OptimizerSettings};
 use crate::{Error, Evidence, Machine, Result, Role, Spin, Table};
@@ -87,7 +87,13 @@ impl Learner for Likelihood<'_> {
         "likelihood"
     }
 
-    fn fit(&self, start: &Machine, table: &Table, observer: &mut dyn Observer) -> Result<Fit> {
+    fn fit_from(
+        &self,
+        start: &Machine,
+        table: &Table,
+        _from: Option<&State>,
+        observer: &mut dyn Observer,
+    ) -> Result<Fit> {
         if !(self.l2.is_finite() && self.l2 >= 0.0) {
             let problem = format!("found {}, expected a finite number of at least 0", self.l2);
             return Err(Error::invalid("l2", problem));

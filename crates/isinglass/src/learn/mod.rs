@@ -15,6 +15,7 @@ mod pair_counts;
 mod pseudo_likelihood;
 mod restarts;
 mod start;
+mod state;
 mod trained;
 
 use std::ops::ControlFlow;
@@ -30,12 +31,15 @@ pub(crate) use notes::about_columns;
 pub use pseudo_likelihood::{EbicFit, EbicPaths, PseudoGain, PseudoLikelihood, Rule};
 pub use restarts::{Restarted, Restarts};
 pub use start::start;
+pub use state::State;
+
+use serde::{Deserialize, Serialize};
 
 use crate::engine::{Diagnostics, Guarantee};
 use crate::{Machine, Result, Table};
 
 /// One iteration of a fit.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Step {
     /// Counted from 0, the start.
     pub iteration: usize,
@@ -108,6 +112,11 @@ pub trait Observer {
     /// Called after every iteration with the machine as it is; `Break` stops the fit there with what it has, an error ends it without.
     fn step(&mut self, step: &Step, machine: &Machine) -> Result<ControlFlow<()>>;
 
+    /// Called after every [`step`](Observer::step), also the last, with a way to take the state of the fit there. Taking it costs as much as it is large: take it when it is to be kept.
+    fn state(&mut self, _step: &Step, _take: &dyn Fn() -> Result<State>) -> Result<()> {
+        Ok(())
+    }
+
     /// Called before each of several starts, counted from 0.
     fn restart(&mut self, _restart: usize, _count: usize) {}
 }
@@ -127,6 +136,18 @@ pub trait Learner {
     /// The name by which users choose the learner.
     fn name(&self) -> &'static str;
 
+    /// Fit the structure of `start` to a table, beginning with its numbers or going on from a state that an observer took in a fit of the same start and table by the same learner.
+    /// The first iteration told is the one after that state's, and the fit is the same, bit for bit, as if it had not been interrupted.
+    fn fit_from(
+        &self,
+        start: &Machine,
+        table: &Table,
+        from: Option<&State>,
+        observer: &mut dyn Observer,
+    ) -> Result<Fit>;
+
     /// Fit the structure of `start`, beginning with its numbers, to a table.
-    fn fit(&self, start: &Machine, table: &Table, observer: &mut dyn Observer) -> Result<Fit>;
+    fn fit(&self, start: &Machine, table: &Table, observer: &mut dyn Observer) -> Result<Fit> {
+        self.fit_from(start, table, None, observer)
+    }
 }

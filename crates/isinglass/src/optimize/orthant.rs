@@ -67,12 +67,7 @@ impl Place {
     }
 
     /// The longest of a step, its half, its quarter … that gains enough.
-    fn step(
-        &self,
-        objective: &dyn Objective,
-        lambdas: &[f64],
-        memory: &Memory,
-    ) -> Result<Option<Self>> {
+    fn step(&self, objective: &dyn Objective, lambdas: &[f64], memory: &Memory) -> Result<Option<Self>> {
         let mut direction = memory.scaled_step(&self.slope);
         // No coordinate leaves 0, or moves, against its own slope.
         for ((d, &slope), &lambda) in direction.iter_mut().zip(&self.slope).zip(lambdas) {

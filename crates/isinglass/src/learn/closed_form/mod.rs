@@ -14,7 +14,7 @@ use self::parameters::machine_of;
 use self::precision::Free;
 use super::conditionals::pseudo_log_likelihood;
 use super::judge::some_rows;
-use super::{Factorized, Fit, Learner, NoObserver, Observer};
+use super::{Factorized, Fit, Learner, NoObserver, Observer, State};
 use crate::engine::{Diagnostics, Guarantee};
 use crate::numeric::dense::Matrix;
 use crate::{Budget, Error, Graph, Machine, Result, Role, Table};
@@ -153,7 +153,13 @@ impl Learner for ClosedForm {
         "closed-form"
     }
 
-    fn fit(&self, start: &Machine, table: &Table, observer: &mut dyn Observer) -> Result<Fit> {
+    fn fit_from(
+        &self,
+        start: &Machine,
+        table: &Table,
+        _from: Option<&State>,
+        observer: &mut dyn Observer,
+    ) -> Result<Fit> {
         self.solve(start, table, observer).map(|found| found.fit)
     }
 }

@@ -10,7 +10,7 @@ use super::path::{Path, TOLERANCE};
 use crate::engine::{Diagnostics, Guarantee};
 use crate::learn::conditionals::pseudo_log_likelihood;
 use crate::learn::factorized::{Alone, about_alone};
-use crate::learn::{Fit, Learner, Observer, Step};
+use crate::learn::{Fit, Learner, Observer, State, Step};
 use crate::{Budget, Error, Machine, Result, Role, Table};
 
 /// Values of λ along a path.
@@ -118,7 +118,13 @@ impl Learner for EbicPaths {
         super::NAME
     }
 
-    fn fit(&self, start: &Machine, table: &Table, observer: &mut dyn Observer) -> Result<Fit> {
+    fn fit_from(
+        &self,
+        start: &Machine,
+        table: &Table,
+        _from: Option<&State>,
+        observer: &mut dyn Observer,
+    ) -> Result<Fit> {
         self.solve(start, table, observer).map(|found| found.fit)
     }
 }

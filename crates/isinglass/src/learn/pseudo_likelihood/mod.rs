@@ -12,7 +12,7 @@ pub use gain::PseudoGain;
 
 use super::likelihood::kept_iteration;
 use super::notes::about_likelihood;
-use super::{Fit, Learner, Observer, Step};
+use super::{Fit, Learner, Observer, State, Step};
 use crate::engine::{Diagnostics, Guarantee};
 use crate::optimize::{self, Method, OptimizerSettings};
 use crate::{Budget, Error, Machine, Result, Table};
@@ -76,7 +76,13 @@ impl Learner for PseudoLikelihood {
         NAME
     }
 
-    fn fit(&self, start: &Machine, table: &Table, observer: &mut dyn Observer) -> Result<Fit> {
+    fn fit_from(
+        &self,
+        start: &Machine,
+        table: &Table,
+        _from: Option<&State>,
+        observer: &mut dyn Observer,
+    ) -> Result<Fit> {
         self.check()?;
         let gain = PseudoGain::new(start, table, self.l2, self.budget)?;
         let mut history: Vec<Step> = Vec::new();
