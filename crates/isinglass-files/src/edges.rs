@@ -7,6 +7,7 @@ use isinglass::{Graph, Machine, Unit};
 
 use crate::error::{Fault, Parsed, quoted};
 use crate::input::{bytes, without_mark};
+use crate::network::HEADER;
 use crate::{Error, Result};
 
 /// Pairs of unit names, with weights or without.
@@ -21,7 +22,8 @@ pub struct EdgeList {
     pub weights: Option<Vec<f64>>,
 }
 
-/// Read a CSV file (also `.gz`) of edges: `name,name` or `name,name,weight` on each line, no header; lines that begin with `#` are comments.
+/// Read a CSV file (also `.gz`) of edges: `name,name` or `name,name,weight` on each line, no header; lines that begin with `#` are comments. A first line
+/// that begins with `from,to,weight` is a header, as [`write_network`](crate::write_network) writes it, and what follows the weight is passed over.
 ///
 /// # Errors
 /// A line with another number of cells, an empty name, a weight that is no finite number; with the line.
@@ -51,6 +53,7 @@ fn parse(path: &Path, content: &[u8]) -> Parsed<EdgeList> {
     let mut list = EdgeList { path: path.to_owned(), lines: Vec::new(), pairs: Vec::new(), weights: None };
     let mut weights = Vec::new();
     let mut width = None;
+    let mut is_network = false;
     let (mut counted, mut passed) = (0, 0);
     let newlines = |text: &[u8]| text.split(|&byte| byte == b'\n').count() as u64 - 1;
     let mut record = csv::ByteRecord::new();
@@ -66,9 +69,19 @@ fn parse(path: &Path, content: &[u8]) -> Parsed<EdgeList> {
         passed += newlines(read);
         counted += read.len();
         let place = format!("line {line}");
+        if width.is_none()
+            && HEADER.iter().enumerate().all(|(k, word)| record.get(k) == Some(word.as_bytes()))
+        {
+            width = Some(record.len());
+            is_network = true;
+            continue;
+        }
         let width = *width.get_or_insert(record.len());
-        if width != record.len() || !(2..=3).contains(&width) {
-            let expected = if (2..=3).contains(&width) && !list.pairs.is_empty() {
+        let is_known = is_network || (2..=3).contains(&width);
+        if width != record.len() || !is_known {
+            let expected = if is_network {
+                format!("{width} as in the header")
+            } else if is_known && !list.pairs.is_empty() {
                 format!("{width} as on the lines before")
             } else {
                 "two names, or two names and a weight".into()
@@ -89,8 +102,9 @@ fn parse(path: &Path, content: &[u8]) -> Parsed<EdgeList> {
             let number = str::from_utf8(cell).ok().and_then(|text| text.parse::<f64>().ok());
             let Some(number) = number.filter(|number| number.is_finite()) else {
                 let problem = format!("found the weight {}, expected a finite number", quoted(cell));
-                return Err(Fault::new(place, problem)
-                    .with_hint("a list of edges has no header; begin it with # to keep it"));
+                return Err(Fault::new(place, problem).with_hint(
+                    "a list of edges has no header but from,to,weight; begin another with # to keep it",
+                ));
             };
             weights.push(number);
         }

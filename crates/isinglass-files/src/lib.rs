@@ -7,6 +7,7 @@
 //! | tables | [`read_table`]: `.csv`, `.tsv`, `.npy`, and `.parquet` with the feature `parquet` | [`write_table`]; as it was, with other cells, [`write_sheet`]: `.csv`, `.tsv`, `.npy` |
 //! | models | [`read_model`]: `.json`, `.uai`, `.npz` | [`write_model`] |
 //! | evidence | [`read_evidence`]: `.evid` | |
+//! | couplings | [`read_edges`]: two names a line, and a weight | [`write_network`] |
 //! | pictures | [`read_picture`]: `.png`, `.pgm` and other `.pnm`, `.bmp`, `.jpg` | [`write_picture`]: `.png` |
 //!
 //! Every message names the file, the place in it, what was found there and what would be right; no file,
@@ -36,6 +37,7 @@ mod edges;
 mod error;
 mod input;
 mod model;
+mod network;
 mod npy;
 mod output;
 mod picture;
@@ -44,6 +46,7 @@ mod table;
 pub use edges::{EdgeList, read_edges};
 pub use error::{Error, Result};
 pub use model::{ModelFormat, model_format, read_evidence, read_model, write_model};
+pub use network::write_network;
 pub use output::{Output, discard_unfinished};
 pub use picture::{Picture, check_picture_output, read_picture, write_picture};
 pub use table::{

@@ -19,6 +19,7 @@ use columns::Keep;
 pub use columns::TableOptions;
 pub use sheet::{CellForm, Sheet, TableFormat, table_format, write_sheet};
 pub use write::{Values, write_numbers, write_table};
+pub(crate) use write::{end_line, push_text};
 
 use crate::input::{self, Ending};
 use crate::{Error, Result};

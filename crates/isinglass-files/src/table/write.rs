@@ -128,17 +128,19 @@ pub fn write_numbers<'a, R: AsRef<[f64]>>(
 }
 
 /// Put a line end in place of the separator behind the last cell.
-pub(super) fn end_line(line: &mut Vec<u8>) {
+pub(crate) fn end_line(line: &mut Vec<u8>) {
     line.pop();
     line.push(b'\n');
 }
 
 /// A text, in quotation marks if it would be read as something else without them.
-pub(super) fn push_text(line: &mut Vec<u8>, text: &[u8], separator: u8) {
+pub(crate) fn push_text(line: &mut Vec<u8>, text: &[u8], separator: u8) {
     const MARK: &[u8] = "\u{feff}".as_bytes();
     let special = |&byte: &u8| byte == separator || matches!(byte, b'"' | b'\n' | b'\r');
     let bare = str::from_utf8(text).map_or(text.trim_ascii(), |text| text.trim().as_bytes());
-    if !text.iter().any(special) && bare == text && !text.starts_with(MARK) {
+    // A # at the beginning of a line would make it a comment.
+    let misread = text.starts_with(MARK) || text.starts_with(b"#");
+    if !text.iter().any(special) && bare == text && !misread {
         line.extend_from_slice(text);
         return;
     }
