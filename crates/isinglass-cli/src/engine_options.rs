@@ -128,11 +128,11 @@ const FIXED_POINTS: [EngineName; 4] =
 impl EngineOptions {
     /// Refuse options that the engine named has no use for.
     pub(crate) fn check(&self, engine: EngineName) -> Result<(), Usage> {
-        self.check_for(&[engine])
+        self.check_for(&[engine], &[])
     }
 
-    /// Refuse options for which none of the engines that will run has a use.
-    pub(crate) fn check_for(&self, engines: &[EngineName]) -> Result<(), Usage> {
+    /// Refuse options for which none of the engines that will run has a use, but for those that something else takes.
+    pub(crate) fn check_for(&self, engines: &[EngineName], taken: &[&str]) -> Result<(), Usage> {
         use EngineName::{Ais, Auto, Gibbs, LinearResponse, Mixture, Structured, Trw};
         let cooled = [&FIXED_POINTS[..], &[Mixture]].concat();
         let started = [&cooled[..], &[Structured]].concat();
@@ -155,7 +155,9 @@ impl EngineOptions {
             ("--temperatures", self.temperatures.is_some(), &[Ais], "--engine ais"),
         ];
         let idle = |owners: &[EngineName]| !engines.iter().any(|engine| owners.contains(engine));
-        match table.into_iter().find(|(_, is_given, owners, _)| *is_given && idle(owners)) {
+        let mut given =
+            table.into_iter().filter(|(option, is_given, ..)| *is_given && !taken.contains(option));
+        match given.find(|(_, _, owners, _)| idle(owners)) {
             Some((option, _, _, owner)) => Err(Usage(format!("{option} belongs to {owner}"))),
             None => Ok(()),
         }

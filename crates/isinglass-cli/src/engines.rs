@@ -117,10 +117,10 @@ impl EngineOptions {
     pub(crate) fn check_bracket(&self) -> Result<(), Usage> {
         use EngineName::{Mixture, Structured, Trw};
         match self.engine {
-            EngineName::Auto | Trw => self.check_for(&[Mixture, Structured, Trw]),
-            EngineName::MeanField => self.check_for(&[EngineName::MeanField, Trw]),
-            Mixture => self.check_for(&[Mixture, Trw]),
-            Structured => self.check_for(&[Structured, Trw]),
+            EngineName::Auto | Trw => self.check_for(&[Mixture, Structured, Trw], &[]),
+            EngineName::MeanField => self.check_for(&[EngineName::MeanField, Trw], &[]),
+            Mixture => self.check_for(&[Mixture, Trw], &[]),
+            Structured => self.check_for(&[Structured, Trw], &[]),
             other => self.check(other),
         }
     }

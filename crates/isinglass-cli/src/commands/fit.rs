@@ -4,17 +4,23 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use anyhow::Context;
-use clap::{Args as ClapArgs, ValueEnum};
+use clap::Args as ClapArgs;
+use isinglass::engine::Guarantee;
+use isinglass::engine::auto::{self, Choice};
 use isinglass::learn::{
-    Factorized, Fit, Learner, Likelihood, NoObserver, Observer, Phases, Remedy, Restarted, Restarts,
-    most_free,
+    Factorized, Fit, InformationGain, Learner, Likelihood, NoObserver, Observer, OptimizerSettings, Phases,
+    PseudoLikelihood, Remedy, Restarted, Restarts, most_free,
 };
-use isinglass::{Machine, Table};
-use isinglass_files::{Output, model_format, read_model, write_model, write_numbers};
+use isinglass::{Budget, Engine, Evidence, Machine, Table};
+use isinglass_files::{Output, model_format, read_model, write_model, write_network, write_numbers};
 use serde_json::json;
 
 use self::closed_form::ClosedFormOptions;
+use self::contrastive::ContrastiveOptions;
+use self::draws::DrawsOptions;
+use self::learner::LearnerName;
 use self::optimizer::OptimizerOptions;
+use self::sparse::SparseOptions;
 use self::structure::Structure;
 use crate::engine_options::{EngineName, EngineOptions};
 use crate::engines::Task;
@@ -23,8 +29,12 @@ use crate::report::{self, count};
 
 mod closed_form;
 mod components;
+mod contrastive;
+mod draws;
+mod learner;
 mod optimizer;
 mod progress;
+mod sparse;
 mod structure;
 
 /// Learn a machine from a table
@@ -46,14 +56,20 @@ pub(crate) struct Args {
     /// How to learn
     #[arg(long, value_name = "LEARNER", default_value = "auto")]
     learner: LearnerName,
-    /// likelihood: penalise couplings with X/2 times the sum of their squares
+    /// Penalise couplings with X/2 times the sum of their squares
     #[arg(long, value_name = "X", default_value = "0", value_parser = non_negative, allow_hyphen_values = true)]
     l2: f64,
     #[command(flatten)]
     optimizer: OptimizerOptions,
     #[command(flatten)]
+    sparse: SparseOptions,
+    #[command(flatten)]
+    draws: DrawsOptions,
+    #[command(flatten)]
+    contrastive: ContrastiveOptions,
+    #[command(flatten)]
     closed_form: ClosedFormOptions,
-    /// likelihood with hidden units: fits from N random starts, of which the best is kept
+    /// With hidden units: fits from N random starts, of which the best is kept
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = at_least::<1>)]
     restarts: usize,
     /// Write objective and gradient norm of every iteration to a CSV file
@@ -62,23 +78,14 @@ pub(crate) struct Args {
     /// likelihood with --engine mixture: write weight and means of each component after every iteration to a CSV file
     #[arg(long, value_name = "FILE.csv")]
     component_history: Option<PathBuf>,
+    /// Write the couplings that are not 0 to a CSV file, the strongest first
+    #[arg(long, value_name = "FILE.csv")]
+    network: Option<PathBuf>,
     #[command(flatten)]
     engine: EngineOptions,
     /// likelihood: the engine with the table's cells clamped, where hidden units or missing cells are left [default: that of --engine; mean-field with mixture]
     #[arg(long, value_name = "ENGINE", help_heading = "Engine")]
     clamped_engine: Option<EngineName>,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum LearnerName {
-    /// likelihood
-    Auto,
-    /// Maximum likelihood with the expectations of --engine
-    Likelihood,
-    /// From means and covariances by linear response, for any number of columns; no hidden units, no inputs
-    ClosedForm,
-    /// Independent units, in closed form
-    Factorized,
 }
 
 /// A finite number of at least 0.
@@ -102,11 +109,14 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
     };
     let mut inputs = vec![args.table.table.as_path()];
     keep_inputs(&args.output, &inputs)?;
-    let histories = [("--history", &args.history), ("--component-history", &args.component_history)];
+    let others = [
+        ("--history", &args.history),
+        ("--component-history", &args.component_history),
+        ("--network", &args.network),
+    ];
     let mut outputs = vec![("--output", args.output.as_path())];
     inputs.extend(args.init.as_deref());
-    for (option, path) in histories.into_iter().filter_map(|(option, path)| Some((option, path.as_deref()?)))
-    {
+    for (option, path) in others.into_iter().filter_map(|(option, path)| Some((option, path.as_deref()?))) {
         if let Some((other, _)) = outputs.iter().find(|(_, taken)| *taken == path) {
             return Err(Usage(format!("{option} and {other} name the same file")).into());
         }
@@ -115,8 +125,9 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
     }
     // Outputs are reserved before the work, so that a place that cannot be written to is known now.
     let output = Output::create(&args.output)?;
-    let [history, component_history] = histories.map(|(_, path)| path.as_deref().map(Output::create));
-    let (history, component_history) = (history.transpose()?, component_history.transpose()?);
+    let reserve = |path: &Option<PathBuf>| path.as_deref().map(Output::create).transpose();
+    let (history, component_history) = (reserve(&args.history)?, reserve(&args.component_history)?);
+    let network = reserve(&args.network)?;
 
     let Done { learner, engine, clamped_engine, restarted, remedy, components } =
         args.fit(&start, &table, common)?;
@@ -127,6 +138,10 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
     let units = fit.machine.names().iter().map(String::as_str);
     let header = ["iteration", "component", "weight"].into_iter().chain(units);
     write_history(component_history, header, components)?;
+    if let Some(mut output) = network {
+        write_network(&fit.machine, &[], &mut output).map_err(|error| output.error(&error))?;
+        output.commit()?;
+    }
     for note in write_model(&fit.machine, output)?.iter().chain(&fit.notes) {
         common.note(&format!("note: {note}"));
     }
@@ -189,10 +204,14 @@ fn plain(table: &Table, fit: &Fit, learner: &str, engine: Option<&str>, seconds:
     let likelihood = fit
         .log_likelihood
         .map_or_else(String::new, |x| format!("log-likelihood per row: {x:.6} ({})\n", fit.guarantee));
+    let pseudo = fit
+        .pseudo_log_likelihood
+        .filter(|_| fit.log_likelihood.is_none() || fit.guarantee != Guarantee::Exact);
+    let pseudo = pseudo.map_or_else(String::new, |x| format!("pseudo-log-likelihood per row: {x:.6}\n"));
     format!(
         "{} ({} distinct, {} missing), {}, {}\n\
          learner {learner}{}: {}, {}, gradient {gradient:.1e}, {seconds:.2} s\n\
-         {likelihood}",
+         {likelihood}{pseudo}",
         count(table.rows(), "row"),
         table.distinct_rows(),
         count(table.missing_cells(), "cell"),
@@ -218,17 +237,23 @@ struct Done {
 }
 
 impl Done {
-    /// By a learner that has one answer, and needs no engine.
-    fn at_once(learner: &'static str, fit: Fit, remedy: Option<Remedy>) -> Self {
-        Self {
-            learner,
-            engine: None,
-            clamped_engine: None,
-            restarted: once(fit),
-            remedy,
-            components: Vec::new(),
-        }
+    /// By a learner that needs no engine.
+    fn of(learner: &'static str, restarted: Restarted) -> Self {
+        Self { learner, engine: None, clamped_engine: None, restarted, remedy: None, components: Vec::new() }
     }
+
+    /// By a learner that has one answer.
+    fn at_once(learner: &'static str, fit: Fit, remedy: Option<Remedy>) -> Self {
+        Self { remedy, ..Self::of(learner, once(fit)) }
+    }
+}
+
+/// Memory within which a likelihood that was not asked for is computed all the same: it takes some hundredths of a second.
+const AT_HAND: Budget = Budget(16 << 20);
+
+/// The machine as training may make it: whatever a bias is at the start, an engine must be able to do with all of them.
+fn with_all_biases(machine: &Machine) -> isinglass::Result<Machine> {
+    machine.clone().with_parameters(machine.weights().to_vec(), vec![1.0; machine.units()])
 }
 
 /// A fit from one start.
@@ -238,65 +263,26 @@ fn once(fit: Fit) -> Restarted {
 }
 
 impl Args {
-    /// Refuse options that do not go together, before any file is read.
-    fn check(&self) -> Result<(), Usage> {
-        self.optimizer.settings()?;
-        if self.init.is_some() && self.restarts > 1 {
-            return Err(Usage("--init gives the one start there is, and --restarts asks for more".into()));
-        }
-        let learner = match self.learner {
-            LearnerName::Auto | LearnerName::Likelihood => {
-                self.engine.check_for(&[self.engine.engine, self.clamped_name()])?;
-                if self.component_history.is_some() && self.engine.engine != EngineName::Mixture {
-                    return Err(Usage("--component-history belongs to --engine mixture".into()));
-                }
-                return self.closed_form.refuse();
+    fn fit(&self, start: &Machine, table: &Table, common: &Common) -> anyhow::Result<Done> {
+        match self.settled(start, table, common)? {
+            LearnerName::Factorized => {
+                let fit = Factorized.fit(start, table, &mut NoObserver)?;
+                Ok(Done::at_once(Factorized.name(), fit, None))
             }
-            LearnerName::ClosedForm => "closed-form",
-            LearnerName::Factorized => "factorized",
-        };
-        self.engine.check(EngineName::Auto)?;
-        let problem = if self.l2 != 0.0 && self.learner == LearnerName::Factorized {
-            "--l2 penalises couplings, and the factorized learner has none".to_owned()
-        } else if self.l2 != 0.0 {
-            "--l2 belongs to --learner likelihood; the closed-form learner has no penalty (--singular shrink keeps couplings small)"
-                .to_owned()
-        } else if self.structure.hidden > 0 {
-            format!("the {learner} learner has no use for --hidden units")
-        } else if self.restarts > 1 {
-            format!("the {learner} learner has one answer, and no use for --restarts")
-        } else if self.component_history.is_some() {
-            "--component-history belongs to --engine mixture".to_owned()
-        } else if self.clamped_engine.is_some() {
-            "--clamped-engine belongs to --learner likelihood".to_owned()
-        } else if self.engine.engine != EngineName::Auto {
-            format!("--engine belongs to --learner likelihood; the {learner} learner needs none")
-        } else if let Some(option) = self.optimizer.given() {
-            format!("{option} belongs to --learner likelihood; the {learner} learner follows no gradient")
-        } else if self.learner == LearnerName::ClosedForm {
-            return self.closed_form.check();
-        } else {
-            return self.closed_form.refuse();
-        };
-        Err(Usage(problem))
+            LearnerName::ClosedForm => self.fit_in_closed_form(start, table, common),
+            LearnerName::PseudoLikelihood => self.fit_by_pseudo_likelihood(start, table, common),
+            _ => self.fit_by_likelihood(start, table, common),
+        }
     }
 
-    fn fit(&self, start: &Machine, table: &Table, common: &Common) -> anyhow::Result<Done> {
-        if self.learner == LearnerName::Factorized {
-            let fit = Factorized.fit(start, table, &mut NoObserver)?;
-            return Ok(Done::at_once(Factorized.name(), fit, None));
-        }
-        if self.learner == LearnerName::ClosedForm {
-            return self.fit_in_closed_form(start, table, common);
-        }
+    fn fit_by_likelihood(&self, start: &Machine, table: &Table, common: &Common) -> anyhow::Result<Done> {
         let (clamped, free) =
             most_free(start, table).with_context(|| self.table.table.display().to_string())?;
-        // Whatever a bias is at the start, it is trained: the engine must be able to do with all of them. And what it can do with the input units
-        // clamped alone, it can do with more units clamped.
-        let trained = start.clone().with_parameters(start.weights().to_vec(), vec![1.0; start.units()])?;
+        // What the engine can do with the input units clamped alone, it can do with more units clamped.
+        let trained = with_all_biases(start)?;
         let advise = |error: anyhow::Error| {
             let advice = "give more --budget, sparser --visible-links, or fewer units or missing cells; or take an approximate engine (--engine bethe, tap, \
-                          linear-response), or, without hidden units, --learner closed-form";
+                          linear-response) or a learner that needs none (--learner pl-em or, without hidden units, pseudo-likelihood and closed-form)";
             report::with_hint(error, advice)
         };
         let name = self.engine.engine;
@@ -309,16 +295,10 @@ impl Args {
             }
         };
         let phases = Phases { clamped: clamped_engine.as_deref().unwrap_or(&*engine), free: &*engine };
-        let learner = Likelihood::with_phases(phases).l2(self.l2).optimizer(self.optimizer.settings()?);
-        let mut progress = progress::Progress::start(self.optimizer.iterations, common)?;
-        let fit = |observer: &mut dyn Observer| {
-            if self.init.is_some() {
-                learner.fit(start, table, observer).map(once)
-            } else {
-                let restarts = Restarts { count: self.restarts, seed: common.seed };
-                restarts.fit(&learner, start, table, observer)
-            }
-        };
+        let settings = self.optimizer.settings(OptimizerSettings::default());
+        let learner = Likelihood::with_phases(phases).l2(self.l2).optimizer(settings);
+        let mut progress = progress::Progress::start(settings.iterations, common)?;
+        let fit = |observer: &mut dyn Observer| self.from_starts(&learner, (start, table), common, observer);
         let (restarted, components) = if self.component_history.is_some() {
             if free.free_count() < start.units() {
                 return Err(Usage("--component-history is for machines without inputs".into()).into());
@@ -341,6 +321,82 @@ impl Args {
             remedy: None,
             components,
         })
+    }
+
+    /// The learner that `auto` stands for here, or that a table with gaps asks for; what was taken and why goes to standard error.
+    fn settled(&self, start: &Machine, table: &Table, common: &Common) -> anyhow::Result<LearnerName> {
+        let in_place = || self.table.table.display().to_string();
+        let (clamped, free) = most_free(start, table).with_context(in_place)?;
+        let is_open = clamped.free_count() > 0;
+        let learner = match self.learner {
+            LearnerName::Auto if self.sparse.is_asked() => LearnerName::PseudoLikelihood,
+            LearnerName::Auto if self.engine.engine != EngineName::Auto => LearnerName::Likelihood,
+            LearnerName::Auto => match auto::choose(&with_all_biases(start)?, &free, self.engine.budget)? {
+                Choice::Exact { .. } => LearnerName::Likelihood,
+                Choice::Sampling { refusal, .. } => {
+                    let other = if is_open { LearnerName::PlEm } else { LearnerName::PseudoLikelihood };
+                    common.note(&format!(
+                        "learner: {}, since the likelihood is out of reach ({refusal})",
+                        other.word()
+                    ));
+                    other
+                }
+            },
+            named => named,
+        };
+        Ok(learner)
+    }
+
+    /// Fit from one start, or from several of which the best is kept.
+    fn from_starts(
+        &self,
+        learner: &dyn Learner,
+        (start, table): (&Machine, &Table),
+        common: &Common,
+        observer: &mut dyn Observer,
+    ) -> isinglass::Result<Restarted> {
+        if self.init.is_some() {
+            return learner.fit(start, table, observer).map(once);
+        }
+        Restarts { count: self.restarts, seed: common.seed }.fit(learner, start, table, observer)
+    }
+
+    fn fit_by_pseudo_likelihood(
+        &self,
+        start: &Machine,
+        table: &Table,
+        common: &Common,
+    ) -> anyhow::Result<Done> {
+        let budget = self.engine.budget;
+        let paths = self.sparse.paths(budget);
+        let usual = PseudoLikelihood::default();
+        let settings = self.optimizer.settings(usual.settings);
+        let plain = PseudoLikelihood { l2: self.l2, l1: self.sparse.weight(), settings, budget };
+        let learner: &dyn Learner = paths.as_ref().map_or(&plain, |paths| paths);
+        let mut progress = progress::Progress::start(settings.iterations, common)?;
+        let found = self.from_starts(learner, (start, table), common, &mut progress);
+        progress.finish();
+        let mut restarted = found.map_err(|error| report::with_hint(error, "give more --budget"))?;
+        self.add_likelihood(&mut restarted.fit, table)?;
+        Ok(Done::of(learner.name(), restarted))
+    }
+
+    /// Where a learner has no use for the likelihood but it takes next to nothing to compute, the user has: it is exact or absent.
+    fn add_likelihood(&self, fit: &mut Fit, table: &Table) -> anyhow::Result<()> {
+        let machine = &fit.machine;
+        let (clamped, free) = most_free(machine, table)?;
+        let budget = self.engine.budget.min(AT_HAND);
+        let exact = |evidence: &Evidence| -> isinglass::Result<Option<Box<dyn Engine>>> {
+            Ok(match auto::choose(&with_all_biases(machine)?, evidence, budget)? {
+                Choice::Exact { engine, .. } => Some(engine),
+                Choice::Sampling { .. } => None,
+            })
+        };
+        let (Some(free), Some(clamped)) = (exact(&free)?, exact(&clamped)?) else { return Ok(()) };
+        let phases = Phases { clamped: &*clamped, free: &*free };
+        let evaluation = InformationGain::new(phases, machine, table, 0.0)?.evaluate(machine)?;
+        (fit.log_likelihood, fit.guarantee) = (Some(evaluation.gain), evaluation.guarantee);
+        Ok(())
     }
 
     /// The engine with the table's cells clamped.

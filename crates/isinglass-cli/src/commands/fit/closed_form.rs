@@ -4,6 +4,7 @@ use clap::{Args, ValueEnum};
 use isinglass::Budget;
 use isinglass::learn::{ClosedForm, Singular};
 
+use super::learner::{LearnerName, Owned};
 use crate::options::Usage;
 
 /// How eqs. 33–35 are solved.
@@ -36,13 +37,9 @@ impl ClosedFormOptions {
         Ok(())
     }
 
-    /// Refuse all of them, for another learner.
-    pub(super) fn refuse(&self) -> Result<(), Usage> {
-        let given = [(self.singular.is_some(), "--singular"), (self.no_self_coupling, "--no-self-coupling")];
-        match given.into_iter().find(|(is_given, _)| *is_given) {
-            Some((_, option)) => Err(Usage(format!("{option} belongs to --learner closed-form"))),
-            None => Ok(()),
-        }
+    pub(super) fn owned(&self) -> [Owned; 2] {
+        let owner: &[LearnerName] = &[LearnerName::ClosedForm];
+        [("--singular", self.singular.is_some(), owner), ("--no-self-coupling", self.no_self_coupling, owner)]
     }
 
     pub(super) fn learner(&self, budget: Budget) -> ClosedForm {

@@ -3,27 +3,28 @@
 use clap::{Args, ValueEnum};
 use isinglass::learn::{Method, OptimizerSettings};
 
+use super::learner::{LearnerName, Owned, STEPWISE};
 use super::non_negative;
 use crate::options::{Usage, below_one};
 
 /// Which optimiser, and when it stops.
 #[derive(Args)]
 pub(super) struct OptimizerOptions {
-    /// likelihood: how to follow the gradient [default: lbfgs]
+    /// likelihood, pseudo-likelihood: how to follow the gradient [default: lbfgs]
     #[arg(long, value_name = "OPTIMIZER")]
     optimizer: Option<OptimizerName>,
-    /// momentum: the rate; adaptive: the length of the first step [default: 0.1]
+    /// momentum: the rate; adaptive: the length of the first step [default: 0.1]; also of the contrastive learners and of --m-step gradient
     #[arg(long, value_name = "X", value_parser = positive, allow_hyphen_values = true)]
     rate: Option<f64>,
-    /// momentum: the share of the last step that is kept, below 1 [default: 0.9]
+    /// momentum: the share of the last step that is kept, below 1 [default: 0.9]; also of contrastive-divergence
     #[arg(long, value_name = "X", value_parser = below_one, allow_hyphen_values = true)]
     momentum: Option<f64>,
-    /// likelihood: iterations at most
-    #[arg(long, value_name = "N", default_value_t = 1000)]
-    pub(super) iterations: usize,
-    /// likelihood: converged when no component of the gradient is larger
-    #[arg(long, value_name = "X", default_value = "5e-7", value_parser = non_negative, allow_hyphen_values = true)]
-    tolerance: f64,
+    /// Iterations at most; of contrastive-divergence, passes over the table
+    #[arg(long, visible_alias = "epochs", value_name = "N")]
+    iterations: Option<usize>,
+    /// Converged when no component of the gradient is larger; for pl-em, when parameters no longer move by more
+    #[arg(long, value_name = "X", value_parser = non_negative, allow_hyphen_values = true)]
+    tolerance: Option<f64>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -39,11 +40,28 @@ enum OptimizerName {
 }
 
 impl OptimizerOptions {
-    /// What the library is to do; options that do not belong to the optimiser are refused.
-    pub(super) fn settings(&self) -> Result<OptimizerSettings, Usage> {
+    pub(super) fn owned(&self) -> [Owned; 5] {
+        use LearnerName::{ContrastiveDivergence, Likelihood, MeanFieldCd, PlEm, PseudoLikelihood};
+        let followed: &[LearnerName] = &[Likelihood, PseudoLikelihood];
+        let swinging: &[LearnerName] = &[Likelihood, PseudoLikelihood, ContrastiveDivergence, MeanFieldCd];
+        let settling: &[LearnerName] = &[Likelihood, PseudoLikelihood, PlEm, MeanFieldCd];
+        [
+            ("--optimizer", self.optimizer.is_some(), followed),
+            ("--rate", self.rate.is_some(), STEPWISE),
+            ("--momentum", self.momentum.is_some(), swinging),
+            ("--iterations", self.iterations.is_some(), STEPWISE),
+            ("--tolerance", self.tolerance.is_some(), settling),
+        ]
+    }
+
+    /// Refuse options that do not belong to the optimiser, for learners that have one.
+    pub(super) fn check(&self, learner: LearnerName) -> Result<(), Usage> {
+        use LearnerName::{Auto, Likelihood, PseudoLikelihood};
+        if !matches!(learner, Auto | Likelihood | PseudoLikelihood) {
+            return Ok(());
+        }
         let name = self.optimizer.unwrap_or(OptimizerName::Lbfgs);
-        let takes_rate = matches!(name, OptimizerName::Momentum | OptimizerName::Adaptive);
-        if self.rate.is_some() && !takes_rate {
+        if self.rate.is_some() && !matches!(name, OptimizerName::Momentum | OptimizerName::Adaptive) {
             let problem =
                 format!("--rate belongs to --optimizer momentum and adaptive, not to {}", name.word());
             return Err(Usage(problem));
@@ -52,26 +70,49 @@ impl OptimizerOptions {
             let problem = format!("--momentum belongs to --optimizer momentum, not to {}", name.word());
             return Err(Usage(problem));
         }
-        let method = match name {
-            OptimizerName::Lbfgs => Method::Lbfgs,
-            OptimizerName::Cg => Method::Cg,
-            OptimizerName::Momentum => Method::Momentum {
+        Ok(())
+    }
+
+    /// How to follow a gradient; where nothing is said, as usual.
+    pub(super) fn settings(&self, usual: OptimizerSettings) -> OptimizerSettings {
+        let method = match self.optimizer {
+            None => usual.method,
+            Some(OptimizerName::Lbfgs) => Method::Lbfgs,
+            Some(OptimizerName::Cg) => Method::Cg,
+            Some(OptimizerName::Momentum) => Method::Momentum {
                 rate: self.rate.unwrap_or(Method::MOMENTUM_RATE),
                 momentum: self.momentum.unwrap_or(Method::MOMENTUM),
             },
-            OptimizerName::Adaptive => Method::Adaptive { rate: self.rate.unwrap_or(Method::ADAPTIVE_RATE) },
+            Some(OptimizerName::Adaptive) => {
+                Method::Adaptive { rate: self.rate.unwrap_or(Method::ADAPTIVE_RATE) }
+            }
         };
-        Ok(OptimizerSettings { method, iterations: self.iterations, tolerance: self.tolerance })
+        OptimizerSettings {
+            method,
+            iterations: self.iterations(usual.iterations),
+            tolerance: self.tolerance(usual.tolerance),
+        }
     }
 
-    /// The first option given that only following a gradient can use.
-    pub(super) fn given(&self) -> Option<&'static str> {
-        let given = [
-            (self.optimizer.is_some(), "--optimizer"),
-            (self.rate.is_some(), "--rate"),
-            (self.momentum.is_some(), "--momentum"),
-        ];
-        given.into_iter().find(|(is_given, _)| *is_given).map(|(_, option)| option)
+    /// The optimiser, as the user said it.
+    pub(super) fn is_named(&self) -> bool {
+        self.optimizer.is_some()
+    }
+
+    pub(super) fn iterations(&self, usual: usize) -> usize {
+        self.iterations.unwrap_or(usual)
+    }
+
+    pub(super) fn tolerance(&self, usual: f64) -> f64 {
+        self.tolerance.unwrap_or(usual)
+    }
+
+    pub(super) fn rate(&self, usual: f64) -> f64 {
+        self.rate.unwrap_or(usual)
+    }
+
+    pub(super) fn momentum(&self, usual: f64) -> f64 {
+        self.momentum.unwrap_or(usual)
     }
 }
 
@@ -99,7 +140,6 @@ mod tests {
     #[test]
     fn the_help_tells_the_library_s_defaults() {
         assert_eq!((Method::MOMENTUM_RATE, Method::ADAPTIVE_RATE, Method::MOMENTUM), (0.1, 0.1, 0.9));
-        let settings = OptimizerSettings::default();
-        assert_eq!((settings.method, settings.iterations, settings.tolerance), (Method::Lbfgs, 1000, 5e-7));
+        assert_eq!(OptimizerSettings::default().method, Method::Lbfgs);
     }
 }
