@@ -10,9 +10,9 @@ mod budget;
 mod cumulants;
 mod exact;
 mod expectations;
-mod fields;
+pub(crate) mod fields;
 mod joint;
-mod parts;
+pub(crate) mod parts;
 mod sampling;
 mod variational;
 
@@ -20,6 +20,7 @@ pub use batch::{Batch, Group};
 pub use budget::Budget;
 pub use cumulants::Cumulants;
 pub use exact::{Decimate, DecimationStep, Eliminate, Enumerate, UnitOrZero, explain_decimation};
+pub(crate) use exact::{digits, pinned};
 pub use expectations::{
     Ask, BatchExpectations, Diagnostics, Expectations, Guarantee, Importance, Iteration, JointTable, Mixing,
     PairMoments, Pairs, StandardErrors, Statistics,

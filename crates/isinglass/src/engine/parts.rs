@@ -9,7 +9,7 @@ use crate::numeric::lanes::LANES;
 use crate::{Machine, Result};
 
 /// Parts into which a batch is cut at most.
-const PARTS: usize = 64;
+pub(crate) const PARTS: usize = 64;
 
 /// Numbers in the statistics of all parts together: machines with many edges are cut into fewer parts.
 const NUMBERS: usize = 1 << 24;
@@ -30,11 +30,11 @@ const LEAST_COST: f64 = 100_000.0;
 
 /// Rows of one group that are solved one after another.
 #[derive(Debug, Clone)]
-pub(in crate::engine) struct Piece {
+pub(crate) struct Piece {
     /// The number of the group.
-    pub(in crate::engine) group: usize,
+    pub(crate) group: usize,
     /// Which rows, in the batch's grouped order; whole lanes but at the end of the group.
-    pub(in crate::engine) rows: Range<usize>,
+    pub(crate) rows: Range<usize>,
 }
 
 /// Results of some rows of a batch, in grouped order.
@@ -103,7 +103,9 @@ pub(in crate::engine) fn solve_in_parts(
 }
 
 /// Cut a batch into parts of about equal work, in order and whatever the number of threads: pieces of groups, whole lanes each.
-fn cut(batch: &Batch, most: usize, cost: impl Fn(usize, &Group) -> f64) -> Vec<Vec<Piece>> {
+///
+/// *Arguments*: the most parts; the cost of eight rows of a group, in about nanoseconds.
+pub(crate) fn cut(batch: &Batch, most: usize, cost: impl Fn(usize, &Group) -> f64) -> Vec<Vec<Piece>> {
     let costs: Vec<f64> =
         batch.groups().iter().enumerate().map(|(number, group)| cost(number, group).max(100.0)).collect();
     let lanes = |rows: usize| rows.div_ceil(LANES) as f64;

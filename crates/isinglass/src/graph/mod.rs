@@ -7,6 +7,7 @@
 mod components;
 mod elimination;
 mod partial_three_tree;
+pub(crate) mod peeling;
 mod shrinking;
 mod treewidth;
 

@@ -1,8 +1,12 @@
 //! Most probable states.
 //!
-//! Engines that can find one implement [`ModeFinder`]; what they do is told in their own folders.
+//! Engines that can find one implement [`ModeFinder`]; what they do is told in their own folders. [`MaxProduct`] finds nothing else.
 
-use crate::engine::Guarantee;
+mod max_product;
+
+pub use max_product::{MaxProduct, States};
+
+use crate::engine::{Diagnostics, Guarantee};
 use crate::{Evidence, Machine, Result};
 
 /// A state and how sure it is that no other is more probable.
@@ -14,6 +18,8 @@ pub struct Mode {
     pub energy: f64,
     /// [`Guarantee::Exact`]: there is no better one.
     pub guarantee: Guarantee,
+    /// How the search went.
+    pub diagnostics: Diagnostics,
 }
 
 /// An engine that can find the most probable state.

@@ -3,9 +3,10 @@
 mod enumerate;
 mod explain;
 mod network;
-pub(super) mod pinned;
+pub(crate) mod pinned;
 
 pub use enumerate::Enumerate;
 pub use explain::{DecimationStep, UnitOrZero, explain_decimation};
-pub(super) use network::{Compiled, Run, Structure, digits};
+pub(crate) use network::digits;
+pub(super) use network::{Compiled, Run, Structure};
 pub use network::{Decimate, Eliminate};

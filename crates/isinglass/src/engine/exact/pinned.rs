@@ -12,11 +12,7 @@ const CERTAIN: f64 = 400.0;
 /// The evidence with every pinned unit clamped, but those that are to stay free.
 ///
 /// Each unit that is pinned shifts the fields of its neighbours, so they are looked at again. `O(edges)`.
-pub(in crate::engine) fn clamp_pinned(
-    machine: &Machine,
-    evidence: &Evidence,
-    stay_free: &[usize],
-) -> Evidence {
+pub(crate) fn clamp_pinned(machine: &Machine, evidence: &Evidence, stay_free: &[usize]) -> Evidence {
     let mut evidence = evidence.clone();
     // The common case: nothing is clamped, and no bias could pin its unit.
     let limit = CERTAIN * machine.temperature();

@@ -7,6 +7,7 @@ use super::Enumerate;
 use super::blocks::{Block, Visitor, walk};
 use super::problem::SingleRow;
 use super::single::parts;
+use crate::engine::Diagnostics;
 use crate::numeric::lanes::LANES;
 use crate::search::{Mode, ModeFinder};
 use crate::{Evidence, Machine, Result};
@@ -50,6 +51,11 @@ impl ModeFinder for Enumerate {
             .fold(nothing, |best, next| if next.value > best.value { next } else { best });
         let mut state = vec![0; machine.units()];
         row.write_state(best.lane, (best.high << row.couplings.block_units()) | best.state, &mut state);
-        Ok(Mode { energy: -machine.negative_energy(&state), state, guarantee: Self::guarantee(row.scale()) })
+        Ok(Mode {
+            energy: -machine.negative_energy(&state),
+            state,
+            guarantee: Self::guarantee(row.scale()),
+            diagnostics: Diagnostics::direct(),
+        })
     }
 }

@@ -15,7 +15,7 @@ const STRONG: f64 = 4.0;
 /// Exact, if the numbers of units that are tied together are small enough for nine digits.
 ///
 /// *Complexity*: linear in units and edges.
-pub(in crate::engine) fn guarantee(machine: &Machine, free: impl IntoIterator<Item = usize>) -> Guarantee {
+pub(crate) fn guarantee(machine: &Machine, free: impl IntoIterator<Item = usize>) -> Guarantee {
     // The common case: everything together is small enough.
     if 2.0 * machine.scale() <= NINE_DIGITS {
         return Guarantee::Exact;

@@ -9,7 +9,7 @@
 mod bucket;
 mod compiled;
 mod cumulants;
-pub(in crate::engine) mod digits;
+pub(crate) mod digits;
 mod fourier;
 mod generic;
 mod jet;

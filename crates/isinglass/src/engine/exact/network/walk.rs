@@ -33,7 +33,12 @@ impl Solver<'_> {
         self.walk::<Max, ()>(machine, &evidence, &mut states, |_| (), up)?;
         let state = states.remove(0);
         let free = evidence.free();
-        Ok(Mode { energy: -machine.negative_energy(&state), guarantee: guarantee(machine, free), state })
+        Ok(Mode {
+            energy: -machine.negative_energy(&state),
+            guarantee: guarantee(machine, free),
+            diagnostics: Diagnostics::direct(),
+            state,
+        })
     }
 
     /// Independent draws from the machine's own distribution.

@@ -1,0 +1,148 @@
+//! The core, where there are cycles: messages go round until they rest, and states are read from them on the way. Up to `N` rows side by side.
+//!
+//! Every decision (rest, best state) is a row's own, so that a row has the same answer alone and beside others.
+
+use fearless_simd::{Level, Simd, dispatch};
+
+use super::MaxProduct;
+use super::plan::Plan;
+use super::reading::Reader;
+use super::trees::message;
+use crate::engine::{Diagnostics, Iteration};
+
+/// States are read after each of the first sweeps, then ever more seldom: after this share more of them each time.
+const SELDOM: usize = 6;
+
+/// Messages between the places of a core.
+pub(super) struct Messages<'a, const N: usize> {
+    plan: &'a Plan,
+    /// The field on each place.
+    fields: Vec<[f64; N]>,
+    /// What comes in through each link.
+    pub(super) incoming: Vec<[f64; N]>,
+}
+
+/// The best state of the core that was found in each row, and how the messages went.
+pub(super) struct Found<const N: usize> {
+    pub(super) states: Vec<[f64; N]>,
+    pub(super) diagnostics: [Diagnostics; N],
+}
+
+/// Search the core from all messages 0, and better the states given. Rows from `rows` on are empty.
+pub(super) fn search<const N: usize>(
+    plan: &Plan,
+    settings: &MaxProduct,
+    fields: &[[f64; N]],
+    states: Vec<[f64; N]>,
+    rows: usize,
+) -> Found<N> {
+    let mut messages = Messages::new(plan, fields);
+    let mut readers: Vec<Reader<'_>> = (0..rows)
+        .map(|row| {
+            let mut reader = Reader::new(plan, fields.iter().map(|field| field[row]).collect());
+            reader.offer(states.iter().map(|state| state[row]));
+            reader.read(|place| messages.fields[place][row], |link| messages.incoming[link][row]);
+            reader
+        })
+        .collect();
+    let target = settings.tolerance * plan.strongest;
+    let mut residuals = [f64::INFINITY; N];
+    let mut sweeps = [0; N];
+    let mut keep = [1.0; N];
+    keep[..rows].fill(settings.damping);
+    let mut due = 1;
+    for sweep in 1..=settings.sweeps {
+        let is_last = sweep == settings.sweeps;
+        let change = messages.sweep(keep, sweep % 2 == 0);
+        let is_due = sweep == due || is_last;
+        if is_due {
+            due += due.div_ceil(SELDOM);
+        }
+        for (row, reader) in readers.iter_mut().enumerate() {
+            if keep[row] == 1.0 {
+                continue;
+            }
+            (residuals[row], sweeps[row]) = (change[row], sweep);
+            let rests = change[row] <= target;
+            if is_due || rests {
+                reader.read(|place| messages.fields[place][row], |link| messages.incoming[link][row]);
+            }
+            if rests {
+                keep[row] = 1.0;
+            }
+        }
+        if keep[..rows].iter().all(|&keep| keep == 1.0) {
+            break;
+        }
+    }
+    let mut states = states;
+    let mut diagnostics = [Diagnostics::direct(); N];
+    for (row, reader) in readers.iter().enumerate() {
+        for (state, best) in states.iter_mut().zip(reader.best()) {
+            state[row] = *best;
+        }
+        let residual = residuals[row];
+        let iteration =
+            Iteration { sweeps: sweeps[row], residual, damping: settings.damping, oscillated: false };
+        diagnostics[row] = Diagnostics::iterated(residual <= target, iteration);
+    }
+    Found { states, diagnostics }
+}
+
+impl<'a, const N: usize> Messages<'a, N> {
+    /// All messages 0.
+    ///
+    /// Where no unit of a connected part has a field, a state and its mirror image are equally good, and no message would ever say anything; so the anchor is told to be up.
+    fn new(plan: &'a Plan, fields: &[[f64; N]]) -> Self {
+        let mut fields = fields.to_vec();
+        let mut has_field = vec![[false; N]; plan.anchors.len()];
+        for (field, &part) in fields.iter().zip(&plan.parts) {
+            for (has_field, h) in has_field[part as usize].iter_mut().zip(field) {
+                *has_field |= *h != 0.0;
+            }
+        }
+        for (has_field, &anchor) in has_field.iter().zip(&plan.anchors) {
+            for (field, has_field) in fields[anchor as usize].iter_mut().zip(has_field) {
+                if !has_field {
+                    *field = 2.0 * plan.strengths[anchor as usize];
+                }
+            }
+        }
+        Self { plan, fields, incoming: vec![[0.0; N]; plan.links.len()] }
+    }
+
+    /// Renew every message once, one place after the other, and tell by how much the one that was farthest off was so, in each row.
+    ///
+    /// *Arguments*: the share of the old message that each row keeps; whether the last place comes first.
+    fn sweep(&mut self, keep: [f64; N], backwards: bool) -> [f64; N] {
+        dispatch!(Level::new(), simd => self.pass(simd, keep, backwards))
+    }
+
+    #[inline(always)]
+    fn pass<S: Simd>(&mut self, _simd: S, keep: [f64; N], backwards: bool) -> [f64; N] {
+        let Self { plan, fields, incoming } = self;
+        let mut change = [0.0; N];
+        for step in 0..plan.core {
+            let place = if backwards { plan.core - 1 - step } else { step };
+            let range = plan.links_of(place);
+            let mut total = fields[place];
+            for message in &incoming[range.clone()] {
+                for lane in 0..N {
+                    total[lane] += message[lane];
+                }
+            }
+            for number in range {
+                let link = plan.links[number];
+                let against = incoming[number];
+                let out = &mut incoming[link.mirror as usize];
+                for lane in 0..N {
+                    let new = message(link.coupling, total[lane] - against[lane]);
+                    let off = (new - out[lane]).abs();
+                    change[lane] = if off > change[lane] { off } else { change[lane] };
+                    out[lane] = out[lane] * keep[lane] + new * (1.0 - keep[lane]);
+                }
+            }
+        }
+        change
+    }
+}

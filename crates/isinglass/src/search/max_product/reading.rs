@@ -1,0 +1,112 @@
+//! From messages to states: unit by unit, the surest first, each given those before it; then downhill until no single flip helps.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use super::plan::Plan;
+use super::trees::choice;
+
+/// Reads states of one row from messages, and keeps the best.
+pub(super) struct Reader<'a> {
+    plan: &'a Plan,
+    fields: Vec<f64>,
+    best: Vec<f64>,
+    /// −E/T of the best.
+    height: f64,
+    state: Vec<f64>,
+    /// The field of each place that is still open, with the states of its neighbours that are chosen and the messages of those that are open.
+    totals: Vec<f64>,
+    /// Open places by how sure they are (the bits of a number of at least 0 are in its order), then by number. Entries that have been overtaken stay until they come up.
+    open: BinaryHeap<(u64, Reverse<u32>)>,
+}
+
+impl<'a> Reader<'a> {
+    /// Given the field on each place of the core.
+    pub(super) fn new(plan: &'a Plan, fields: Vec<f64>) -> Self {
+        let places = fields.len();
+        Self {
+            plan,
+            fields,
+            best: vec![1.0; places],
+            height: f64::NEG_INFINITY,
+            state: vec![0.0; places],
+            totals: vec![0.0; places],
+            open: BinaryHeap::with_capacity(places),
+        }
+    }
+
+    /// The best state so far.
+    pub(super) fn best(&self) -> &[f64] {
+        &self.best
+    }
+
+    /// Go downhill from a state.
+    pub(super) fn offer(&mut self, state: impl Iterator<Item = f64>) {
+        self.state.clear();
+        self.state.extend(state);
+        self.descend();
+        self.keep_if_better();
+    }
+
+    /// Read a state from messages and the fields that they were sent in.
+    pub(super) fn read(&mut self, field: impl Fn(usize) -> f64, incoming: impl Fn(usize) -> f64) {
+        let plan = self.plan;
+        self.open.clear();
+        for place in 0..plan.core {
+            self.totals[place] = field(place) + plan.links_of(place).map(&incoming).sum::<f64>();
+            self.open.push((self.totals[place].abs().to_bits(), Reverse(place as u32)));
+        }
+        self.state.fill(0.0);
+        while let Some((sureness, Reverse(place))) = self.open.pop() {
+            let place = place as usize;
+            let total = self.totals[place];
+            if self.state[place] != 0.0 || total.abs().to_bits() != sureness {
+                continue;
+            }
+            let state = choice(total);
+            self.state[place] = state;
+            for link in &plan.links[plan.links_of(place)] {
+                let to = link.to as usize;
+                if self.state[to] == 0.0 {
+                    self.totals[to] += link.coupling * state - incoming(link.mirror as usize);
+                    self.open.push((self.totals[to].abs().to_bits(), Reverse(link.to)));
+                }
+            }
+        }
+        self.descend();
+        self.keep_if_better();
+    }
+
+    /// The field on a place from the states around it.
+    fn field(&self, place: usize) -> f64 {
+        let plan = self.plan;
+        let pull = |link: &super::plan::Link| link.coupling * self.state[link.to as usize];
+        self.fields[place] + plan.links[plan.links_of(place)].iter().map(pull).sum::<f64>()
+    }
+
+    /// Flip units against their fields until there are none, but for fields that may be nothing but rounding: each flip is a true gain, so this ends.
+    fn descend(&mut self) {
+        let mut has_changed = true;
+        while has_changed {
+            has_changed = false;
+            for place in 0..self.plan.core {
+                let terms = self.plan.links_of(place).len() + 2;
+                let size = self.fields[place].abs() + self.plan.strengths[place];
+                if self.field(place) * self.state[place] < -f64::EPSILON * terms as f64 * size {
+                    self.state[place] = -self.state[place];
+                    has_changed = true;
+                }
+            }
+        }
+    }
+
+    fn keep_if_better(&mut self) {
+        // Each coupling is met at both its ends.
+        let own = |place: usize| 0.5 * self.state[place] * (self.field(place) + self.fields[place]);
+        let height = (0..self.plan.core).map(own).sum::<f64>();
+        if height > self.height {
+            self.height = height;
+            self.best.copy_from_slice(&self.state);
+        }
+    }
+}

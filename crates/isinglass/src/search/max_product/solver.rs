@@ -1,0 +1,119 @@
+//! From rows of evidence that share their free units to their states.
+
+use super::MaxProduct;
+use super::cycles;
+use super::plan::Plan;
+use super::trees::{choice, inwards, outwards};
+use crate::engine::fields::{free_fields, values};
+use crate::engine::{Diagnostics, Guarantee, digits};
+use crate::{Machine, Result};
+
+/// Sums of numbers up to this are far from the end of their range.
+const SCALE: f64 = 1e300;
+
+/// What rows with the same free units share.
+pub(super) struct Solver<'a> {
+    machine: &'a Machine,
+    free: &'a [usize],
+    settings: &'a MaxProduct,
+    plan: Plan,
+}
+
+/// The states of `N` rows, unit by unit, and how the search of each went.
+pub(super) struct Solved<const N: usize> {
+    pub(super) states: Vec<[f64; N]>,
+    pub(super) diagnostics: [Diagnostics; N],
+}
+
+impl<'a> Solver<'a> {
+    /// Refuses bad settings, numbers too large, and what does not fit the budget.
+    pub(super) fn new(machine: &'a Machine, free: &'a [usize], settings: &'a MaxProduct) -> Result<Self> {
+        settings.check()?;
+        machine.check_scale(MaxProduct::NAME, SCALE)?;
+        check_room(machine, free, settings, 1, 1)?;
+        Ok(Self { machine, free, settings, plan: Plan::new(machine, free) })
+    }
+
+    /// The free units.
+    pub(super) fn free(&self) -> &'a [usize] {
+        self.free
+    }
+
+    /// Exact without cycles, if numbers are small enough for nine digits; these depend on the units given.
+    pub(super) fn guarantee(&self, free: impl IntoIterator<Item = usize>) -> Guarantee {
+        if self.plan.core == 0 { digits::guarantee(self.machine, free) } else { Guarantee::Approximation }
+    }
+
+    /// Solve up to `N` rows. What a row gives does not depend on the rows beside it, nor on `N`.
+    pub(super) fn solve<const N: usize>(&self, rows: &[&[i8]]) -> Solved<N> {
+        let Self { machine, free, settings, plan } = self;
+        let mut states = values::<N>(machine, rows);
+        let by_local = free_fields(machine, free, &states);
+        let mut fields: Vec<[f64; N]> = plan.locals.iter().map(|&k| by_local[k as usize]).collect();
+        inwards(plan, &mut fields);
+        let mut by_place = vec![[1.0; N]; free.len()];
+        let mut diagnostics = [Diagnostics::direct(); N];
+        if plan.core > 0 {
+            let mut start = vec![[1.0; N]; plan.core];
+            for row in 0..rows.len() {
+                let state = self.greedy(|k| by_local[k][row]);
+                for (start, &k) in start.iter_mut().zip(&plan.locals) {
+                    start[row] = state[free[k as usize]];
+                }
+            }
+            let found = cycles::search(plan, settings, &fields[..plan.core], start, rows.len());
+            by_place[..plan.core].copy_from_slice(&found.states);
+            diagnostics = found.diagnostics;
+        }
+        outwards(plan, &fields, &mut by_place);
+        for (&k, state) in plan.locals.iter().zip(by_place) {
+            states[free[k as usize]] = state;
+        }
+        Solved { states, diagnostics }
+    }
+
+    /// Unit by unit, each to suit those before it; then again and again to suit all, until none changes or there is no end in sight.
+    fn greedy(&self, field: impl Fn(usize) -> f64) -> Vec<f64> {
+        let Self { machine, free, .. } = self;
+        let mut state = vec![0.0; machine.units()];
+        let mut has_changed = true;
+        for _ in 0..GREEDY_SWEEPS {
+            if !has_changed {
+                break;
+            }
+            has_changed = false;
+            for (k, &unit) in free.iter().enumerate() {
+                let pull = |(other, edge): (usize, usize)| machine.weights()[edge] * state[other];
+                let around: f64 = machine.graph().neighbours(unit).map(pull).sum();
+                let total = field(k) + around / machine.temperature();
+                if state[unit] == 0.0 || total * state[unit] < 0.0 {
+                    state[unit] = choice(total);
+                    has_changed = true;
+                }
+            }
+        }
+        state
+    }
+}
+
+/// More than a greedy start ever takes, but for rounding.
+const GREEDY_SWEEPS: usize = 1000;
+
+/// Refuse rows that do not fit the budget, so many at a time and on so many threads.
+pub(super) fn check_room(
+    machine: &Machine,
+    free: &[usize],
+    settings: &MaxProduct,
+    rows: usize,
+    threads: usize,
+) -> Result<()> {
+    let ends: usize = free.iter().map(|&unit| machine.graph().degree(unit)).sum();
+    // Values and greedy states; fields by number and place, states, starts; a reader's fields, states, totals and open places; messages.
+    let numbers = 2 * machine.units() as u128 + 12 * free.len() as u128 + 3 * ends as u128;
+    let bytes = (Plan::bytes(machine, free) + 8 * rows as u128 * numbers) * threads as u128;
+    settings.budget.check(MaxProduct::NAME, bytes, || {
+        let of_rows =
+            if rows * threads > 1 { format!(", {} rows at once", rows * threads) } else { String::new() };
+        format!("messages between {} free units through {ends} ends of couplings{of_rows}", free.len())
+    })
+}
