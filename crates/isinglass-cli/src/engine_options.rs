@@ -5,6 +5,7 @@ use isinglass::engine::{
     AisSettings, Annealing, Around, GibbsSettings, Schedule, StructuredSettings, TrwSettings,
     VariationalSettings,
 };
+use isinglass::search::MaxProduct;
 use isinglass::{Budget, Mixture, Structured, Trw};
 
 use crate::options::{Usage, at_least, below_one};
@@ -38,6 +39,8 @@ pub(crate) enum EngineName {
     Gibbs,
     /// Annealed importance sampling: estimates with standard errors, of log Z too
     Ais,
+    /// Max-product messages, for `map` alone: the most probable state, exact without cycles; with them a good one
+    MaxProduct,
 }
 
 impl EngineName {
@@ -95,13 +98,13 @@ pub(crate) struct EngineOptions {
     /// variational: points from which the search begins (structured: subgraphs that are tried); the best end is kept [default: 1]
     #[arg(long, value_name = "N", help_heading = "Engine", value_parser = at_least::<1>)]
     starts: Option<usize>,
-    /// variational: the share of the old value kept in each update, below 1; raised where an iteration oscillates [default: 0]
+    /// variational, max-product: the share of the old value kept in each update, below 1; raised where a variational iteration oscillates [default: 0, max-product 0.5]
     #[arg(long, value_name = "X", help_heading = "Engine", value_parser = below_one, allow_hyphen_values = true)]
     damping: Option<f64>,
     /// variational: in which order units are updated [default: sequential]
     #[arg(long, value_name = "ORDER", help_heading = "Engine")]
     schedule: Option<ScheduleName>,
-    /// variational: sweeps at most [default: 10000; steps of structured and trw: 1000]
+    /// variational, max-product: sweeps at most [default: 10000, max-product 1000; steps of structured and trw: 1000]
     #[arg(long, value_name = "N", help_heading = "Engine", value_parser = at_least::<1>)]
     max_sweeps: Option<usize>,
     /// gibbs: kept states of each chain [default: 1000]
@@ -133,10 +136,11 @@ impl EngineOptions {
 
     /// Refuse options for which none of the engines that will run has a use, but for those that something else takes.
     pub(crate) fn check_for(&self, engines: &[EngineName], taken: &[&str]) -> Result<(), Usage> {
-        use EngineName::{Ais, Auto, Gibbs, LinearResponse, Mixture, Structured, Trw};
+        use EngineName::{Ais, Auto, Gibbs, LinearResponse, MaxProduct, Mixture, Structured, Trw};
+        let damped = [&FIXED_POINTS[..], &[MaxProduct]].concat();
         let cooled = [&FIXED_POINTS[..], &[Mixture]].concat();
         let started = [&cooled[..], &[Structured]].concat();
-        let iterated = [&started[..], &[Trw]].concat();
+        let iterated = [&started[..], &[Trw, MaxProduct]].concat();
         let variational = "variational engines such as --engine mean-field";
         // `auto` may turn to sampling.
         let table: [(&str, bool, &[EngineName], &str); 13] = [
@@ -145,7 +149,7 @@ impl EngineOptions {
             ("--around", self.around.is_some(), &[LinearResponse], "--engine linear-response"),
             ("--anneal", self.anneal.is_some(), &cooled, variational),
             ("--starts", self.starts.is_some(), &started, variational),
-            ("--damping", self.damping.is_some(), &FIXED_POINTS, variational),
+            ("--damping", self.damping.is_some(), &damped, variational),
             ("--schedule", self.schedule.is_some(), &FIXED_POINTS, variational),
             ("--max-sweeps", self.max_sweeps.is_some(), &iterated, variational),
             ("--samples", self.samples.is_some(), &[Gibbs, Auto], "--engine gibbs"),
@@ -225,6 +229,17 @@ impl EngineOptions {
         Trw { width: self.width.unwrap_or(usual.width), settings, ..usual }
     }
 
+    /// The search `max-product`.
+    pub(crate) fn max_product(&self) -> MaxProduct {
+        let usual = MaxProduct::default();
+        MaxProduct {
+            damping: self.damping.unwrap_or(usual.damping),
+            sweeps: self.max_sweeps.unwrap_or(usual.sweeps),
+            budget: self.budget,
+            ..usual
+        }
+    }
+
     /// How importance sampling is annealed.
     pub(crate) fn ais(&self, seed: u64) -> AisSettings {
         let usual = AisSettings::default();
@@ -271,6 +286,8 @@ mod tests {
         let (structured, trw) = (Structured::default(), Trw::default());
         assert_eq!((structured.width, structured.settings.starts, trw.width), (3, 1, 3));
         assert_eq!((structured.settings.iterations, trw.settings.iterations), (1000, 1000));
+        let max_product = MaxProduct::default();
+        assert_eq!((max_product.damping, max_product.sweeps), (0.5, 1000));
         let ais = AisSettings::default();
         assert_eq!((ais.chains, ais.temperatures), (1024, 1000));
     }

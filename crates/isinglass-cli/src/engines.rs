@@ -42,6 +42,9 @@ impl EngineOptions {
         task: Task,
         common: &Common,
     ) -> anyhow::Result<Box<dyn Engine>> {
+        if name == EngineName::MaxProduct {
+            return Err(no_expectations().into());
+        }
         if let Some(engine) = self.named(name, common) {
             return Ok(engine);
         }
@@ -58,12 +61,12 @@ impl EngineOptions {
         }
     }
 
-    /// The engine of a name; `auto` is none.
+    /// The engine of a name; `auto` is none, and what finds states only is none.
     fn named(&self, name: EngineName, common: &Common) -> Option<Box<dyn Engine>> {
         let budget = self.budget;
         let settings = self.variational(common.seed);
         Some(match name {
-            EngineName::Auto => return None,
+            EngineName::Auto | EngineName::MaxProduct => return None,
             EngineName::Enumerate => Box::new(Enumerate { budget }),
             EngineName::Decimate => Box::new(Decimate::new(budget)),
             EngineName::Eliminate => Box::new(Eliminate::new(budget)),
@@ -98,6 +101,7 @@ impl EngineOptions {
             })
         };
         match (self.engine, self.named(self.engine, common)) {
+            (EngineName::MaxProduct, _) => Err(no_expectations().into()),
             (_, None) => Ok(best()?),
             (EngineName::Enumerate | EngineName::Decimate | EngineName::Eliminate, Some(engine)) => {
                 Ok(Bounds::exact(engine))
@@ -160,4 +164,9 @@ impl EngineOptions {
             }
         }
     }
+}
+
+/// What to say where a search for states stands for an engine.
+fn no_expectations() -> Usage {
+    Usage("--engine max-product finds most probable states, and nothing else: it is for isinglass map".into())
 }

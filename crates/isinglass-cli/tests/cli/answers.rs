@@ -93,6 +93,36 @@ fn map_finds_the_state_of_least_energy() {
 }
 
 #[test]
+fn max_product_finds_states_is_exact_on_trees_and_has_nothing_else() {
+    let room = Room::new();
+    room.ok("make tree --units 30 --coupling normal:0,1 --bias normal:0,1 --seed 5 -o tree.json");
+    let exact = room.json("map tree.json --engine decimate --given x3=+1");
+    let found = room.json("map tree.json --engine max-product --given x3=+1");
+    assert_eq!(found["state"], exact["state"]);
+    assert_eq!((&found["guarantee"], &found["converged"]), (&"exact".into(), &true.into()));
+    assert_eq!(found["engine"], "max-product");
+
+    room.ok("make full --units 40 --coupling normal:0,1 --bias normal:0,1 --seed 5 -o full.json");
+    let (code, message) = room.fails("map full.json");
+    assert!(code == 1 && message.contains("hint:") && message.contains("--engine max-product"), "{message}");
+    let found = room.json("map full.json --engine max-product --damping 0.3 --max-sweeps 50 --given x0=-1");
+    assert_eq!((&found["guarantee"], &found["state"]["x0"]), (&"approximation".into(), &(-1).into()));
+    assert!(room.ok("map full.json --engine max-product").contains("engine max-product: approximation"));
+
+    for (line, problem) in [
+        ("infer tree.json --engine max-product", "it is for isinglass map"),
+        ("infer tree.json --engine max-product --bracket", "it is for isinglass map"),
+        ("query tree.json --ask x0 --engine max-product", "it is for isinglass map"),
+        ("map tree.json --engine max-product --starts 3", "--starts belongs to"),
+        ("map tree.json --damping 0.3", "--damping belongs to"),
+        ("map tree.json --engine max-product --damping 1", "below 1"),
+    ] {
+        let (code, message) = room.fails(line);
+        assert!(code == 2 && message.contains(problem), "{line}: {message}");
+    }
+}
+
+#[test]
 fn sample_draws_exactly_where_it_can_and_says_so() {
     let room = Room::new();
     room.write("m.json", MODEL);
