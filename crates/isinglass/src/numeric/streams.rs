@@ -32,6 +32,8 @@ pub enum Purpose {
     AnnealedRun = 10,
     /// Which couplings a variational engine keeps.
     KeptCouplings = 11,
+    /// Sets of units that are chosen together in a search for a state.
+    Forests = 16,
 }
 
 /// The stream with a number for a purpose.

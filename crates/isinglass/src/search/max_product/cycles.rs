@@ -5,6 +5,7 @@
 use fearless_simd::{Level, Simd, dispatch};
 
 use super::MaxProduct;
+use super::forests::Forest;
 use super::plan::Plan;
 use super::reading::Reader;
 use super::trees::message;
@@ -14,12 +15,12 @@ use crate::engine::{Diagnostics, Iteration};
 const SELDOM: usize = 6;
 
 /// Messages between the places of a core.
-pub(super) struct Messages<'a, const N: usize> {
+struct Messages<'a, const N: usize> {
     plan: &'a Plan,
     /// The field on each place.
     fields: Vec<[f64; N]>,
     /// What comes in through each link.
-    pub(super) incoming: Vec<[f64; N]>,
+    incoming: Vec<[f64; N]>,
 }
 
 /// The best state of the core that was found in each row, and how the messages went.
@@ -30,16 +31,16 @@ pub(super) struct Found<const N: usize> {
 
 /// Search the core from all messages 0, and better the states given. Rows from `rows` on are empty.
 pub(super) fn search<const N: usize>(
-    plan: &Plan,
+    (plan, forests): (&Plan, &[Forest]),
     settings: &MaxProduct,
     fields: &[[f64; N]],
-    states: Vec<[f64; N]>,
+    mut states: Vec<[f64; N]>,
     rows: usize,
 ) -> Found<N> {
     let mut messages = Messages::new(plan, fields);
     let mut readers: Vec<Reader<'_>> = (0..rows)
         .map(|row| {
-            let mut reader = Reader::new(plan, fields.iter().map(|field| field[row]).collect());
+            let mut reader = Reader::new(plan, forests, fields.iter().map(|field| field[row]).collect());
             reader.offer(states.iter().map(|state| state[row]));
             reader.read(|place| messages.fields[place][row], |link| messages.incoming[link][row]);
             reader
@@ -75,7 +76,6 @@ pub(super) fn search<const N: usize>(
             break;
         }
     }
-    let mut states = states;
     let mut diagnostics = [Diagnostics::direct(); N];
     for (row, reader) in readers.iter().enumerate() {
         for (state, best) in states.iter_mut().zip(reader.best()) {

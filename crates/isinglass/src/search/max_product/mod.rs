@@ -1,9 +1,10 @@
 //! Max-product: most probable states by messages, exact without cycles.
 //!
-//! `plan` tells trees and cycles apart, `trees` solves the former in two passes, `cycles` lets messages go round in the latter, and `reading` makes states of messages. `solver` leads from rows of evidence to
+//! `plan` tells trees and cycles apart, `trees` solves the former in two passes, `cycles` lets messages go round in the latter, and `reading` makes states of messages, which `forests` betters. `solver` leads from rows of evidence to
 //! their states, and `rows` through a batch.
 
 mod cycles;
+mod forests;
 mod plan;
 mod reading;
 mod rows;
@@ -35,9 +36,13 @@ use crate::{Error, Evidence, Machine, Result};
 /// *Forests*: one pass from the leaves to the roots, and one back in which each unit takes its best value given the one it hangs on. This is exact with ties too, where independent maxima would
 /// not be: of a coupled pair without biases each unit may be up or down, but not each as it likes. Among equals, a unit is up. Trees that hang on cycles are solved this way given the cycles.
 ///
-/// *Cycles*: messages begin at 0 and go round, damped, until none would change by more than [`tolerance`](Self::tolerance) of the largest coupling, or [`sweeps`](Self::sweeps) are over. States are read from them on the way: the surest unit first, and
-/// the others given it; then units are flipped as long as a flip lowers the energy. The best state of all is the answer. It is an approximation, and called so: no single flip betters it, but another state may be better.
-/// Where no unit of a connected part has a bias, one is told to be up, since the mirror image is as good.
+/// *Cycles*: messages begin at 0 and go round, damped, until none would change by more than [`tolerance`](Self::tolerance) of the largest coupling, or [`sweeps`](Self::sweeps) are over; `converged` tells which. States are read from them on the
+/// way, the surest unit first and the others given it. Each goes downhill: sets of units without a cycle among them are put at their best given the others, and units are flipped as long as a flip lowers the energy. The best state of
+/// all is the answer. It is an approximation, and called so, even where messages converge: no single flip betters it, and it is not worse than what flips alone make of the fields, but another state may be better. Where no unit of a connected part has a bias, one
+/// is told to be up, since the mirror image is as good.
+///
+/// *Accuracy*: of 100 machines each, with normal numbers, the best state is found in 99 with 12 units all coupled (couplings of deviation 0.3 or 1); on 10×10 grids with couplings of deviation 1 in 97 with biases of deviation 1, in 94 with 0.5, and in
+/// 72 without biases, though messages come to rest in few of these.
 ///
 /// *Complexity*: linear in the couplings for each sweep; on a forest altogether. *Memory*: linear.
 ///

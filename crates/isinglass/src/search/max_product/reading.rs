@@ -3,12 +3,17 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::plan::Plan;
+use super::forests::Forest;
+use super::plan::{Link, Plan};
 use super::trees::choice;
+
+/// Rounds through all forests at most, from each state; few are needed.
+const ROUNDS: usize = 20;
 
 /// Reads states of one row from messages, and keeps the best.
 pub(super) struct Reader<'a> {
     plan: &'a Plan,
+    forests: &'a [Forest],
     fields: Vec<f64>,
     best: Vec<f64>,
     /// −E/T of the best.
@@ -22,10 +27,11 @@ pub(super) struct Reader<'a> {
 
 impl<'a> Reader<'a> {
     /// Given the field on each place of the core.
-    pub(super) fn new(plan: &'a Plan, fields: Vec<f64>) -> Self {
+    pub(super) fn new(plan: &'a Plan, forests: &'a [Forest], fields: Vec<f64>) -> Self {
         let places = fields.len();
         Self {
             plan,
+            forests,
             fields,
             best: vec![1.0; places],
             height: f64::NEG_INFINITY,
@@ -77,23 +83,31 @@ impl<'a> Reader<'a> {
         self.keep_if_better();
     }
 
-    /// The field on a place from the states around it.
-    fn field(&self, place: usize) -> f64 {
-        let plan = self.plan;
-        let pull = |link: &super::plan::Link| link.coupling * self.state[link.to as usize];
-        self.fields[place] + plan.links[plan.links_of(place)].iter().map(pull).sum::<f64>()
-    }
-
-    /// Flip units against their fields until there are none, but for fields that may be nothing but rounding: each flip is a true gain, so this ends.
+    /// Better the state, forest after forest, as long as a round gains more than rounding; then flip units against their fields.
     fn descend(&mut self) {
+        let Self { plan, fields, state, totals, .. } = self;
+        let field = |state: &[f64], place: usize| field(plan, fields, state, place);
+        let mut height = height(plan, fields, state);
+        for _ in 0..ROUNDS {
+            for forest in self.forests {
+                forest.settle(state, field, totals);
+            }
+            let now = self::height(plan, fields, state);
+            let has_gained = now - height > ROUNDING * height.abs();
+            height = now;
+            if !has_gained {
+                break;
+            }
+        }
+        // Fields that may be nothing but rounding do not count: each flip is a true gain, and so this ends.
         let mut has_changed = true;
         while has_changed {
             has_changed = false;
-            for place in 0..self.plan.core {
-                let terms = self.plan.links_of(place).len() + 2;
-                let size = self.fields[place].abs() + self.plan.strengths[place];
-                if self.field(place) * self.state[place] < -f64::EPSILON * terms as f64 * size {
-                    self.state[place] = -self.state[place];
+            for place in 0..plan.core {
+                let terms = plan.links_of(place).len() + 2;
+                let size = fields[place].abs() + plan.strengths[place];
+                if field(state, place) * state[place] < -f64::EPSILON * terms as f64 * size {
+                    state[place] = -state[place];
                     has_changed = true;
                 }
             }
@@ -101,12 +115,26 @@ impl<'a> Reader<'a> {
     }
 
     fn keep_if_better(&mut self) {
-        // Each coupling is met at both its ends.
-        let own = |place: usize| 0.5 * self.state[place] * (self.field(place) + self.fields[place]);
-        let height = (0..self.plan.core).map(own).sum::<f64>();
+        let height = height(self.plan, &self.fields, &self.state);
         if height > self.height {
             self.height = height;
             self.best.copy_from_slice(&self.state);
         }
     }
+}
+
+/// A gain of less than this share is no gain.
+const ROUNDING: f64 = 1e-13;
+
+/// The field on a place from its own field and the states around it.
+fn field(plan: &Plan, fields: &[f64], state: &[f64], place: usize) -> f64 {
+    let pull = |link: &Link| link.coupling * state[link.to as usize];
+    fields[place] + plan.links[plan.links_of(place)].iter().map(pull).sum::<f64>()
+}
+
+/// −E/T of a state.
+fn height(plan: &Plan, fields: &[f64], state: &[f64]) -> f64 {
+    // Each coupling is met at both its ends.
+    let own = |place: usize| 0.5 * state[place] * (field(plan, fields, state, place) + fields[place]);
+    (0..plan.core).map(own).sum()
 }

@@ -2,6 +2,7 @@
 
 use super::MaxProduct;
 use super::cycles;
+use super::forests::Forest;
 use super::plan::Plan;
 use super::trees::{choice, inwards, outwards};
 use crate::engine::fields::{free_fields, values};
@@ -11,12 +12,16 @@ use crate::{Machine, Result};
 /// Sums of numbers up to this are far from the end of their range.
 const SCALE: f64 = 1e300;
 
+/// More than a greedy start ever takes, but for rounding.
+const GREEDY_SWEEPS: usize = 1000;
+
 /// What rows with the same free units share.
 pub(super) struct Solver<'a> {
     machine: &'a Machine,
     free: &'a [usize],
     settings: &'a MaxProduct,
     plan: Plan,
+    forests: Vec<Forest>,
 }
 
 /// The states of `N` rows, unit by unit, and how the search of each went.
@@ -31,7 +36,8 @@ impl<'a> Solver<'a> {
         settings.check()?;
         machine.check_scale(MaxProduct::NAME, SCALE)?;
         check_room(machine, free, settings, 1, 1)?;
-        Ok(Self { machine, free, settings, plan: Plan::new(machine, free) })
+        let plan = Plan::new(machine, free);
+        Ok(Self { machine, free, settings, forests: Forest::several(&plan), plan })
     }
 
     /// The free units.
@@ -46,7 +52,7 @@ impl<'a> Solver<'a> {
 
     /// Solve up to `N` rows. What a row gives does not depend on the rows beside it, nor on `N`.
     pub(super) fn solve<const N: usize>(&self, rows: &[&[i8]]) -> Solved<N> {
-        let Self { machine, free, settings, plan } = self;
+        let Self { machine, free, settings, plan, forests } = self;
         let mut states = values::<N>(machine, rows);
         let by_local = free_fields(machine, free, &states);
         let mut fields: Vec<[f64; N]> = plan.locals.iter().map(|&k| by_local[k as usize]).collect();
@@ -61,7 +67,7 @@ impl<'a> Solver<'a> {
                     start[row] = state[free[k as usize]];
                 }
             }
-            let found = cycles::search(plan, settings, &fields[..plan.core], start, rows.len());
+            let found = cycles::search((plan, forests), settings, &fields[..plan.core], start, rows.len());
             by_place[..plan.core].copy_from_slice(&found.states);
             diagnostics = found.diagnostics;
         }
@@ -72,16 +78,12 @@ impl<'a> Solver<'a> {
         Solved { states, diagnostics }
     }
 
-    /// Unit by unit, each to suit those before it; then again and again to suit all, until none changes or there is no end in sight.
+    /// Without any message: unit by unit, each to suit those before it; then again and again to suit all, until none changes.
     fn greedy(&self, field: impl Fn(usize) -> f64) -> Vec<f64> {
         let Self { machine, free, .. } = self;
         let mut state = vec![0.0; machine.units()];
-        let mut has_changed = true;
         for _ in 0..GREEDY_SWEEPS {
-            if !has_changed {
-                break;
-            }
-            has_changed = false;
+            let mut has_changed = false;
             for (k, &unit) in free.iter().enumerate() {
                 let pull = |(other, edge): (usize, usize)| machine.weights()[edge] * state[other];
                 let around: f64 = machine.graph().neighbours(unit).map(pull).sum();
@@ -91,13 +93,13 @@ impl<'a> Solver<'a> {
                     has_changed = true;
                 }
             }
+            if !has_changed {
+                break;
+            }
         }
         state
     }
 }
-
-/// More than a greedy start ever takes, but for rounding.
-const GREEDY_SWEEPS: usize = 1000;
 
 /// Refuse rows that do not fit the budget, so many at a time and on so many threads.
 pub(super) fn check_room(
@@ -110,7 +112,8 @@ pub(super) fn check_room(
     let ends: usize = free.iter().map(|&unit| machine.graph().degree(unit)).sum();
     // Values and greedy states; fields by number and place, states, starts; a reader's fields, states, totals and open places; messages.
     let numbers = 2 * machine.units() as u128 + 12 * free.len() as u128 + 3 * ends as u128;
-    let bytes = (Plan::bytes(machine, free) + 8 * rows as u128 * numbers) * threads as u128;
+    let shared = Plan::bytes(machine, free) + Forest::bytes(free.len());
+    let bytes = (shared + 8 * rows as u128 * numbers) * threads as u128;
     settings.budget.check(MaxProduct::NAME, bytes, || {
         let of_rows =
             if rows * threads > 1 { format!(", {} rows at once", rows * threads) } else { String::new() };
