@@ -13,7 +13,7 @@ mod expectations;
 pub(crate) mod fields;
 mod joint;
 pub(crate) mod parts;
-mod sampling;
+pub(crate) mod sampling;
 mod variational;
 
 pub use batch::{Batch, Group};

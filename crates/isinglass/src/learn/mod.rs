@@ -7,6 +7,7 @@
 mod chow_liu;
 mod closed_form;
 mod conditionals;
+mod contrastive;
 mod factorized;
 mod judge;
 mod likelihood;
@@ -24,6 +25,7 @@ pub use crate::optimize::{Method, Objective, OptimizerSettings};
 pub use chow_liu::chow_liu;
 pub use closed_form::{ClosedForm, ClosedFormFit, Remedy, Singular};
 pub(crate) use conditionals::Conditionals;
+pub use contrastive::ContrastiveDivergence;
 pub use factorized::Factorized;
 pub(crate) use likelihood::Gain;
 pub use likelihood::{Evaluation, InformationGain, Likelihood, Phases, most_free};

@@ -25,7 +25,7 @@ pub(super) struct Couplings {
 /// The state of a unit in all chains of some groups: −1 or +1. Aligned, so that no vector lies across two lines of a cache.
 #[derive(Debug, Clone, Copy)]
 #[repr(align(64))]
-pub(super) struct Spins<const GROUPS: usize>(pub(super) [[f32; CHAINS]; GROUPS]);
+pub(crate) struct Spins<const GROUPS: usize>(pub(crate) [[f32; CHAINS]; GROUPS]);
 
 impl Couplings {
     pub(super) fn new(machine: &Machine, free: &[usize]) -> Self {
@@ -151,7 +151,7 @@ fn sweep_lanes<S: Simd, const GROUPS: usize>(
 
 /// Add what some neighbours contribute to the field of a unit.
 #[inline(always)]
-pub(super) fn add_pull<S: Simd, const GROUPS: usize>(
+pub(crate) fn add_pull<S: Simd, const GROUPS: usize>(
     simd: S,
     mut field: [f32x16<S>; GROUPS],
     neighbours: &[(u32, f32)],

@@ -6,7 +6,7 @@
 mod ais;
 mod diagnostics;
 mod gibbs;
-mod kernel;
+pub(crate) mod kernel;
 mod record;
 
 pub use ais::{Ais, AisSettings};

@@ -1,0 +1,360 @@
+//! Learner `contrastive-divergence`: Gibbs steps away from the rows, or persistent chains.
+
+use std::ops::ControlFlow;
+
+use fearless_simd::Level;
+use serde::{Deserialize, Serialize};
+
+use super::job::Data;
+use super::kernel::{Kernel, Pieces, Plan, Use, cut};
+use super::order::rows_of_epoch;
+use super::slots::{Ascent, Slots};
+use crate::engine::{Diagnostics, Guarantee};
+use crate::learn::notes::about_likelihood;
+use crate::learn::{Fit, Learner, Observer, State, Step};
+use crate::{Budget, Error, Machine, Result, Table};
+
+/// The name by which users choose the learner.
+const NAME: &str = "contrastive-divergence";
+
+/// Energies beyond this leave the range of single precision.
+const SCALE: f64 = 1e30;
+
+/// Rows by which the objective is told.
+const JUDGED_ROWS: usize = 1000;
+
+/// Learns by contrastive divergence (Hinton 2002): the likelihood's gradient, with moments a few Gibbs sweeps away from the rows in place of the machine's own.
+///
+/// ```text
+/// Δw_ij ∝ ( ⟨s_i s_j⟩_rows − ⟨s_i s_j⟩_after k sweeps ) / T − λ w_ij
+/// v ← μ v + η_t Δw,   w ← w + v        η_t = η / (1 + decay · t) in epoch t
+/// ```
+///
+/// averaged over a mini-batch of rows. In the first moments visible and input cells are clamped, in the second input cells alone. Hidden units without hidden neighbours are taken at their
+/// conditional means; other hidden units, and missing cells, are drawn by `clamped_sweeps` Gibbs sweeps. With `persistent`, sweeps go on
+/// from where chains were left instead of from the rows (Younes 1989, Tieleman 2008); there, chain c has for each mini-batch the inputs of its row c.
+///
+/// An epoch takes as many rows as were given, in random order, each as often as its weight tells: a row of weight 2 is taken twice as often as one of weight 1, not with twice the step.
+/// The last mini-batch of an epoch may be smaller.
+///
+/// # Objective
+/// The average over rows of the sum over visible cells of `ln P(s_i | all other units)`, hidden units and missing cells drawn given the row, for all distinct rows or 1,000 drawn by weight; the
+/// same random numbers in each epoch. Without hidden units and missing cells it is the pseudo-log-likelihood. With them it is, on average, above it: hidden units know the cell that they are to tell. It tells how a fit goes, and no more.
+/// The gradient in [`Step`] is the average over the epoch's mini-batches; at the start, that of up to 1,000 rows.
+///
+/// # Complexity
+/// An epoch costs about `(3 + 2k)` multiplications for each row and edge. Machines of two layers without couplings within them go through products of dense matrices, others along their edges; both in single
+/// precision, while parameters are kept in double. *Memory*: a byte a cell, some 50 bytes a parameter.
+///
+/// # Accuracy, and when it fails
+/// For k → ∞ the gradient is that of the likelihood, with noise; for small k it is biased, and parameters settle near the optimum, not at it. Persistent chains have less bias where the rate is so small
+/// that chains keep up. There is no convergence to be told: the fit makes its epochs, [`Fit::converged`] is false, and [`Fit::log_likelihood`] is `None`. Parameters that run away end the fit with the
+/// machine of the epoch before, which is said.
+///
+/// # Example
+/// ```
+/// use isinglass::{Table, topology};
+/// use isinglass::learn::{ContrastiveDivergence, Learner, NoObserver, start};
+/// let rows = [[1, 1, 1], [-1, -1, -1], [1, 1, 1], [-1, -1, -1], [1, 1, -1], [1, -1, -1]];
+/// let table = Table::from_rows(["v0", "v1", "v2"], rows)?;
+/// let start = start(&topology::rbm(3, 2)?, &table, 0, 0)?;
+/// let learner = ContrastiveDivergence { epochs: 200, batch: 6, ..ContrastiveDivergence::default() };
+/// let fit = learner.fit(&start, &table, &mut NoObserver)?;
+/// assert!(fit.history[200].objective > fit.history[0].objective);
+/// # Ok::<(), isinglass::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ContrastiveDivergence {
+    /// Gibbs sweeps k away from the rows, or of the chains for each mini-batch.
+    pub steps: usize,
+    /// Whether chains go on from one mini-batch to the next.
+    pub persistent: bool,
+    /// How many chains persist; as many as a mini-batch has rows unless given.
+    pub chains: Option<usize>,
+    /// Gibbs sweeps of hidden units and missing cells given the row, where these depend on each other.
+    pub clamped_sweeps: usize,
+    /// Rows of a mini-batch.
+    pub batch: usize,
+    /// How often the table is gone through.
+    pub epochs: usize,
+    /// The rate η.
+    pub rate: f64,
+    /// By how much the rate falls.
+    pub rate_decay: f64,
+    /// The share μ of the last step that is kept, from 0 to below 1.
+    pub momentum: f64,
+    /// λ, for couplings alone.
+    pub l2: f64,
+    /// The seed of all random streams.
+    pub seed: u64,
+    /// Memory that may be taken.
+    pub budget: Budget,
+}
+
+impl Default for ContrastiveDivergence {
+    fn default() -> Self {
+        Self {
+            steps: 1,
+            persistent: false,
+            chains: None,
+            clamped_sweeps: 5,
+            batch: 10,
+            epochs: 10,
+            rate: 0.01,
+            rate_decay: 0.0,
+            momentum: 0.5,
+            l2: 0.0,
+            seed: 0,
+            budget: Budget::default(),
+        }
+    }
+}
+
+/// All that a fit needs to go on.
+#[derive(Serialize, Deserialize)]
+struct Progress {
+    history: Vec<Step>,
+    parameters: Vec<f64>,
+    velocity: Vec<f64>,
+    chains: Vec<i8>,
+}
+
+impl Learner for ContrastiveDivergence {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn fit_from(
+        &self,
+        start: &Machine,
+        table: &Table,
+        from: Option<&State>,
+        observer: &mut dyn Observer,
+    ) -> Result<Fit> {
+        self.check()?;
+        start.check_scale(NAME, SCALE)?;
+        let mut run = Run::new(self, start, table)?;
+        let mut stopped = None;
+        match from {
+            Some(state) => run.restore(state.read(NAME)?)?,
+            None => {
+                run.begin();
+                stopped = run.tell(observer)?;
+            }
+        }
+        while stopped.is_none() && run.epoch() < self.epochs {
+            stopped = match run.advance() {
+                Ok(()) => run.tell(observer)?,
+                Err(Error::Numerical { problem, .. }) => Some(problem),
+                Err(other) => return Err(other),
+            };
+        }
+        let epochs = if self.epochs == 1 { "epoch" } else { "epochs" };
+        let stopped = stopped.unwrap_or_else(|| format!("made all {} {epochs}", self.epochs));
+        let notes = about_likelihood(&run.machine, table);
+        Ok(Fit {
+            kept: run.epoch(),
+            machine: run.machine,
+            history: run.history,
+            converged: false,
+            stopped,
+            log_likelihood: None,
+            guarantee: Guarantee::Approximation,
+            pseudo_log_likelihood: None,
+            diagnostics: Diagnostics::direct(),
+            notes,
+        })
+    }
+}
+
+impl ContrastiveDivergence {
+    fn check(&self) -> Result<()> {
+        for (place, count) in [
+            ("steps", self.steps),
+            ("clamped_sweeps", self.clamped_sweeps),
+            ("batch", self.batch),
+            ("chains", self.chains.unwrap_or(1)),
+        ] {
+            if count == 0 {
+                return Err(Error::invalid(place, "found 0, expected at least 1"));
+            }
+        }
+        super::check_rate(self.rate, self.momentum)?;
+        for (place, number) in [("rate_decay", self.rate_decay), ("l2", self.l2)] {
+            if !(number.is_finite() && number >= 0.0) {
+                let problem = format!("found {number}, expected a finite number of at least 0");
+                return Err(Error::invalid(place, problem));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A fit on its way.
+struct Run<'a> {
+    settings: &'a ContrastiveDivergence,
+    plan: Plan,
+    data: Data,
+    kernel: Kernel,
+    slots: Slots,
+    ascent: Ascent,
+    pieces: Pieces,
+    /// The rows of an epoch.
+    order: Vec<u32>,
+    judged: (Vec<u32>, Vec<f64>),
+    judges: Pieces,
+    machine: Machine,
+    history: Vec<Step>,
+}
+
+impl<'a> Run<'a> {
+    fn new(settings: &'a ContrastiveDivergence, start: &Machine, table: &Table) -> Result<Self> {
+        let cells = table.distinct_rows() as u128 * start.units() as u128;
+        settings.budget.check(NAME, 2 * cells, || format!("{cells} cells"))?;
+        let data = Data::new(start, table)?;
+        let kernel = Kernel::new(start);
+        let slots = kernel.slots(start);
+        let rows = settings.batch.min(data.given_rows);
+        let chains = if settings.persistent { settings.chains.unwrap_or(rows) } else { 0 };
+        let judged = data.shares.len().min(JUDGED_ROWS);
+        let sizes = [(rows, chains), (judged, 0)];
+        let pieces = sizes.map(|(rows, chains)| cut(start, rows.max(chains)));
+        let parameters = slots.count as u128;
+        let needed = 2 * cells
+            + pieces.iter().map(|&(count, most)| kernel.bytes(count, most)).sum::<u128>()
+            + parameters * (48 + 4 * pieces[0].0 as u128)
+            + 2 * chains as u128 * start.units() as u128;
+        settings.budget.check(NAME, needed, || {
+            format!("{cells} cells, {parameters} parameters and {chains} chains")
+        })?;
+        let plan = Plan {
+            level: Level::new(),
+            seed: settings.seed,
+            steps: settings.steps,
+            clamped_sweeps: settings.clamped_sweeps,
+        };
+        Ok(Self {
+            ascent: Ascent::new(&slots, start, settings.momentum, settings.l2),
+            pieces: Pieces::new(&kernel, start, &plan, sizes[0], slots.count),
+            judges: Pieces::new(&kernel, start, &plan, sizes[1], 0),
+            order: Vec::new(),
+            judged: judged_rows(&data, settings.seed),
+            machine: start.clone(),
+            history: Vec::new(),
+            settings,
+            plan,
+            data,
+            kernel,
+            slots,
+        })
+    }
+
+    /// The last epoch made; 0 is the start.
+    fn epoch(&self) -> usize {
+        self.history.len() - 1
+    }
+
+    /// Judge the start.
+    fn begin(&mut self) {
+        self.kernel.load(self.plan.level, &self.ascent.parameters);
+        rows_of_epoch(&self.data, self.settings.seed, 0, &mut self.order);
+        self.pieces.begin_chains(&self.kernel, &self.plan, &self.data, &self.order);
+        self.pieces.begin(&self.plan, Use::Start);
+        let most = JUDGED_ROWS.max(self.settings.batch).min(self.order.len());
+        let mut batches = 0;
+        for rows in self.order[..most].chunks(self.settings.batch) {
+            self.ascent.note(self.pieces.contrast(&self.kernel, &self.plan, &self.data, rows));
+            batches += 1;
+        }
+        // Chains have moved by now.
+        self.pieces.begin_chains(&self.kernel, &self.plan, &self.data, &self.order);
+        let gradient_norm = self.ascent.take_norm(batches);
+        let objective = self.objective();
+        self.history.push(Step { iteration: 0, objective, gradient_norm });
+    }
+
+    /// Make an epoch.
+    ///
+    /// # Errors
+    /// [`Error::Numerical`] if parameters run away; the machine is then still that of the epoch before.
+    fn advance(&mut self) -> Result<()> {
+        let epoch = self.epoch() + 1;
+        let settings = self.settings;
+        let rate = settings.rate / (1.0 + settings.rate_decay * (epoch - 1) as f64);
+        rows_of_epoch(&self.data, settings.seed, epoch, &mut self.order);
+        self.pieces.begin(&self.plan, Use::Epoch(epoch));
+        let mut batches = 0;
+        for rows in self.order.chunks(settings.batch) {
+            let gradient = self.pieces.contrast(&self.kernel, &self.plan, &self.data, rows);
+            self.ascent.step(self.plan.level, gradient, rate);
+            self.kernel.load(self.plan.level, &self.ascent.parameters);
+            batches += 1;
+        }
+        let gradient_norm = self.ascent.take_norm(batches);
+        let scale = self.ascent.parameters.iter().map(|x| x.abs()).sum::<f64>() / self.machine.temperature();
+        let objective = self.objective();
+        // A comparison that is false for numbers that are none.
+        if !(scale < SCALE && gradient_norm.is_finite() && objective.is_finite()) {
+            let problem = format!(
+                "diverged: parameters are no longer finite in epoch {epoch}, and the machine of the one before is kept; a rate below {} is needed",
+                settings.rate
+            );
+            return Err(Error::Numerical { method: NAME, problem });
+        }
+        self.machine = self.slots.machine_of(&self.machine, &self.ascent.parameters)?;
+        self.history.push(Step { iteration: epoch, objective, gradient_norm });
+        Ok(())
+    }
+
+    fn objective(&mut self) -> f64 {
+        self.judges.begin(&self.plan, Use::Judging);
+        let (rows, weights) = &self.judged;
+        self.judges.objective(&self.kernel, &self.plan, &self.data, rows, weights)
+    }
+
+    /// Tell the observer of the last epoch; why to stop, if it wants to.
+    fn tell(&self, observer: &mut dyn Observer) -> Result<Option<String>> {
+        let step = self.history[self.epoch()];
+        let flow = observer.step(&step, &self.machine)?;
+        observer.state(&step, &|| {
+            let progress = Progress {
+                history: self.history.clone(),
+                parameters: self.ascent.parameters.clone(),
+                velocity: self.ascent.velocity.clone(),
+                chains: self.pieces.chains(),
+            };
+            State::of(NAME, &progress)
+        })?;
+        Ok((flow == ControlFlow::Break(())).then(|| "stopped on request".into()))
+    }
+
+    /// Go on from a state.
+    fn restore(&mut self, progress: Progress) -> Result<()> {
+        let fits = !progress.history.is_empty()
+            && progress.parameters.len() == self.slots.count
+            && progress.velocity.len() == self.slots.count
+            && progress.chains.len() == self.pieces.chains().len();
+        if !fits {
+            return Err(Error::invalid("state", "it is of another machine, or other settings"));
+        }
+        self.history = progress.history;
+        self.machine = self.slots.machine_of(&self.machine, &progress.parameters)?;
+        self.kernel.load(self.plan.level, &progress.parameters);
+        self.ascent.parameters = progress.parameters;
+        self.ascent.velocity = progress.velocity;
+        self.pieces.set_chains(&progress.chains);
+        Ok(())
+    }
+}
+
+/// The rows by which the objective is told, and their weights: all if they are few, otherwise some drawn by weight.
+fn judged_rows(data: &Data, seed: u64) -> (Vec<u32>, Vec<f64>) {
+    if data.shares.len() <= JUDGED_ROWS {
+        return ((0..data.shares.len() as u32).collect(), data.shares.clone());
+    }
+    let mut rows = Vec::new();
+    rows_of_epoch(data, seed, 0, &mut rows);
+    rows.truncate(JUDGED_ROWS);
+    let weights = vec![1.0 / rows.len() as f64; rows.len()];
+    (rows, weights)
+}

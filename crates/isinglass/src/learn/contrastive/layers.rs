@@ -1,0 +1,510 @@
+//! Two layers without couplings within them: fields are products of dense matrices, in single precision.
+//!
+//! A row of units lies in lanes, and four rows go through a product side by side. The couplings are kept both ways round, so that
+//! either layer's fields come from whole vectors.
+
+use fearless_simd::{Simd, f32x16, prelude::*, u32x16};
+
+use super::job::{Data, Job};
+use super::slots::Slots;
+use crate::numeric::chance::{Generators, Sixteen, WIDTH, ln_logistic, mean_of, spin_and_mean};
+use crate::{Machine, Role};
+
+/// Rows, or units, that share a walk along the other layer.
+const TILE: usize = 4;
+
+/// The layers pay off if at least one pair of them in so many is joined.
+const DENSE: usize = 4;
+
+/// Visible and input units below, hidden units above; couplings and biases divided by T/2.
+pub(super) struct Layers {
+    below: Vec<usize>,
+    above: Vec<usize>,
+    /// For each unit below that is an input 1, otherwise 0.
+    inputs: Vec<Sixteen>,
+    has_inputs: bool,
+    /// For each unit below its couplings with those above.
+    up: Vec<Sixteen>,
+    /// For each unit above its couplings with those below.
+    down: Vec<Sixteen>,
+    bias_below: Vec<Sixteen>,
+    bias_above: Vec<Sixteen>,
+    temperature: f64,
+}
+
+/// States of the rows of a piece, row after row.
+pub(super) struct Rows {
+    /// The cells of the table; 0 where there is none.
+    given: Vec<Sixteen>,
+    below: Vec<Sixteen>,
+    /// Of the units above: their means given those below, and spins.
+    means: Vec<Sixteen>,
+    spins: Vec<Sixteen>,
+    /// The inputs that stay clamped after the steps, and the states then.
+    held: Vec<Sixteen>,
+    far_below: Vec<Sixteen>,
+    far_means: Vec<Sixteen>,
+    fields_below: Vec<Sixteen>,
+    fields_above: Vec<Sixteen>,
+}
+
+impl Layers {
+    /// None if there are couplings within a layer, or too few across.
+    pub(super) fn new(machine: &Machine) -> Option<Self> {
+        let is_hidden = |unit: usize| machine.roles()[unit] == Role::Hidden;
+        let edges = machine.graph().edges();
+        let (above, below): (Vec<usize>, Vec<usize>) = (0..machine.units()).partition(|&unit| is_hidden(unit));
+        let across = edges.iter().all(|&(a, b)| is_hidden(a) != is_hidden(b));
+        if !across || edges.is_empty() || edges.len() < below.len() * above.len() / DENSE {
+            return None;
+        }
+        let (wide, high) = (below.len().div_ceil(WIDTH), above.len().div_ceil(WIDTH));
+        let mut inputs = vec![Sixteen::ZERO; wide];
+        for (k, &unit) in below.iter().enumerate() {
+            inputs[k / WIDTH].0[k % WIDTH] = f32::from(u8::from(machine.roles()[unit] == Role::Input));
+        }
+        Some(Self {
+            has_inputs: machine.with_role(Role::Input).next().is_some(),
+            inputs,
+            up: vec![Sixteen::ZERO; wide * WIDTH * high],
+            down: vec![Sixteen::ZERO; above.len() * wide],
+            bias_below: vec![Sixteen::ZERO; wide],
+            bias_above: vec![Sixteen::ZERO; high],
+            temperature: machine.temperature(),
+            below,
+            above,
+        })
+    }
+
+    /// The bytes of the couplings, and of the states of a row.
+    pub(super) fn bytes(&self) -> (u128, u128) {
+        let (wide, high) = (self.bias_below.len() as u128, self.bias_above.len() as u128);
+        (2 * 64 * 16 * wide * high, 64 * (5 * wide + 4 * high))
+    }
+
+    pub(super) fn rows(&self, count: usize) -> Rows {
+        let rows = count.next_multiple_of(TILE);
+        let below = || vec![Sixteen::ZERO; rows * self.bias_below.len()];
+        let above = || vec![Sixteen::ZERO; rows * self.bias_above.len()];
+        Rows {
+            given: below(),
+            below: below(),
+            means: above(),
+            spins: above(),
+            held: below(),
+            far_below: below(),
+            far_means: above(),
+            fields_below: below(),
+            fields_above: above(),
+        }
+    }
+
+    /// Couplings by units below and then above, filled up to whole vectors both ways; then biases below; then above.
+    pub(super) fn slots(&self, machine: &Machine) -> Slots {
+        let (wide, high) = (self.bias_below.len() * WIDTH, self.bias_above.len() * WIDTH);
+        let mut place = vec![0; machine.units()];
+        let mut units = vec![0; machine.units()];
+        for (k, &unit) in self.below.iter().enumerate() {
+            place[unit] = k * high;
+            units[unit] = wide * high + k;
+        }
+        for (k, &unit) in self.above.iter().enumerate() {
+            place[unit] = k;
+            units[unit] = wide * high + wide + k;
+        }
+        let edges = machine.graph().edges().iter().map(|&(a, b)| place[a] + place[b]).collect();
+        Slots { edges, units, count: wide * high + wide + high }
+    }
+
+    /// Take over new parameters.
+    #[inline(always)]
+    pub(super) fn load<S: Simd>(&mut self, _simd: S, parameters: &[f64]) {
+        let scale = 2.0 / self.temperature;
+        let blocks = self.up.iter_mut().chain(&mut self.bias_below).chain(&mut self.bias_above);
+        for (block, numbers) in blocks.zip(parameters.as_chunks::<WIDTH>().0) {
+            for (x, number) in block.0.iter_mut().zip(numbers) {
+                *x = (scale * number) as f32;
+            }
+        }
+        let (wide, high) = (self.bias_below.len(), self.bias_above.len());
+        for block in 0..wide {
+            for column in 0..high {
+                let lanes = WIDTH.min(self.above.len() - column * WIDTH);
+                let rows = &self.up[block * WIDTH * high + column..];
+                for lane in 0..lanes {
+                    let out = &mut self.down[(column * WIDTH + lane) * wide + block].0;
+                    for (x, row) in out.iter_mut().zip(rows.iter().step_by(high)) {
+                        *x = row.0[lane];
+                    }
+                }
+            }
+        }
+    }
+
+    /// The gradient of a piece: moments of the rows less those after some steps, each divided by how many there are in the batch, and by T.
+    #[inline(always)]
+    pub(super) fn contrast<S: Simd>(
+        &self,
+        simd: S,
+        job: &Job<'_>,
+        rows: &mut Rows,
+        chains: &mut [i8],
+        generators: &mut Generators,
+        sums: &mut [Sixteen],
+    ) {
+        let mut random = generators.load(simd);
+        let near = job.part.len();
+        self.infer(simd, job.data, job.own_rows(), job.clamped_sweeps, rows, &mut random);
+        let persistent = job.all_chains > 0;
+        let far = if persistent { job.chains.len() } else { near };
+        if persistent {
+            self.put_chains(chains, rows);
+        }
+        if self.has_inputs {
+            for (k, held) in rows.held.chunks_exact_mut(self.bias_below.len()).take(far).enumerate() {
+                fill(job.data.row(job.row_of_chain(k)), held);
+                for (x, input) in held.iter_mut().zip(&self.inputs) {
+                    x.store(x.load(simd) * input.load(simd));
+                }
+            }
+        }
+        for step in 0..job.steps {
+            self.reconstruct(simd, far, rows, &mut random);
+            let draws = persistent || step + 1 < job.steps;
+            self.respond(simd, far, Side::Far, draws, rows, &mut random);
+        }
+        if persistent {
+            self.take_chains(chains, rows);
+        }
+        let scale = 1.0 / self.temperature as f32;
+        let share = scale / job.rows.len() as f32;
+        let far_share = if persistent { scale / job.all_chains as f32 } else { share };
+        self.sum(simd, rows, (near, share), (far, far_share), sums);
+        generators.store(random);
+    }
+
+    /// States for rows of the table: units above by their means and as spins, missing cells as spins.
+    #[inline(always)]
+    fn infer<S: Simd>(
+        &self,
+        simd: S,
+        data: &Data,
+        own: impl Iterator<Item = u32>,
+        sweeps: usize,
+        rows: &mut Rows,
+        random: &mut [u32x16<S>; 4],
+    ) {
+        let mut count = 0;
+        for (row, given) in own.zip(rows.given.chunks_exact_mut(self.bias_below.len())) {
+            fill(data.row(row), given);
+            count += 1;
+        }
+        let used = count * self.bias_below.len();
+        rows.below[..used].copy_from_slice(&rows.given[..used]);
+        self.respond(simd, count, Side::Near, true, rows, random);
+        if data.has_gaps {
+            for _ in 0..sweeps {
+                let padded = count.next_multiple_of(TILE);
+                self.fields_below(simd, padded, rows);
+                let used = count * self.bias_below.len();
+                draw(simd, &rows.fields_below[..used], Some(&rows.given), &mut rows.below, random);
+                self.respond(simd, count, Side::Near, true, rows, random);
+            }
+        }
+    }
+
+    /// The fields of units below given the spins above.
+    #[inline(always)]
+    fn fields_below<S: Simd>(&self, simd: S, padded: usize, rows: &mut Rows) {
+        let spins = &rows.spins[..padded * self.bias_above.len()];
+        fields(simd, spins, self.above.len(), &self.down, &self.bias_below, &mut rows.fields_below);
+    }
+
+    /// Draw the units below given the spins above; inputs stay.
+    #[inline(always)]
+    fn reconstruct<S: Simd>(&self, simd: S, count: usize, rows: &mut Rows, random: &mut [u32x16<S>; 4]) {
+        self.fields_below(simd, count.next_multiple_of(TILE), rows);
+        let used = count * self.bias_below.len();
+        let held = self.has_inputs.then_some(&rows.held[..]);
+        draw(simd, &rows.fields_below[..used], held, &mut rows.far_below, random);
+    }
+
+    /// The means of the units above given those below, and spins.
+    #[inline(always)]
+    fn respond<S: Simd>(
+        &self,
+        simd: S,
+        count: usize,
+        side: Side,
+        draws: bool,
+        rows: &mut Rows,
+        random: &mut [u32x16<S>; 4],
+    ) {
+        let (below, means) = match side {
+            Side::Near => (&rows.below, &mut rows.means),
+            Side::Far => (&rows.far_below, &mut rows.far_means),
+        };
+        let below = &below[..count.next_multiple_of(TILE) * self.bias_below.len()];
+        fields(simd, below, self.below.len(), &self.up, &self.bias_above, &mut rows.fields_above);
+        let used = count * self.bias_above.len();
+        for ((field, mean), spin) in rows.fields_above[..used].iter().zip(means).zip(&mut rows.spins) {
+            if draws {
+                let (s, m) = spin_and_mean(simd, field.load(simd), random);
+                spin.store(s);
+                mean.store(m);
+            } else {
+                mean.store(mean_of(simd, field.load(simd)));
+            }
+        }
+    }
+
+    /// `share Σ near moments − far_share Σ far moments`.
+    #[inline(always)]
+    fn sum<S: Simd>(
+        &self,
+        simd: S,
+        rows: &Rows,
+        (near, share): (usize, f32),
+        (far, far_share): (usize, f32),
+        sums: &mut [Sixteen],
+    ) {
+        let (wide, high) = (self.bias_below.len(), self.bias_above.len());
+        let (plus, minus) = (f32x16::splat(simd, share), f32x16::splat(simd, -far_share));
+        let (pairs, singles) = sums.split_at_mut(wide * WIDTH * high);
+        for (number, out) in pairs.chunks_exact_mut(TILE * high).enumerate() {
+            let first = number * TILE;
+            let mut column = 0;
+            while column + 2 <= high {
+                let a = moments::<S, 2>(simd, &rows.below, &rows.means, near, (wide, high), first, column);
+                let b = moments::<S, 2>(simd, &rows.far_below, &rows.far_means, far, (wide, high), first, column);
+                for unit in 0..TILE {
+                    for n in 0..2 {
+                        out[unit * high + column + n].store(a[unit][n] * plus + b[unit][n] * minus);
+                    }
+                }
+                column += 2;
+            }
+            if column < high {
+                let a = moments::<S, 1>(simd, &rows.below, &rows.means, near, (wide, high), first, column);
+                let b = moments::<S, 1>(simd, &rows.far_below, &rows.far_means, far, (wide, high), first, column);
+                for unit in 0..TILE {
+                    out[unit * high + column].store(a[unit][0] * plus + b[unit][0] * minus);
+                }
+            }
+        }
+        let (below, above) = singles.split_at_mut(wide);
+        for (states, far_states, out) in
+            [(&rows.below, &rows.far_below, below), (&rows.means, &rows.far_means, above)]
+        {
+            let width = out.len();
+            for (column, out) in out.iter_mut().enumerate() {
+                let mut sum = f32x16::splat(simd, 0.0);
+                for row in 0..near {
+                    sum = states[row * width + column].load(simd).mul_add(plus, sum);
+                }
+                for row in 0..far {
+                    sum = far_states[row * width + column].load(simd).mul_add(minus, sum);
+                }
+                out.store(sum);
+            }
+        }
+    }
+
+    /// Σ over rows, with their weights, of ln P of the visible cells given spins above that were drawn given the row.
+    #[inline(always)]
+    pub(super) fn objective<S: Simd>(
+        &self,
+        simd: S,
+        job: &Job<'_>,
+        weights: &[f64],
+        rows: &mut Rows,
+        generators: &mut Generators,
+    ) -> f64 {
+        let mut random = generators.load(simd);
+        self.infer(simd, job.data, job.own_rows(), job.clamped_sweeps, rows, &mut random);
+        self.fields_below(simd, job.part.len().next_multiple_of(TILE), rows);
+        let wide = self.bias_below.len();
+        let one = f32x16::splat(simd, 1.0);
+        let mut total = 0.0;
+        for (row, weight) in weights[job.part.clone()].iter().enumerate() {
+            let mut sum = f32x16::splat(simd, 0.0);
+            for column in 0..wide {
+                let place = row * wide + column;
+                let given = rows.given[place].load(simd);
+                let counts = given.abs() * (one - self.inputs[column].load(simd));
+                sum = ln_logistic(simd, given * rows.fields_below[place].load(simd)).mul_add(counts, sum);
+            }
+            total += weight * f64::from(sum.to_array().iter().sum::<f32>());
+        }
+        total
+    }
+
+    /// The states that chains begin with: those of rows of the table, units above drawn given them.
+    #[inline(always)]
+    pub(super) fn begin<S: Simd>(
+        &self,
+        simd: S,
+        job: &Job<'_>,
+        rows: &mut Rows,
+        chains: &mut [i8],
+        generators: &mut Generators,
+    ) {
+        let mut random = generators.load(simd);
+        let first = job.chains.clone().map(|chain| job.rows[chain % job.rows.len()]);
+        self.infer(simd, job.data, first, job.clamped_sweeps, rows, &mut random);
+        rows.far_below.copy_from_slice(&rows.below);
+        self.take_chains(chains, rows);
+        generators.store(random);
+    }
+
+    fn put_chains(&self, chains: &[i8], rows: &mut Rows) {
+        let width = self.below.len() + self.above.len();
+        let (wide, high) = (self.bias_below.len(), self.bias_above.len());
+        let states = rows.far_below.chunks_exact_mut(wide).zip(rows.spins.chunks_exact_mut(high));
+        for (chain, (below, spins)) in chains.chunks_exact(width).zip(states) {
+            fill(&chain[..self.below.len()], below);
+            fill(&chain[self.below.len()..], spins);
+        }
+    }
+
+    fn take_chains(&self, chains: &mut [i8], rows: &Rows) {
+        let width = self.below.len() + self.above.len();
+        let (wide, high) = (self.bias_below.len(), self.bias_above.len());
+        let states = rows.far_below.chunks_exact(wide).zip(rows.spins.chunks_exact(high));
+        for (chain, (below, spins)) in chains.chunks_exact_mut(width).zip(states) {
+            let (first, second) = chain.split_at_mut(self.below.len());
+            for (cells, states) in [(first, below), (second, spins)] {
+                for (k, cell) in cells.iter_mut().enumerate() {
+                    *cell = states[k / WIDTH].0[k % WIDTH] as i8;
+                }
+            }
+        }
+    }
+}
+
+/// The states of the rows themselves, or those some steps away.
+#[derive(Clone, Copy, PartialEq)]
+enum Side {
+    Near,
+    Far,
+}
+
+/// Cells as numbers; what is left of the last vector stays as it is.
+#[inline(always)]
+fn fill(cells: &[i8], out: &mut [Sixteen]) {
+    for (cells, out) in cells.chunks(WIDTH).zip(out) {
+        for (x, &cell) in out.0.iter_mut().zip(cells) {
+            *x = f32::from(cell);
+        }
+    }
+}
+
+/// Spins by their fields; what is held stays.
+#[inline(always)]
+fn draw<S: Simd>(
+    simd: S,
+    fields: &[Sixteen],
+    held: Option<&[Sixteen]>,
+    out: &mut [Sixteen],
+    random: &mut [u32x16<S>; 4],
+) {
+    let zero = f32x16::splat(simd, 0.0);
+    for (place, (field, out)) in fields.iter().zip(out).enumerate() {
+        let spin = spin_and_mean(simd, field.load(simd), random).0;
+        out.store(match held {
+            None => spin,
+            Some(held) => {
+                let held = held[place].load(simd);
+                held.simd_eq(zero).select(spin, held)
+            }
+        });
+    }
+}
+
+/// For each row `bias + Σ_k x_k w_k`, rows in tiles.
+#[inline(always)]
+fn fields<S: Simd>(
+    simd: S,
+    x: &[Sixteen],
+    inner: usize,
+    w: &[Sixteen],
+    bias: &[Sixteen],
+    out: &mut [Sixteen],
+) {
+    let (wide, high) = (inner.div_ceil(WIDTH), bias.len());
+    for (x, out) in x.chunks_exact(TILE * wide).zip(out.chunks_exact_mut(TILE * high)) {
+        let mut column = 0;
+        while column + 2 <= high {
+            tile::<S, 2>(simd, x, inner, w, bias, column, out);
+            column += 2;
+        }
+        if column < high {
+            tile::<S, 1>(simd, x, inner, w, bias, column, out);
+        }
+    }
+}
+
+/// Some columns of four rows of a product.
+#[inline(always)]
+fn tile<S: Simd, const COLUMNS: usize>(
+    simd: S,
+    x: &[Sixteen],
+    inner: usize,
+    w: &[Sixteen],
+    bias: &[Sixteen],
+    column: usize,
+    out: &mut [Sixteen],
+) {
+    let (wide, high) = (inner.div_ceil(WIDTH), bias.len());
+    let mut sums = [[f32x16::splat(simd, 0.0); COLUMNS]; TILE];
+    for row in &mut sums {
+        for n in 0..COLUMNS {
+            row[n] = bias[column + n].load(simd);
+        }
+    }
+    for block in 0..wide {
+        let lanes = WIDTH.min(inner - block * WIDTH);
+        let cells: [&[f32; WIDTH]; TILE] =
+            [&x[block].0, &x[wide + block].0, &x[2 * wide + block].0, &x[3 * wide + block].0];
+        for lane in 0..lanes {
+            let weights = &w[(block * WIDTH + lane) * high + column..][..COLUMNS];
+            for row in 0..TILE {
+                let cell = f32x16::splat(simd, cells[row][lane]);
+                for n in 0..COLUMNS {
+                    sums[row][n] = cell.mul_add(weights[n].load(simd), sums[row][n]);
+                }
+            }
+        }
+    }
+    for row in 0..TILE {
+        for n in 0..COLUMNS {
+            out[row * high + column + n].store(sums[row][n]);
+        }
+    }
+}
+
+/// Σ over rows of the products of four units below with some columns above.
+#[inline(always)]
+fn moments<S: Simd, const COLUMNS: usize>(
+    simd: S,
+    below: &[Sixteen],
+    above: &[Sixteen],
+    rows: usize,
+    (wide, high): (usize, usize),
+    first: usize,
+    column: usize,
+) -> [[f32x16<S>; COLUMNS]; TILE] {
+    let (block, lane) = (first / WIDTH, first % WIDTH);
+    let mut sums = [[f32x16::splat(simd, 0.0); COLUMNS]; TILE];
+    for row in 0..rows {
+        let above = &above[row * high + column..][..COLUMNS];
+        let below = &below[row * wide + block].0[lane..lane + TILE];
+        for unit in 0..TILE {
+            let x = f32x16::splat(simd, below[unit]);
+            for n in 0..COLUMNS {
+                sums[unit][n] = x.mul_add(above[n].load(simd), sums[unit][n]);
+            }
+        }
+    }
+    sums
+}

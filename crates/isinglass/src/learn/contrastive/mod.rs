@@ -1,0 +1,27 @@
+//! Contrastive learning: moments of the rows less moments a few steps away from them, without a partition sum.
+//!
+//! [`ContrastiveDivergence`] takes the steps by Gibbs sampling.
+
+mod divergence;
+mod job;
+mod kernel;
+mod layers;
+mod order;
+mod slots;
+mod wires;
+
+pub use divergence::ContrastiveDivergence;
+
+use crate::{Error, Result};
+
+/// A rate above 0, a momentum below 1.
+fn check_rate(rate: f64, momentum: f64) -> Result<()> {
+    if !(rate.is_finite() && rate > 0.0) {
+        return Err(Error::invalid("rate", format!("found {rate}, expected a finite number above 0")));
+    }
+    if !(0.0..1.0).contains(&momentum) {
+        let problem = format!("found {momentum}, expected a number of at least 0 and below 1");
+        return Err(Error::invalid("momentum", problem));
+    }
+    Ok(())
+}
