@@ -25,7 +25,7 @@ pub use crate::optimize::{Method, Objective, OptimizerSettings};
 pub use chow_liu::chow_liu;
 pub use closed_form::{ClosedForm, ClosedFormFit, Remedy, Singular};
 pub(crate) use conditionals::Conditionals;
-pub use contrastive::ContrastiveDivergence;
+pub use contrastive::{ContrastiveDivergence, MeanFieldCd};
 pub use factorized::Factorized;
 pub(crate) use likelihood::Gain;
 pub use likelihood::{Evaluation, InformationGain, Likelihood, Phases, most_free};

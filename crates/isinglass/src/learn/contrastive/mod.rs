@@ -1,16 +1,19 @@
 //! Contrastive learning: moments of the rows less moments a few steps away from them, without a partition sum.
 //!
-//! [`ContrastiveDivergence`] takes the steps by Gibbs sampling.
+//! [`ContrastiveDivergence`] takes the steps by Gibbs sampling, [`MeanFieldCd`] by mean field.
 
 mod divergence;
 mod job;
 mod kernel;
 mod layers;
+mod mean_field;
+mod mean_field_rows;
 mod order;
 mod slots;
 mod wires;
 
 pub use divergence::ContrastiveDivergence;
+pub use mean_field::MeanFieldCd;
 
 use crate::{Error, Result};
 

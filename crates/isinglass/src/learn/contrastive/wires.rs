@@ -397,7 +397,7 @@ impl Wires {
 
     /// Chains are kept with observed units first, then hidden ones.
     fn put_chains<const G: usize>(&self, chunk: Chunk, chains: &[i8], side: &mut Side<G>) {
-        let width = self.biases.len();
+        let width = self.biases.len().max(1);
         for (k, chain) in chains[chunk.first * width..].chunks_exact(width).take(chunk.count).enumerate() {
             for (&unit, &cell) in self.observed.iter().chain(&self.hidden).zip(chain) {
                 let (group, lane) = (k / WIDTH, k % WIDTH);
@@ -408,7 +408,7 @@ impl Wires {
     }
 
     fn take_chains<const G: usize>(&self, chunk: Chunk, chains: &mut [i8], side: &Side<G>) {
-        let width = self.biases.len();
+        let width = self.biases.len().max(1);
         for (k, chain) in chains[chunk.first * width..].chunks_exact_mut(width).take(chunk.count).enumerate()
         {
             for (&unit, cell) in self.observed.iter().chain(&self.hidden).zip(chain) {

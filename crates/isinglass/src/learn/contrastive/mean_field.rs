@@ -1,0 +1,296 @@
+//! Learner `mean-field-cd`: contrastive divergence with means in place of samples.
+
+use std::ops::ControlFlow;
+
+use serde::{Deserialize, Serialize};
+
+use super::job::Data;
+use super::mean_field_rows::{Sums, Wiring};
+use crate::engine::{Diagnostics, Guarantee, Iteration};
+use crate::learn::notes::about_likelihood;
+use crate::learn::trained::Trained;
+use crate::learn::{Fit, Learner, Observer, State, Step};
+use crate::{Budget, Error, Machine, Result, Table};
+
+/// The name by which users choose the learner.
+const NAME: &str = "mean-field-cd";
+
+/// Energies beyond this leave too few digits of a field.
+const SCALE: f64 = 1e100;
+
+/// Learns by contrastive divergence with mean field in both phases (Welling and Hinton 2002): nothing is drawn.
+///
+/// ```text
+/// Δw_ij ∝ ⟨m_i m_j⟩_clamped/T − ⟨m_i m_j⟩_after k sweeps/T − λ w_ij        m_i ← tanh((θ_i + Σ_j w_ij m_j) / T)
+/// v ← μ v + η Δw,   w ← w + v
+/// ```
+///
+/// averaged over rows with their weights. In the clamped phase hidden units and missing cells are at the fixed point of mean field given the row. From there k sweeps lead away, one unit after the other: first visible
+/// units, then hidden ones, each with the newest means of the others; input cells stay.
+///
+/// # Objective
+/// The average over rows of the sum over visible cells of `ln P(s_i | all others)`, hidden units and missing cells at their clamped means. Without these it is the pseudo-log-likelihood. The fit does not
+/// follow its gradient, and it may fall; what the fit looks for is a place where its own gradient vanishes.
+///
+/// # Complexity
+/// For each row and iteration `2 (k + 2)` multiplications an edge, and as many again for each sweep that hidden units need to settle. *Memory*: a byte a cell, up to seventeen numbers a parameter.
+///
+/// # Accuracy, and when it fails
+/// Means know nothing of correlations beyond those of the data: good for weak couplings, worse than the pseudo-likelihood for strong ones, where the fit may also swing instead of settling. It then says
+/// that it has not converged, and ends with the machine of its last iteration.
+///
+/// # Example
+/// ```
+/// use isinglass::{Machine, Table, topology};
+/// use isinglass::learn::{Learner, MeanFieldCd, NoObserver};
+/// let table = Table::from_rows(["a", "b"], [[1, 1], [1, 1], [-1, -1], [1, -1], [-1, 1], [-1, -1]])?;
+/// let start = Machine::from_graph(topology::full(2)).with_names(["a", "b"])?;
+/// let fit = MeanFieldCd::default().fit(&start, &table, &mut NoObserver)?;
+/// assert!(fit.converged);
+/// assert!(fit.machine.weights()[0] > 0.0, "a and b agree in four rows of six");
+/// # Ok::<(), isinglass::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct MeanFieldCd {
+    /// Sweeps k away from the rows.
+    pub steps: usize,
+    /// The rate η.
+    pub rate: f64,
+    /// The share μ of the last step that is kept, from 0 to below 1.
+    pub momentum: f64,
+    /// λ, for couplings alone.
+    pub l2: f64,
+    /// Iterations at most, each through all rows.
+    pub iterations: usize,
+    /// Distinct rows of a mini-batch, in the order of the table; all of them unless given.
+    pub batch: Option<usize>,
+    /// Converged when no component of the gradient is larger than this.
+    pub tolerance: f64,
+    /// Memory that may be taken.
+    pub budget: Budget,
+}
+
+impl Default for MeanFieldCd {
+    fn default() -> Self {
+        Self {
+            steps: 1,
+            rate: 0.1,
+            momentum: 0.9,
+            l2: 0.0,
+            iterations: 1000,
+            batch: None,
+            tolerance: 1e-5,
+            budget: Budget::default(),
+        }
+    }
+}
+
+/// All that a fit needs to go on.
+#[derive(Serialize, Deserialize)]
+struct Progress {
+    history: Vec<Step>,
+    parameters: Vec<f64>,
+    velocity: Vec<f64>,
+}
+
+impl Learner for MeanFieldCd {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn fit_from(
+        &self,
+        start: &Machine,
+        table: &Table,
+        from: Option<&State>,
+        observer: &mut dyn Observer,
+    ) -> Result<Fit> {
+        self.check()?;
+        start.check_scale(NAME, SCALE)?;
+        let mut run = Run::new(self, start, table)?;
+        let mut stopped = None;
+        match from {
+            Some(state) => run.restore(state.read(NAME)?)?,
+            None => {
+                run.judge()?;
+                stopped = run.tell(observer)?;
+            }
+        }
+        let stopped = loop {
+            if run.last().gradient_norm <= self.tolerance {
+                break format!("the gradient fell below {:e}", self.tolerance);
+            }
+            if let Some(stopped) = stopped {
+                break stopped;
+            }
+            if run.last().iteration >= self.iterations {
+                break format!("reached the limit of {} iterations", self.iterations);
+            }
+            run.climb()?;
+            run.judge()?;
+            stopped = run.tell(observer)?;
+        };
+        let sums = run.sums;
+        let small = run.history.last().is_some_and(|step| step.gradient_norm <= self.tolerance);
+        let iteration = Iteration { sweeps: sums.sweeps, residual: sums.residual, damping: 0.0, oscillated: false };
+        let stopped = match (small, sums.settled()) {
+            (true, false) => stopped + ", but hidden units had not settled in every row",
+            _ => stopped,
+        };
+        Ok(Fit {
+            kept: run.history.len() - 1,
+            converged: small && sums.settled(),
+            stopped,
+            log_likelihood: None,
+            guarantee: Guarantee::Approximation,
+            pseudo_log_likelihood: None,
+            diagnostics: Diagnostics::iterated(sums.settled(), iteration),
+            notes: about_likelihood(&run.machine, table),
+            machine: run.machine,
+            history: run.history,
+        })
+    }
+}
+
+impl MeanFieldCd {
+    fn check(&self) -> Result<()> {
+        for (place, count) in [("steps", self.steps), ("batch", self.batch.unwrap_or(1))] {
+            if count == 0 {
+                return Err(Error::invalid(place, "found 0, expected at least 1"));
+            }
+        }
+        super::check_rate(self.rate, self.momentum)?;
+        for (place, number) in [("l2", self.l2), ("tolerance", self.tolerance)] {
+            if !(number.is_finite() && number >= 0.0) {
+                let problem = format!("found {number}, expected a finite number of at least 0");
+                return Err(Error::invalid(place, problem));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A fit on its way.
+struct Run<'a> {
+    settings: &'a MeanFieldCd,
+    trained: Trained,
+    wiring: Wiring,
+    data: Data,
+    /// All rows that have weight.
+    rows: Vec<u32>,
+    parameters: Vec<f64>,
+    velocity: Vec<f64>,
+    machine: Machine,
+    /// Of all rows at the machine as it is.
+    sums: Sums,
+    history: Vec<Step>,
+}
+
+impl<'a> Run<'a> {
+    fn new(settings: &'a MeanFieldCd, start: &Machine, table: &Table) -> Result<Self> {
+        let cells = table.distinct_rows() as u128 * start.units() as u128;
+        let needed = 2 * cells + Wiring::bytes(start);
+        settings.budget.check(NAME, needed, || {
+            format!("{cells} cells, with the moments of {} edges,", start.graph().edges().len())
+        })?;
+        let data = Data::new(start, table)?;
+        let trained = Trained::of(start);
+        let parameters = trained.parameters_of(start);
+        let wiring = Wiring::new(start);
+        let rows: Vec<u32> = (0..data.shares.len() as u32).collect();
+        Ok(Self {
+            settings,
+            velocity: vec![0.0; parameters.len()],
+            parameters,
+            sums: wiring.sums(start, &data, &rows, settings.steps),
+            machine: start.clone(),
+            trained,
+            wiring,
+            data,
+            rows,
+            history: Vec::new(),
+        })
+    }
+
+    /// The gradient of rows with some sums and a share of the weight of all, penalty included.
+    fn gradient(&self, sums: &Sums, share: f64) -> Vec<f64> {
+        let (pairs, singles) = sums.moments.split_at(self.machine.graph().edges().len());
+        let scale = 1.0 / (self.machine.temperature() * share);
+        let edges = self.trained.edges.iter().map(|&edge| {
+            scale * pairs[edge] - self.settings.l2 * self.machine.weights()[edge]
+        });
+        edges.chain(self.trained.biases.iter().map(|&unit| scale * singles[unit])).collect()
+    }
+
+    /// Note how the machine fares.
+    fn judge(&mut self) -> Result<()> {
+        let gradient = self.gradient(&self.sums, 1.0);
+        let gradient_norm = gradient.iter().fold(0.0, |most: f64, g| most.max(g.abs()));
+        let objective = self.sums.value;
+        if !(objective.is_finite() && gradient.iter().all(|g| g.is_finite())) {
+            let problem = format!("the gradient is not finite after iteration {}", self.history.len());
+            return Err(Error::Numerical { method: NAME, problem });
+        }
+        self.history.push(Step { iteration: self.history.len(), objective, gradient_norm });
+        Ok(())
+    }
+
+    /// A step, or one for each mini-batch.
+    fn climb(&mut self) -> Result<()> {
+        let size = self.settings.batch.unwrap_or(self.rows.len());
+        let whole = size >= self.rows.len();
+        for first in (0..self.rows.len()).step_by(size) {
+            let rows = &self.rows[first..self.rows.len().min(first + size)];
+            let gradient = if whole {
+                self.gradient(&self.sums, 1.0)
+            } else {
+                let share = rows.iter().map(|&row| self.data.shares[row as usize]).sum();
+                let sums = self.wiring.sums(&self.machine, &self.data, rows, self.settings.steps);
+                self.gradient(&sums, share)
+            };
+            let places = self.parameters.iter_mut().zip(&mut self.velocity);
+            for ((x, v), g) in places.zip(gradient) {
+                *v = self.settings.momentum * *v + self.settings.rate * g;
+                *x += *v;
+            }
+            self.machine = self.trained.machine_of(&self.parameters)?;
+        }
+        self.machine.check_scale(NAME, SCALE)?;
+        self.sums = self.wiring.sums(&self.machine, &self.data, &self.rows, self.settings.steps);
+        Ok(())
+    }
+
+    fn last(&self) -> Step {
+        // The start is judged, or read from a state that has it, before anything else.
+        *self.history.last().expect("the start was judged")
+    }
+
+    /// Tell the observer of the last iteration; why to stop, if it wants to.
+    fn tell(&self, observer: &mut dyn Observer) -> Result<Option<String>> {
+        let step = self.last();
+        let flow = observer.step(&step, &self.machine)?;
+        observer.state(&step, &|| {
+            let progress = Progress {
+                history: self.history.clone(),
+                parameters: self.parameters.clone(),
+                velocity: self.velocity.clone(),
+            };
+            State::of(NAME, &progress)
+        })?;
+        Ok((flow == ControlFlow::Break(())).then(|| "stopped on request".into()))
+    }
+
+    /// Go on from a state.
+    fn restore(&mut self, progress: Progress) -> Result<()> {
+        let count = self.parameters.len();
+        if progress.history.is_empty() || progress.parameters.len() != count || progress.velocity.len() != count {
+            return Err(Error::invalid("state", "it is of another machine"));
+        }
+        self.machine = self.trained.machine_of(&progress.parameters)?;
+        self.sums = self.wiring.sums(&self.machine, &self.data, &self.rows, self.settings.steps);
+        self.history = progress.history;
+        self.parameters = progress.parameters;
+        self.velocity = progress.velocity;
+        Ok(())
+    }
+}
