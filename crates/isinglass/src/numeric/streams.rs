@@ -32,15 +32,12 @@ pub enum Purpose {
     AnnealedRun = 10,
     /// Which couplings a variational engine keeps.
     KeptCouplings = 11,
-<<<<<<< HEAD
-    /// Sets of units that are chosen together in a search for a state.
-    Forests = 16,
-=======
     /// In which order contrastive divergence goes through rows.
     RowOrder = 14,
     /// States that contrastive divergence draws.
     Contrast = 15,
->>>>>>> 4916191 (Contrastive divergence: layers by products, any graph along its edges; rows drawn by weight)
+    /// Sets of units that are chosen together in a search for a state.
+    Forests = 16,
 }
 
 /// The stream with a number for a purpose.
