@@ -167,6 +167,16 @@ impl EngineOptions {
         }
     }
 
+    /// How many chains the user asked for.
+    pub(crate) fn chains(&self) -> Option<usize> {
+        self.chains
+    }
+
+    /// How many draws the user asked for.
+    pub(crate) fn samples(&self) -> Option<usize> {
+        self.samples
+    }
+
     /// How variational engines look for their fixed points.
     pub(crate) fn variational(&self, seed: u64) -> VariationalSettings {
         let usual = VariationalSettings::default();

@@ -271,6 +271,14 @@ impl Args {
             }
             LearnerName::ClosedForm => self.fit_in_closed_form(start, table, common),
             LearnerName::PseudoLikelihood => self.fit_by_pseudo_likelihood(start, table, common),
+            LearnerName::ContrastiveDivergence => {
+                let learner = self.contrastive_divergence(common);
+                self.fit_without_engine(&learner, learner.epochs, (start, table), common)
+            }
+            LearnerName::MeanFieldCd => {
+                let learner = self.mean_field_cd();
+                self.fit_without_engine(&learner, learner.iterations, (start, table), common)
+            }
             _ => self.fit_by_likelihood(start, table, common),
         }
     }
@@ -368,12 +376,23 @@ impl Args {
         common: &Common,
     ) -> anyhow::Result<Done> {
         let budget = self.engine.budget;
-        let paths = self.sparse.paths(budget);
-        let usual = PseudoLikelihood::default();
-        let settings = self.optimizer.settings(usual.settings);
+        let settings = self.optimizer.settings(PseudoLikelihood::default().settings);
         let plain = PseudoLikelihood { l2: self.l2, l1: self.sparse.weight(), settings, budget };
-        let learner: &dyn Learner = paths.as_ref().map_or(&plain, |paths| paths);
-        let mut progress = progress::Progress::start(settings.iterations, common)?;
+        match self.sparse.paths(budget) {
+            Some(paths) => self.fit_without_engine(&paths, start.units(), (start, table), common),
+            None => self.fit_without_engine(&plain, settings.iterations, (start, table), common),
+        }
+    }
+
+    /// By a learner that needs no engine and may take so many iterations.
+    fn fit_without_engine(
+        &self,
+        learner: &dyn Learner,
+        iterations: usize,
+        (start, table): (&Machine, &Table),
+        common: &Common,
+    ) -> anyhow::Result<Done> {
+        let mut progress = progress::Progress::start(iterations, common)?;
         let found = self.from_starts(learner, (start, table), common, &mut progress);
         progress.finish();
         let mut restarted = found.map_err(|error| report::with_hint(error, "give more --budget"))?;

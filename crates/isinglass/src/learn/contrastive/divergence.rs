@@ -224,9 +224,9 @@ impl<'a> Run<'a> {
             + pieces.iter().map(|&(count, most)| kernel.bytes(count, most)).sum::<u128>()
             + parameters * (48 + 4 * pieces[0].0 as u128)
             + 2 * chains as u128 * start.units() as u128;
-        settings.budget.check(NAME, needed, || {
-            format!("{cells} cells, {parameters} parameters and {chains} chains")
-        })?;
+        settings
+            .budget
+            .check(NAME, needed, || format!("{cells} cells, {parameters} parameters and {chains} chains"))?;
         let plan = Plan {
             level: Level::new(),
             seed: settings.seed,

@@ -53,7 +53,8 @@ impl Layers {
     pub(super) fn new(machine: &Machine) -> Option<Self> {
         let is_hidden = |unit: usize| machine.roles()[unit] == Role::Hidden;
         let edges = machine.graph().edges();
-        let (above, below): (Vec<usize>, Vec<usize>) = (0..machine.units()).partition(|&unit| is_hidden(unit));
+        let (above, below): (Vec<usize>, Vec<usize>) =
+            (0..machine.units()).partition(|&unit| is_hidden(unit));
         let across = edges.iter().all(|&(a, b)| is_hidden(a) != is_hidden(b));
         if !across || edges.is_empty() || edges.len() < below.len() * above.len() / DENSE {
             return None;
@@ -276,7 +277,8 @@ impl Layers {
             let mut column = 0;
             while column + 2 <= high {
                 let a = moments::<S, 2>(simd, &rows.below, &rows.means, near, (wide, high), first, column);
-                let b = moments::<S, 2>(simd, &rows.far_below, &rows.far_means, far, (wide, high), first, column);
+                let b =
+                    moments::<S, 2>(simd, &rows.far_below, &rows.far_means, far, (wide, high), first, column);
                 for unit in 0..TILE {
                     for n in 0..2 {
                         out[unit * high + column + n].store(a[unit][n] * plus + b[unit][n] * minus);
@@ -286,7 +288,8 @@ impl Layers {
             }
             if column < high {
                 let a = moments::<S, 1>(simd, &rows.below, &rows.means, near, (wide, high), first, column);
-                let b = moments::<S, 1>(simd, &rows.far_below, &rows.far_means, far, (wide, high), first, column);
+                let b =
+                    moments::<S, 1>(simd, &rows.far_below, &rows.far_means, far, (wide, high), first, column);
                 for unit in 0..TILE {
                     out[unit * high + column].store(a[unit][0] * plus + b[unit][0] * minus);
                 }

@@ -132,7 +132,8 @@ impl Learner for MeanFieldCd {
         };
         let sums = run.sums;
         let small = run.history.last().is_some_and(|step| step.gradient_norm <= self.tolerance);
-        let iteration = Iteration { sweeps: sums.sweeps, residual: sums.residual, damping: 0.0, oscillated: false };
+        let iteration =
+            Iteration { sweeps: sums.sweeps, residual: sums.residual, damping: 0.0, oscillated: false };
         let stopped = match (small, sums.settled()) {
             (true, false) => stopped + ", but hidden units had not settled in every row",
             _ => stopped,
@@ -216,9 +217,11 @@ impl<'a> Run<'a> {
     fn gradient(&self, sums: &Sums, share: f64) -> Vec<f64> {
         let (pairs, singles) = sums.moments.split_at(self.machine.graph().edges().len());
         let scale = 1.0 / (self.machine.temperature() * share);
-        let edges = self.trained.edges.iter().map(|&edge| {
-            scale * pairs[edge] - self.settings.l2 * self.machine.weights()[edge]
-        });
+        let edges = self
+            .trained
+            .edges
+            .iter()
+            .map(|&edge| scale * pairs[edge] - self.settings.l2 * self.machine.weights()[edge]);
         edges.chain(self.trained.biases.iter().map(|&unit| scale * singles[unit])).collect()
     }
 
@@ -283,7 +286,10 @@ impl<'a> Run<'a> {
     /// Go on from a state.
     fn restore(&mut self, progress: Progress) -> Result<()> {
         let count = self.parameters.len();
-        if progress.history.is_empty() || progress.parameters.len() != count || progress.velocity.len() != count {
+        if progress.history.is_empty()
+            || progress.parameters.len() != count
+            || progress.velocity.len() != count
+        {
             return Err(Error::invalid("state", "it is of another machine"));
         }
         self.machine = self.trained.machine_of(&progress.parameters)?;

@@ -200,13 +200,7 @@ impl Wiring {
     }
 
     #[inline(always)]
-    fn field<S: Simd>(
-        &self,
-        simd: S,
-        numbers: &Numbers,
-        unit: usize,
-        means: &[Means],
-    ) -> [f64x8<S>; GROUPS] {
+    fn field<S: Simd>(&self, simd: S, numbers: &Numbers, unit: usize, means: &[Means]) -> [f64x8<S>; GROUPS] {
         let mut field = [f64x8::splat(simd, numbers.biases[unit]); GROUPS];
         let slots = self.offsets[unit]..self.offsets[unit + 1];
         for (&(other, _), &coupling) in self.around[slots.clone()].iter().zip(&numbers.couplings[slots]) {
@@ -265,14 +259,7 @@ impl Wiring {
 
     /// Add the weighted moments of all edges, then of all units.
     #[inline(always)]
-    fn add_moments<S: Simd>(
-        &self,
-        simd: S,
-        means: &[Means],
-        shares: &Means,
-        sign: f64,
-        moments: &mut [f64],
-    ) {
+    fn add_moments<S: Simd>(&self, simd: S, means: &[Means], shares: &Means, sign: f64, moments: &mut [f64]) {
         let (pairs, singles) = moments.split_at_mut(self.ends.len());
         let sign = f64x8::splat(simd, sign);
         let mut edge = 0;
