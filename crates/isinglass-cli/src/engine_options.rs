@@ -104,7 +104,7 @@ pub(crate) struct EngineOptions {
     /// variational: in which order units are updated [default: sequential]
     #[arg(long, value_name = "ORDER", help_heading = "Engine")]
     schedule: Option<ScheduleName>,
-    /// variational, max-product: sweeps at most [default: 10000, max-product 1000; steps of structured and trw: 1000]
+    /// variational, max-product: sweeps at most [default: 10000, max-product 300; steps of structured and trw: 1000]
     #[arg(long, value_name = "N", help_heading = "Engine", value_parser = at_least::<1>)]
     max_sweeps: Option<usize>,
     /// gibbs: kept states of each chain [default: 1000]
@@ -297,7 +297,7 @@ mod tests {
         assert_eq!((structured.width, structured.settings.starts, trw.width), (3, 1, 3));
         assert_eq!((structured.settings.iterations, trw.settings.iterations), (1000, 1000));
         let max_product = MaxProduct::default();
-        assert_eq!((max_product.damping, max_product.sweeps), (0.5, 1000));
+        assert_eq!((max_product.damping, max_product.sweeps), (0.5, 300));
         let ais = AisSettings::default();
         assert_eq!((ais.chains, ais.temperatures), (1024, 1000));
     }
