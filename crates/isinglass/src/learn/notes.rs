@@ -24,13 +24,15 @@ pub(super) fn about_likelihood(machine: &Machine, table: &Table) -> Vec<String> 
     let mut empty = Vec::new();
     let mut summed = Vec::new();
     let total = table.total_weight();
-    for (name, (weight, _)) in table.columns().iter().zip(table.column_sums()) {
+    let sums = table.column_sums();
+    for (name, &(weight, _)) in table.columns().iter().zip(&sums) {
         let input = machine.position(name).is_ok_and(|unit| machine.roles()[unit] == Role::Input);
         if input && weight < total * (1.0 - 1e-12) {
             summed.push(name.as_str());
         }
     }
-    for (name, mean) in table.columns().iter().zip(table.means()) {
+    let means = sums.iter().map(|&(weight, sum)| (weight > 0.0).then(|| sum / weight));
+    for (name, mean) in table.columns().iter().zip(means) {
         let visible = machine.position(name).is_ok_and(|unit| machine.roles()[unit] == Role::Visible);
         match mean {
             Some(mean) if visible && mean.abs() >= 1.0 => constant.push(name.as_str()),

@@ -32,6 +32,7 @@ pub(super) struct PairCounts {
     /// Column after column: set where the cell is +1.
     up: Vec<u64>,
     rest: Rest,
+    is_exact: bool,
 }
 
 /// What is needed beside the bits that are up.
@@ -55,6 +56,7 @@ impl PairCounts {
     /// Pack some columns of a table.
     pub(super) fn new(table: &Table, columns: &[usize]) -> Self {
         let weights = whole_weights(table);
+        let is_exact = weights.iter().enumerate().all(|(row, &weight)| weight as f64 == table.weight(row));
         let mut planes = Vec::new();
         let mut rows = Vec::new();
         let mut words = 0;
@@ -99,12 +101,17 @@ impl PairCounts {
             let single = (0..columns.len()).map(|k| ups(&up[k * words..(k + 1) * words])).collect();
             Rest::Complete { total: weights.iter().sum(), single }
         };
-        Self { level: Level::new(), words, planes, up, rest }
+        Self { level: Level::new(), words, planes, up, rest, is_exact }
     }
 
     /// Whether any cell of the columns packed is missing.
     pub(super) fn has_gaps(&self) -> bool {
         matches!(self.rest, Rest::Present(_))
+    }
+
+    /// Whether the weights are those of the table, and not rounded.
+    pub(super) fn is_exact(&self) -> bool {
+        self.is_exact
     }
 
     /// The counts of two columns, by their places among the columns packed.

@@ -19,7 +19,7 @@ use std::ops::ControlFlow;
 
 use self::climb::Climb;
 use self::memory::dot;
-pub(crate) use self::orthant::maximize_sparse;
+pub(crate) use self::orthant::{Evaluated, Model, maximize_sparse};
 use crate::{Error, Result};
 
 /// A function to be made large, value and gradient in one call on plain slices.

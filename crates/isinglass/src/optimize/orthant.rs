@@ -1,15 +1,14 @@
-//! A smooth objective less Σ λ_k |x_k|: limited-memory BFGS within one orthant at a time (Andrew and Gao 2007, "OWL-QN").
+//! A smooth concave objective less Σ λ_k |x_k|: Newton steps by a model of the curvature, within one orthant at a time.
 //!
-//! Each step stays within the orthant of the place it starts from, where the penalty is linear; what would cross a side is set to 0 there.
-//! The gradient that counts is the one-sided one of the whole, which vanishes just where the conditions of an optimum hold.
+//! Each step stays within the orthant of the place it starts from, where the penalty is linear; what would cross a side is set to 0 there (Andrew and Gao 2007). Parameters
+//! that are 0 and are to stay so have no part in the step. The gradient that counts is the one-sided one of the whole, which vanishes just where the conditions of an optimum hold.
 //!
-//! The smooth part is to be concave: where values differ by rounding only, a smaller gradient is then a step in the right direction, and the optimum is
+//! Where values differ by rounding only, a smaller gradient is a step in the right direction, since the objective is concave: the optimum is
 //! found to more digits than values alone could tell.
 
-use super::memory::{Memory, Pair, difference, norm};
-use super::secant::{LEAST_CURVATURE, MEMORY};
-use super::{Climb, Objective, OptimizerSettings, Optimum, Point, Watch, dot, rounding};
-use crate::Result;
+use super::memory::{difference, norm};
+use super::{Climb, OptimizerSettings, Optimum, Watch, dot, rounding};
+use crate::{Error, Result};
 
 /// A step gains this share of what the slope promises, at least.
 const INCREASE: f64 = 1e-4;
@@ -17,9 +16,34 @@ const INCREASE: f64 = 1e-4;
 /// Halvings of a step at most.
 const HALVINGS: usize = 40;
 
+/// An objective, and what is known of its curvature.
+pub(crate) trait Model {
+    /// What an evaluation tells of the curvature, beside the gradient.
+    type Parts;
+
+    /// The objective at some parameters.
+    fn evaluate(&self, parameters: &[f64]) -> Result<Evaluated<Self::Parts>>;
+
+    /// Begin anew, knowing nothing but an evaluation.
+    fn begin(&mut self, here: &Evaluated<Self::Parts>);
+
+    /// The step to the top of a quadratic function with the given slope and a curvature that is positive definite; only some parameters move.
+    fn newton_step(&self, slope: &[f64], is_free: &[bool]) -> Vec<f64>;
+
+    /// A step was taken.
+    fn learn(&mut self, step: &[f64], before: &Evaluated<Self::Parts>, after: &Evaluated<Self::Parts>);
+}
+
+/// An objective's value and gradient.
+pub(crate) struct Evaluated<P> {
+    pub(crate) value: f64,
+    pub(crate) gradient: Vec<f64>,
+    pub(crate) parts: P,
+}
+
 /// Maximise `objective − Σ λ_k |x_k|`, with a concave objective, from a start; all λ may be 0. Where λ_k > 0, zeros of the answer are exact.
-pub(crate) fn maximize_sparse(
-    objective: &dyn Objective,
+pub(crate) fn maximize_sparse<M: Model>(
+    model: &mut M,
     lambdas: &[f64],
     start: Vec<f64>,
     settings: &OptimizerSettings,
@@ -27,67 +51,81 @@ pub(crate) fn maximize_sparse(
 ) -> Result<Optimum> {
     settings.check()?;
     let mut climb = Climb::new(settings, watch, true);
-    let mut memory = Memory::new(MEMORY);
-    let mut here = Place::new(Point::start(objective, start)?, lambdas);
+    let evaluated = model.evaluate(&start)?;
+    let mut here = Place::new(start, evaluated, lambdas);
+    model.begin(&here.evaluated);
     let mut iteration = 0;
     loop {
-        if let Some(stopped) = climb.visit(iteration, &here.point.parameters, here.value, &here.slope)? {
+        if let Some(stopped) = climb.visit(iteration, &here.parameters, here.value, &here.slope)? {
             return Ok(climb.end(stopped));
         }
         iteration += 1;
-        let next = loop {
-            if let Some(next) = here.step(objective, lambdas, &memory)? {
-                break next;
-            }
-            if memory.is_empty() {
-                return Ok(climb.stuck());
-            }
-            memory.clear();
+        let Some(next) = here.step(model, lambdas)? else {
+            return Ok(climb.stuck());
         };
-        let moved = difference(&next.point.parameters, &here.point.parameters);
-        memory.learn(Pair::new(moved, &here.point.gradient, &next.point.gradient), LEAST_CURVATURE);
+        let moved = difference(&next.parameters, &here.parameters);
+        model.learn(&moved, &here.evaluated, &next.evaluated);
         here = next;
     }
 }
 
 /// A place, with the value and the one-sided gradient of the whole.
-struct Place {
+struct Place<P> {
+    parameters: Vec<f64>,
     /// The smooth part.
-    point: Point,
+    evaluated: Evaluated<P>,
     value: f64,
     slope: Vec<f64>,
 }
 
-impl Place {
-    fn new(point: Point, lambdas: &[f64]) -> Self {
-        let penalty: f64 = point.parameters.iter().zip(lambdas).map(|(x, lambda)| lambda * x.abs()).sum();
-        let sides = point.parameters.iter().zip(&point.gradient).zip(lambdas);
+impl<P> Place<P> {
+    fn new(parameters: Vec<f64>, evaluated: Evaluated<P>, lambdas: &[f64]) -> Self {
+        let penalty: f64 = parameters.iter().zip(lambdas).map(|(x, lambda)| lambda * x.abs()).sum();
+        let sides = parameters.iter().zip(&evaluated.gradient).zip(lambdas);
         let slope = sides.map(|((&x, &g), &lambda)| one_sided(x, g, lambda)).collect();
-        Self { value: point.value - penalty, slope, point }
+        Self { value: evaluated.value - penalty, slope, evaluated, parameters }
+    }
+
+    /// A step that gains enough: by the model, by one that knows this place alone, or along the slope.
+    fn step<M: Model<Parts = P>>(&self, model: &mut M, lambdas: &[f64]) -> Result<Option<Self>> {
+        let all = lambdas.iter().zip(&self.slope).zip(&self.parameters);
+        let is_free: Vec<bool> =
+            all.map(|((&lambda, &slope), &x)| lambda == 0.0 || slope != 0.0 || x != 0.0).collect();
+        let direction = model.newton_step(&self.slope, &is_free);
+        if let Some(next) = self.along(model, lambdas, &direction, 1.0)? {
+            return Ok(Some(next));
+        }
+        model.begin(&self.evaluated);
+        let direction = model.newton_step(&self.slope, &is_free);
+        if let Some(next) = self.along(model, lambdas, &direction, 1.0)? {
+            return Ok(Some(next));
+        }
+        self.along(model, lambdas, &self.slope, (1.0 / norm(&self.slope)).min(1.0))
     }
 
     /// The longest of a step, its half, its quarter … that gains enough.
-    fn step(&self, objective: &dyn Objective, lambdas: &[f64], memory: &Memory) -> Result<Option<Self>> {
-        let mut direction = memory.scaled_step(&self.slope);
-        // No coordinate leaves 0, or moves, against its own slope.
-        for ((d, &slope), &lambda) in direction.iter_mut().zip(&self.slope).zip(lambdas) {
-            if lambda > 0.0 && *d * slope <= 0.0 {
-                *d = 0.0;
-            }
-        }
-        if dot(&direction, &self.slope) <= 0.0 {
-            direction.clone_from(&self.slope);
-        }
-        let mut length = if memory.is_empty() { (1.0 / norm(&self.slope)).min(1.0) } else { 1.0 };
+    fn along<M: Model<Parts = P>>(
+        &self,
+        model: &M,
+        lambdas: &[f64],
+        direction: &[f64],
+        mut length: f64,
+    ) -> Result<Option<Self>> {
         for _ in 0..HALVINGS {
-            let next = Self::new(Point::trial(objective, self.moved(length, &direction, lambdas))?, lambdas);
-            let steps = next.point.parameters.iter().zip(&self.point.parameters).zip(&self.slope);
-            let promised: f64 = steps.map(|((x, y), slope)| (x - y) * slope).sum();
-            let gain = next.value - self.value;
-            // Where values can no longer tell, the slopes must.
-            let is_better = gain >= -rounding(self.value) && norm(&next.slope) < norm(&self.slope);
-            if gain.is_finite() && (gain >= INCREASE * promised && gain > rounding(self.value) || is_better) {
-                return Ok(Some(next));
+            let there = self.moved(length, direction, lambdas);
+            if there == self.parameters {
+                break;
+            }
+            let promised = dot(&difference(&there, &self.parameters), &self.slope);
+            if let Some(evaluated) = trial(model, &there)? {
+                let next = Self::new(there, evaluated, lambdas);
+                let gain = next.value - self.value;
+                let is_enough = gain >= INCREASE * promised && gain > rounding(self.value);
+                // Where values can no longer tell, the slopes must.
+                let is_better = gain >= -rounding(self.value) && norm(&next.slope) < norm(&self.slope);
+                if is_enough || is_better {
+                    return Ok(Some(next));
+                }
             }
             length *= 0.5;
         }
@@ -96,15 +134,28 @@ impl Place {
 
     /// A step away, cut off where it would leave the orthant.
     fn moved(&self, length: f64, direction: &[f64], lambdas: &[f64]) -> Vec<f64> {
-        let mut moved = self.point.moved(length, direction);
+        let mut moved: Vec<f64> =
+            self.parameters.iter().zip(direction).map(|(x, d)| x + length * d).collect();
         for (k, x) in moved.iter_mut().enumerate() {
-            let here = self.point.parameters[k];
+            let here = self.parameters[k];
             let side = if here == 0.0 { self.slope[k] } else { here };
             if lambdas[k] > 0.0 && *x * side <= 0.0 {
                 *x = 0.0;
             }
         }
         moved
+    }
+}
+
+/// The objective at a place to try; nothing where the step was too long for it to be finite.
+fn trial<M: Model>(model: &M, parameters: &[f64]) -> Result<Option<Evaluated<M::Parts>>> {
+    if parameters.iter().any(|x| !x.is_finite()) {
+        return Ok(None);
+    }
+    match model.evaluate(parameters) {
+        Ok(evaluated) => Ok(Some(evaluated).filter(|evaluated| evaluated.value.is_finite())),
+        Err(Error::Numerical { .. }) => Ok(None),
+        Err(other) => Err(other),
     }
 }
 

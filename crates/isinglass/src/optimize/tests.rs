@@ -3,6 +3,7 @@
 use std::cell::Cell;
 use std::ops::ControlFlow;
 
+use super::memory::{Memory, Pair};
 use super::*;
 
 const METHODS: [Method; 4] = [
@@ -227,9 +228,38 @@ fn settings_that_make_no_sense_are_named() {
     assert!(OptimizerSettings { method: momentum(1e-9, 0.0), ..Default::default() }.check().is_ok());
 }
 
+/// A quadratic function of whose curvature only what limited memory keeps is known.
+struct Remembered<'a> {
+    quadratic: &'a Quadratic,
+    memory: Memory,
+}
+
+impl Model for Remembered<'_> {
+    type Parts = ();
+
+    fn evaluate(&self, parameters: &[f64]) -> Result<Evaluated<()>> {
+        let (value, gradient) = self.quadratic.at(parameters);
+        Ok(Evaluated { value, gradient, parts: () })
+    }
+
+    fn begin(&mut self, _here: &Evaluated<()>) {
+        self.memory.clear();
+    }
+
+    fn newton_step(&self, slope: &[f64], is_free: &[bool]) -> Vec<f64> {
+        let step = self.memory.scaled_step(slope);
+        step.into_iter().zip(is_free).map(|(x, &free)| if free { x } else { 0.0 }).collect()
+    }
+
+    fn learn(&mut self, step: &[f64], before: &Evaluated<()>, after: &Evaluated<()>) {
+        self.memory.learn(Pair::new(step.to_vec(), &before.gradient, &after.gradient), 1e-8);
+    }
+}
+
 #[test]
 fn with_kinks_the_conditions_of_an_optimum_hold_and_zeros_are_exact() {
     let quadratic = Quadratic::ill_conditioned(30);
+    let model = || Remembered { quadratic: &quadratic, memory: Memory::new(20) };
     let settings = OptimizerSettings { tolerance: 1e-9, ..OptimizerSettings::default() };
     let mut heights = Vec::new();
     let mut watch = |_: usize, _: &[f64], value: f64, _: f64| {
@@ -237,7 +267,7 @@ fn with_kinks_the_conditions_of_an_optimum_hold_and_zeros_are_exact() {
         Ok(ControlFlow::Continue(()))
     };
     let lambdas: Vec<f64> = (0..30).map(|k| if k % 3 == 0 { 0.0 } else { 20.0 }).collect();
-    let found = maximize_sparse(&quadratic, &lambdas, vec![0.1; 30], &settings, &mut watch).unwrap();
+    let found = maximize_sparse(&mut model(), &lambdas, vec![0.1; 30], &settings, &mut watch).unwrap();
     assert!(found.converged, "{}", found.stopped);
     let (_, gradient) = quadratic.at(&found.parameters);
     for ((&x, g), &lambda) in found.parameters.iter().zip(gradient).zip(&lambdas) {
@@ -248,7 +278,7 @@ fn with_kinks_the_conditions_of_an_optimum_hold_and_zeros_are_exact() {
     assert!((3..20).contains(&zeros), "{zeros} zeros");
     assert!(heights.windows(2).all(|two| two[1] >= two[0] - rounding(two[0])));
 
-    let smooth = maximize_sparse(&quadratic, &[0.0; 30], vec![0.1; 30], &settings, &mut |_, _, _, _| {
+    let smooth = maximize_sparse(&mut model(), &[0.0; 30], vec![0.1; 30], &settings, &mut |_, _, _, _| {
         Ok(ControlFlow::Continue(()))
     });
     let apart = smooth

@@ -5,12 +5,13 @@ use std::ops::Range;
 use fearless_simd::{Level, Simd, dispatch, f64x8, prelude::*};
 use rayon::prelude::*;
 
+use super::layout::Layout;
 use super::panels::Panels;
 use super::responses::{lane, product, respond};
 use crate::learn::trained::Trained;
 use crate::numeric::dense::{add_transposed_times, multiply};
 use crate::numeric::lanes::LANES;
-use crate::optimize::Objective;
+use crate::optimize::{Evaluated, Objective};
 use crate::{Budget, Error, Machine, Result, Table};
 
 /// Products of matrices are taken if at least one pair of units in so many is joined: they need more steps than the edges do, but are
@@ -55,24 +56,34 @@ pub struct PseudoGain {
     l2: f64,
     temperature: f64,
     units: usize,
-    ends: Vec<(usize, usize)>,
+    layout: Layout,
     form: Form,
     level: Level,
 }
 
 /// How fields are summed up.
 enum Form {
-    /// By products of matrices. For each unit its place among those that are modelled.
-    Products { place: Vec<Option<usize>> },
-    /// Along the edges: for each unit that is modelled which slots are its own, and for each slot the neighbour and the number of the edge among those trained.
-    Edges { slots: Vec<Range<usize>>, around: Vec<(usize, usize)> },
+    /// By products of matrices.
+    Products,
+    /// Along the edges: at each place of the layout the unit that stands there.
+    Edges(Vec<usize>),
 }
 
 /// What pieces of work sum up.
 struct Sums {
     value: f64,
-    /// By products: ⟨s_j (s_i − tanh)⟩ for each modelled i a column of all j, last that of unit 0, which is +1 always. By edges: for each slot, then for each bias.
+    /// At each place of the layout ⟨s_j (s_i − tanh)⟩; by products there are also numbers where no coupling is.
     moments: Vec<f64>,
+    /// For each modelled unit ⟨1 − tanh²⟩, lane by lane.
+    bends: Vec<f64>,
+}
+
+/// What the sum over units consists of.
+pub(super) struct Parts {
+    /// The derivatives of each conditional by its own numbers, divided by T: at each place of the layout; of no meaning where no coupling is.
+    pub(super) slopes: Vec<f64>,
+    /// For each modelled unit ⟨1 − tanh²⟩.
+    pub(super) bends: Vec<f64>,
 }
 
 impl PseudoGain {
@@ -85,14 +96,18 @@ impl PseudoGain {
         let is_dense = units > 1 && edges.len() >= units * (units - 1) / 2 / DENSE;
         Self::check(start, table, is_dense, budget)?;
         let trained = Trained::of(start);
-        let ends = trained.edges.iter().map(|&edge| edges[edge]).collect();
-        let form = if is_dense { Form::products(&trained, units) } else { Form::edges(&trained, start) };
+        let (layout, form) = if is_dense {
+            (Layout::of_columns(&trained, start), Form::Products)
+        } else {
+            let (layout, others) = Layout::of_edges(&trained, start);
+            (layout, Form::Edges(others))
+        };
         Ok(Self {
             panels: Panels::new(super::NAME, start, table)?,
             l2,
             temperature: start.temperature(),
             units,
-            ends,
+            layout,
             form,
             trained,
             level: Level::new(),
@@ -118,44 +133,67 @@ impl PseudoGain {
     }
 
     fn check_length(&self, numbers: &[f64]) -> Result<()> {
-        Error::check_length("parameters", numbers.len(), self.ends.len() + self.trained.biases.len())
+        Error::check_length("parameters", numbers.len(), self.couplings() + self.trained.biases.len())
     }
 
     /// The number of trained couplings, which come before the biases.
     pub(super) fn couplings(&self) -> usize {
-        self.ends.len()
+        self.trained.edges.len()
     }
 
-    /// The average pseudo-log-likelihood of a row, without the penalty.
-    pub(super) fn average(&self, parameters: &[f64]) -> f64 {
-        self.sums(parameters, false).value
+    /// The units that are modelled.
+    pub(super) fn modelled(&self) -> &[usize] {
+        &self.trained.biases
     }
 
-    fn penalty(&self, parameters: &[f64]) -> f64 {
-        0.5 * self.l2 * parameters[..self.ends.len()].iter().map(|w| w * w).sum::<f64>()
+    pub(super) fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    pub(super) fn l2(&self) -> f64 {
+        self.l2
+    }
+
+    pub(super) fn temperature(&self) -> f64 {
+        self.temperature
+    }
+
+    /// Who stands at each place of the layout, the unit after the last being +1 always; nothing if each modelled unit has a place for all.
+    pub(super) fn others(&self) -> Option<&[usize]> {
+        match &self.form {
+            Form::Products => None,
+            Form::Edges(others) => Some(others),
+        }
+    }
+
+    /// What is taken off the average pseudo-log-likelihood of a row.
+    pub(super) fn penalty(&self, parameters: &[f64]) -> f64 {
+        0.5 * self.l2 * parameters[..self.couplings()].iter().map(|w| w * w).sum::<f64>()
+    }
+
+    /// Value and gradient, with what they are sums of.
+    pub(super) fn evaluate(&self, parameters: &[f64]) -> Result<Evaluated<Parts>> {
+        self.check_length(parameters)?;
+        let Sums { value, moments, bends } = self.sums(parameters, true);
+        let mut gradient = self.layout.gather(&moments, 1.0 / self.temperature);
+        for (slot, weight) in gradient.iter_mut().zip(&parameters[..self.couplings()]) {
+            *slot -= self.l2 * weight;
+        }
+        let bends = bends.chunks_exact(LANES).map(|lanes| lanes.iter().sum()).collect();
+        let parts = Parts { slopes: moments, bends };
+        Ok(Evaluated { value: value - self.penalty(parameters), gradient, parts })
     }
 
     fn sums(&self, parameters: &[f64], gradient: bool) -> Sums {
-        let modelled = self.trained.biases.len();
-        let scaled: Vec<f64> = parameters.iter().map(|x| x / self.temperature).collect();
-        let (couplings, of_row) = match &self.form {
-            Form::Products { place } => {
-                let couplings = self.coupling_matrix(place, &scaled);
-                let steps = 2 * couplings.len();
-                (couplings, steps)
-            }
-            Form::Edges { around, .. } => (Vec::new(), 2 * around.len()),
-        };
+        let numbers = self.layout.spread(parameters, 1.0 / self.temperature);
         // Cut by the work alone, and added up in order: the same sums on any number of threads.
-        let work = self.panels.count() * self.panels.rows() * (of_row + 16 * modelled);
+        let of_row = 2 * numbers.len() + 16 * self.trained.biases.len();
+        let work = self.panels.count() * self.panels.rows() * of_row;
         let pieces = (work / PIECE).clamp(1, PIECES).min(self.panels.count());
         let bound = |piece: usize| piece * self.panels.count() / pieces;
         let of_piece = |piece: usize| {
             let panels = bound(piece)..bound(piece + 1);
-            dispatch!(self.level, simd => match &self.form {
-                Form::Products { .. } => self.by_products(simd, panels, &couplings, gradient),
-                Form::Edges { slots, around } => self.by_edges(simd, panels, slots, around, &scaled, gradient),
-            })
+            dispatch!(self.level, simd => self.sum(simd, panels, &numbers, gradient))
         };
         let parts: Vec<Sums> = (0..pieces).into_par_iter().map(of_piece).collect();
         let mut parts = parts.into_iter();
@@ -164,33 +202,20 @@ impl PseudoGain {
         parts.fold(first, |mut sums, part| {
             sums.value += part.value;
             sums.moments.iter_mut().zip(part.moments).for_each(|(sum, x)| *sum += x);
+            sums.bends.iter_mut().zip(part.bends).for_each(|(sum, x)| *sum += x);
             sums
         })
     }
 
-    /// For each modelled unit a column of its couplings with all units, last its bias.
-    fn coupling_matrix(&self, place: &[Option<usize>], scaled: &[f64]) -> Vec<f64> {
-        let height = self.units + 1;
-        let mut couplings = vec![0.0; height * self.trained.biases.len()];
-        let (weights, biases) = scaled.split_at(self.ends.len());
-        for (&(a, b), &weight) in self.ends.iter().zip(weights) {
-            for (unit, other) in [(a, b), (b, a)] {
-                if let Some(column) = place[unit] {
-                    couplings[column * height + other] = weight;
-                }
-            }
-        }
-        for (column, &bias) in biases.iter().enumerate() {
-            couplings[column * height + self.units] = bias;
-        }
-        couplings
-    }
-
     #[inline(always)]
-    fn by_products<S: Simd>(&self, simd: S, panels: Range<usize>, couplings: &[f64], gradient: bool) -> Sums {
+    fn sum<S: Simd>(&self, simd: S, panels: Range<usize>, numbers: &[f64], gradient: bool) -> Sums {
         let (rows, height) = (self.panels.rows(), self.units + 1);
         let modelled = self.trained.biases.len();
-        let mut sums = Sums { value: 0.0, moments: vec![0.0; if gradient { couplings.len() } else { 0 }] };
+        let mut sums = Sums {
+            value: 0.0,
+            moments: vec![0.0; if gradient { numbers.len() } else { 0 }],
+            bends: vec![0.0; if gradient { modelled * LANES } else { 0 }],
+        };
         let mut cells = vec![1.0; rows * height];
         let mut own = vec![0.0; if modelled == self.units { 0 } else { rows * modelled }];
         let mut fields = vec![0.0; rows * modelled];
@@ -199,7 +224,10 @@ impl PseudoGain {
             for (unit, out) in cells.chunks_exact_mut(rows).take(self.units).enumerate() {
                 panel.expand(simd, unit, out);
             }
-            multiply(&mut fields, &cells, couplings, rows, height, false);
+            match &self.form {
+                Form::Products => multiply(&mut fields, &cells, numbers, rows, height, false),
+                Form::Edges(others) => self.fields_along_edges(simd, others, numbers, &cells, &mut fields),
+            }
             let states = if own.is_empty() {
                 &cells
             } else {
@@ -208,131 +236,70 @@ impl PseudoGain {
                 }
                 &own
             };
-            sums.value += respond(simd, panel.shares, states, &mut fields, gradient);
+            sums.value += respond(simd, panel.shares, states, &mut fields, gradient, &mut sums.bends);
             if gradient {
-                add_transposed_times(&mut sums.moments, &cells, &fields, height, rows);
+                match &self.form {
+                    Form::Products => add_transposed_times(&mut sums.moments, &cells, &fields, height, rows),
+                    Form::Edges(others) => {
+                        self.add_along_edges(simd, others, &cells, &fields, &mut sums.moments);
+                    }
+                }
             }
         }
         sums
     }
 
     #[inline(always)]
-    fn by_edges<S: Simd>(
+    fn fields_along_edges<S: Simd>(
         &self,
         simd: S,
-        panels: Range<usize>,
-        slots: &[Range<usize>],
-        around: &[(usize, usize)],
-        scaled: &[f64],
-        gradient: bool,
-    ) -> Sums {
+        others: &[usize],
+        numbers: &[f64],
+        cells: &[f64],
+        fields: &mut [f64],
+    ) {
         let rows = self.panels.rows();
-        let (weights, biases) = scaled.split_at(self.ends.len());
-        let count = if gradient { around.len() + biases.len() } else { 0 };
-        let mut sums = Sums { value: 0.0, moments: vec![0.0; count] };
-        let ones = vec![1.0; rows];
-        let mut cells = vec![0.0; rows * self.units];
-        let mut own = vec![0.0; rows * biases.len()];
-        let mut fields = vec![0.0; rows * biases.len()];
-        for panel in panels {
-            let panel = self.panels.get(panel);
-            for (unit, out) in cells.chunks_exact_mut(rows).enumerate() {
-                panel.expand(simd, unit, out);
-            }
-            for (k, &unit) in self.trained.biases.iter().enumerate() {
-                let place = k * rows..(k + 1) * rows;
-                own[place.clone()].copy_from_slice(&cells[unit * rows..(unit + 1) * rows]);
-                let field = &mut fields[place];
-                for row in (0..rows).step_by(LANES) {
-                    let mut x = f64x8::splat(simd, biases[k]);
-                    for &(other, edge) in &around[slots[k].clone()] {
-                        x = lane(simd, &cells, other * rows + row)
-                            .mul_add(f64x8::splat(simd, weights[edge]), x);
-                    }
-                    x.store_slice(&mut field[row..row + LANES]);
+        for (range, field) in self.layout.units.iter().zip(fields.chunks_exact_mut(rows)) {
+            for row in (0..rows).step_by(LANES) {
+                let mut x = f64x8::splat(simd, 0.0);
+                for place in range.clone() {
+                    let number = f64x8::splat(simd, numbers[place]);
+                    x = lane(simd, cells, others[place] * rows + row).mul_add(number, x);
                 }
-            }
-            sums.value += respond(simd, panel.shares, &own, &mut fields, gradient);
-            if gradient {
-                let (of_slots, of_biases) = sums.moments.split_at_mut(around.len());
-                for (k, residuals) in fields.chunks_exact(rows).enumerate() {
-                    for slot in slots[k].clone() {
-                        let other = around[slot].0;
-                        of_slots[slot] += product(simd, &cells[other * rows..(other + 1) * rows], residuals);
-                    }
-                    of_biases[k] += product(simd, &ones, residuals);
-                }
+                x.store_slice(&mut field[row..row + LANES]);
             }
         }
-        sums
-    }
-}
-
-impl Form {
-    fn products(trained: &Trained, units: usize) -> Self {
-        let mut place = vec![None; units];
-        for (k, &unit) in trained.biases.iter().enumerate() {
-            place[unit] = Some(k);
-        }
-        Self::Products { place }
     }
 
-    fn edges(trained: &Trained, start: &Machine) -> Self {
-        let graph = start.graph();
-        let mut number = vec![0; graph.edges().len()];
-        for (k, &edge) in trained.edges.iter().enumerate() {
-            number[edge] = k;
+    #[inline(always)]
+    fn add_along_edges<S: Simd>(
+        &self,
+        simd: S,
+        others: &[usize],
+        cells: &[f64],
+        residuals: &[f64],
+        moments: &mut [f64],
+    ) {
+        let rows = self.panels.rows();
+        for (range, residuals) in self.layout.units.iter().zip(residuals.chunks_exact(rows)) {
+            for place in range.clone() {
+                let other = others[place] * rows;
+                moments[place] += product(simd, &cells[other..other + rows], residuals);
+            }
         }
-        let mut around = Vec::new();
-        let mut slots = Vec::with_capacity(trained.biases.len());
-        for &unit in &trained.biases {
-            let first = around.len();
-            around.extend(graph.neighbours(unit).map(|(other, edge)| (other, number[edge])));
-            slots.push(first..around.len());
-        }
-        Self::Edges { slots, around }
     }
 }
 
 impl Objective for PseudoGain {
     fn value_and_gradient(&self, parameters: &[f64], gradient: &mut [f64]) -> Result<f64> {
-        self.check_length(parameters)?;
         self.check_length(gradient)?;
-        let sums = self.sums(parameters, true);
-        let (of_edges, of_biases) = gradient.split_at_mut(self.ends.len());
-        match &self.form {
-            Form::Products { place } => {
-                let height = self.units + 1;
-                for (slot, &(a, b)) in of_edges.iter_mut().zip(&self.ends) {
-                    let from = |unit: usize, other: usize| {
-                        place[unit].map_or(0.0, |column| sums.moments[column * height + other])
-                    };
-                    *slot = from(a, b) + from(b, a);
-                }
-                for (column, slot) in of_biases.iter_mut().enumerate() {
-                    *slot = sums.moments[column * height + self.units];
-                }
-            }
-            Form::Edges { around, .. } => {
-                let (of_slots, biases) = sums.moments.split_at(around.len());
-                of_edges.fill(0.0);
-                for (&(_, edge), moment) in around.iter().zip(of_slots) {
-                    of_edges[edge] += moment;
-                }
-                of_biases.copy_from_slice(biases);
-            }
-        }
-        for slot in gradient.iter_mut() {
-            *slot /= self.temperature;
-        }
-        for (slot, weight) in gradient.iter_mut().zip(&parameters[..self.ends.len()]) {
-            *slot -= self.l2 * weight;
-        }
-        Ok(sums.value - self.penalty(parameters))
+        let found = self.evaluate(parameters)?;
+        gradient.copy_from_slice(&found.gradient);
+        Ok(found.value)
     }
 
     fn value(&self, parameters: &[f64]) -> Result<f64> {
         self.check_length(parameters)?;
-        Ok(self.average(parameters) - self.penalty(parameters))
+        Ok(self.sums(parameters, false).value - self.penalty(parameters))
     }
 }

@@ -47,7 +47,7 @@ impl Logistic<'_> {
             }
             panel.expand(simd, self.unit, &mut own);
             sum_fields(simd, &cells, couplings, &mut fields);
-            slopes.value += respond(simd, panel.shares, &own, &mut fields, true);
+            slopes.value += respond(simd, panel.shares, &own, &mut fields, true, &mut []);
             for (slot, cells) in slopes.gradient.iter_mut().zip(cells.chunks_exact(rows)) {
                 *slot += product(simd, cells, &fields);
             }

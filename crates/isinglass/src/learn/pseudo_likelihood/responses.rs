@@ -32,7 +32,7 @@ pub(super) fn product<S: Simd>(simd: S, x: &[f64], y: &[f64]) -> f64 {
 }
 
 /// `Σ over rows of share Σ over units of ln P(s | x)`, `ln P = s x − ln 2cosh x`, for fields x that are divided by T.
-/// With `residuals`, each field is replaced by `share (s − tanh x)`.
+/// With `residuals`, each field is replaced by `share (s − tanh x)`, and if there are `bends`, lanes for each unit, `share (1 − tanh²)` is added to them.
 ///
 /// `cells` holds the states of each of the units whose fields are given. With `tanh |x| = a/b` and `e = e^(−2|x|)`, `ln 2cosh x = |x| + ln(1 + e)` and `1 + e = b / ½(a + b)`: a row
 /// needs the logarithm of a quotient of products only, which is taken once for many units; and two units share the division of their `tanh`.
@@ -43,6 +43,7 @@ pub(super) fn respond<S: Simd>(
     cells: &[f64],
     fields: &mut [f64],
     residuals: bool,
+    bends: &mut [f64],
 ) -> f64 {
     let rows = shares.len();
     let (one, zero) = (f64x8::splat(simd, 1.0), f64x8::splat(simd, 0.0));
@@ -77,8 +78,18 @@ pub(super) fn respond<S: Simd>(
             }
             if residuals {
                 let inverse = one / both;
-                let first = share * (s - (a * d * inverse).copysign(x));
-                let second = share * (t - (b * c * inverse).copysign(y));
+                let (tanh_x, tanh_y) = (a * d * inverse, b * c * inverse);
+                let first = share * (s - tanh_x.copysign(x));
+                let second = share * (t - tanh_y.copysign(y));
+                if !bends.is_empty() {
+                    let place = at / rows * LANES;
+                    let bend = lane(simd, bends, place) + share * (one - tanh_x * tanh_x);
+                    bend.store_slice(&mut bends[place..place + LANES]);
+                    if is_pair {
+                        let bend = lane(simd, bends, place + LANES) + share * (one - tanh_y * tanh_y);
+                        bend.store_slice(&mut bends[place + LANES..place + 2 * LANES]);
+                    }
+                }
                 first.store_slice(&mut fields[at..at + LANES]);
                 second.store_slice(&mut fields[next..next + LANES]);
             }

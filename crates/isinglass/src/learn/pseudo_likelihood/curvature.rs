@@ -1,0 +1,348 @@
+//! The curvature of a pseudo-likelihood, unit by unit.
+//!
+//! The pseudo-likelihood is a sum over units; the term of unit i is bent by `A_i = ⟨(1 − tanh² h_i) s sᵀ⟩`, with s the other units and +1. To begin with, that is taken for
+//! `⟨1 − tanh² h_i⟩ ⟨s sᵀ⟩`: the second moments are the same for all units and all steps, and are counted once. A step then tells how the gradient of each term has
+//! changed, and each A_i is corrected so that it agrees (the BFGS formula for each term of a sum: Griewank and Toint 1982). There are as many corrections as units for one
+//! evaluation, and a fit needs few.
+
+use std::ops::Range;
+
+use fearless_simd::{Level, Simd, dispatch, f64x8, prelude::*};
+
+use super::gain::{Parts, PseudoGain};
+use super::responses::total;
+use crate::learn::pair_counts::{Counts, PairCounts};
+use crate::numeric::dense::multiply;
+use crate::numeric::lanes::LANES;
+use crate::numeric::stable::log_cosh;
+use crate::optimize::memory::add;
+use crate::optimize::{Evaluated, Model};
+use crate::{Budget, Machine, Result, Table};
+
+/// Steps that are remembered. Then it begins anew.
+const STEPS: usize = 16;
+
+/// The equations for a step are solved until this share of the slope is left,
+const LEFT: f64 = 0.05;
+
+/// or after so many iterations.
+const ITERATIONS: usize = 100;
+
+/// It begins anew where ⟨1 − tanh²⟩ of the units has changed by this factor, in the mean.
+const CHANGE: f64 = 1.1;
+
+/// The least ⟨1 − tanh²⟩ that is taken for what it is: where all rows are decided, steps stay finite.
+const LEAST_BEND: f64 = 1e-12;
+
+/// Corrections whose curvature along a step is smaller than this, compared with what was expected, tell nothing.
+const LEAST_RATIO: f64 = 1e-10;
+
+/// The objective, and what is known of its curvature.
+pub(super) struct Curvature<'a> {
+    gain: &'a PseudoGain,
+    moments: Moments,
+    /// Whether the second moments are those of the rows to the last digit.
+    is_exact: bool,
+    /// ⟨1 − tanh²⟩ for each modelled unit, where it began.
+    bends: Vec<f64>,
+    known: Known,
+    level: Level,
+}
+
+/// ⟨s sᵀ⟩, last the unit that is +1 always.
+enum Moments {
+    /// Of all units.
+    Matrix { height: usize, numbers: Vec<f64> },
+    /// For each modelled unit, of its neighbours.
+    Blocks(Vec<Vec<f64>>),
+}
+
+/// What is known of the A_i.
+enum Known {
+    /// All of them, for conditionals of few numbers.
+    Blocks(Vec<Vec<f64>>),
+    /// What is to be added to those it began with.
+    Corrections(Vec<Correction>),
+}
+
+/// For each unit a multiple of `v vᵀ`, v being the part of a vector that belongs to the unit.
+struct Correction {
+    vector: Vec<f64>,
+    factors: Vec<f64>,
+}
+
+impl<'a> Curvature<'a> {
+    /// Count the moments of a table.
+    ///
+    /// # Errors
+    /// A table that does not fit the machine, more memory than the budget has.
+    pub(super) fn new(gain: &'a PseudoGain, start: &Machine, table: &Table, budget: Budget) -> Result<Self> {
+        let layout = gain.layout();
+        let (units, height) = (start.units(), start.units() + 1);
+        let squares: u128 = layout.units.iter().map(|range| (range.len() as u128).pow(2)).sum();
+        let of_moments = if gain.others().is_none() { (height as u128).pow(2) } else { squares };
+        let of_steps = (2 * STEPS) as u128 * layout.size as u128;
+        let numbers = of_moments + squares.min(of_steps) + 8 * layout.size as u128;
+        let cells = units as u128 * table.distinct_rows() as u128;
+        budget.check(super::NAME, 8 * numbers + cells, || format!("{numbers} numbers for the curvature"))?;
+        let mut columns = vec![0; units];
+        for (column, unit) in table.positions_in(start)?.into_iter().enumerate() {
+            columns[unit] = column;
+        }
+        let counts = PairCounts::new(table, &columns);
+        let moments = match gain.others() {
+            None => {
+                let all: Vec<usize> = (0..height).collect();
+                Moments::Matrix { height, numbers: second_moments(&counts, units, &all) }
+            }
+            Some(others) => {
+                let block = |range: &Range<usize>| second_moments(&counts, units, &others[range.clone()]);
+                Moments::Blocks(layout.units.iter().map(block).collect())
+            }
+        };
+        let known = if squares <= of_steps {
+            Known::Blocks(layout.units.iter().map(|range| vec![0.0; range.len() * range.len()]).collect())
+        } else {
+            Known::Corrections(Vec::new())
+        };
+        let is_exact = counts.is_exact();
+        Ok(Self { gain, moments, is_exact, bends: Vec::new(), known, level: Level::new() })
+    }
+
+    /// A_i times the part of each modelled unit.
+    #[inline(always)]
+    fn times<S: Simd>(&self, simd: S, parts: &[f64]) -> Vec<f64> {
+        let units = &self.gain.layout().units;
+        let mut product = vec![0.0; parts.len()];
+        let corrections = match &self.known {
+            Known::Blocks(blocks) => {
+                for (range, block) in units.iter().zip(blocks) {
+                    multiply_small(block, &parts[range.clone()], &mut product[range.clone()]);
+                }
+                return product;
+            }
+            Known::Corrections(corrections) => corrections,
+        };
+        match &self.moments {
+            Moments::Matrix { height, numbers } => {
+                multiply(&mut product, numbers, parts, *height, *height, false);
+            }
+            Moments::Blocks(blocks) => {
+                for (range, block) in units.iter().zip(blocks) {
+                    multiply_small(block, &parts[range.clone()], &mut product[range.clone()]);
+                }
+            }
+        }
+        for (range, &bend) in units.iter().zip(&self.bends) {
+            product[range.clone()].iter_mut().for_each(|x| *x *= bend);
+        }
+        for Correction { vector, factors } in corrections {
+            for (range, &factor) in units.iter().zip(factors) {
+                let vector = &vector[range.clone()];
+                let share = factor * inner(simd, vector, &parts[range.clone()]);
+                add(&mut product[range.clone()], share, vector);
+            }
+        }
+        product
+    }
+
+    /// The curvature of the whole times a vector of parameters.
+    #[inline(always)]
+    fn bend<S: Simd>(&self, simd: S, vector: &[f64]) -> Vec<f64> {
+        let (layout, factor) = (self.gain.layout(), 1.0 / self.gain.temperature());
+        let mut bent = layout.gather(&self.times(simd, &layout.spread(vector, factor)), factor);
+        let couplings = self.gain.couplings();
+        add(&mut bent[..couplings], self.gain.l2(), &vector[..couplings]);
+        bent
+    }
+
+    /// The diagonal of the curvature that it began with: second moments of ±1 are 1.
+    fn diagonal(&self) -> Vec<f64> {
+        let layout = self.gain.layout();
+        let mut parts = vec![0.0; layout.size];
+        for (range, &bend) in layout.units.iter().zip(&self.bends) {
+            parts[range.clone()].fill(bend);
+        }
+        let mut diagonal = layout.gather(&parts, self.gain.temperature().powi(-2));
+        diagonal[..self.gain.couplings()].iter_mut().for_each(|x| *x += self.gain.l2());
+        diagonal
+    }
+
+    /// By how much the bends differ from those it began with: the mean size of the logarithms of their ratios.
+    fn change(&self, bends: &[f64]) -> f64 {
+        let logs = self.bends.iter().zip(bends).map(|(old, new)| (new.max(LEAST_BEND) / old).ln().abs());
+        logs.sum::<f64>() / bends.len().max(1) as f64
+    }
+
+    /// By conjugate gradients.
+    #[inline(always)]
+    fn solve<S: Simd>(&self, simd: S, slope: &[f64], is_free: &[bool]) -> Vec<f64> {
+        let diagonal = self.diagonal();
+        let scaled = |rest: &[f64]| -> Vec<f64> { rest.iter().zip(&diagonal).map(|(r, d)| r / d).collect() };
+        let mut step = vec![0.0; slope.len()];
+        let mut rest = slope.to_vec();
+        keep(&mut rest, is_free);
+        let mut direction = scaled(&rest);
+        let mut height = inner(simd, &rest, &direction);
+        let enough = LEFT * LEFT * height;
+        for _ in 0..ITERATIONS {
+            if height <= enough {
+                break;
+            }
+            let mut bent = self.bend(simd, &direction);
+            keep(&mut bent, is_free);
+            let curvature = inner(simd, &direction, &bent);
+            // Rounding may leave none in a direction of which the rows say nothing.
+            if curvature <= 0.0 {
+                break;
+            }
+            let length = height / curvature;
+            add(&mut step, length, &direction);
+            add(&mut rest, -length, &bent);
+            let next = scaled(&rest);
+            let left = inner(simd, &rest, &next);
+            let share = left / height;
+            direction.iter_mut().zip(next).for_each(|(d, x)| *d = x + share * *d);
+            height = left;
+        }
+        step
+    }
+
+    #[inline(always)]
+    fn correct<S: Simd>(&mut self, simd: S, step: &[f64], before: &[f64], after: &[f64]) {
+        let layout = self.gain.layout();
+        let moved = layout.spread(step, 1.0 / self.gain.temperature());
+        let expected = self.times(simd, &moved);
+        let found: Vec<f64> = before.iter().zip(after).map(|(x, y)| x - y).collect();
+        let (mut old, mut new) = (Vec::new(), Vec::new());
+        for range in &layout.units {
+            let moved = &moved[range.clone()];
+            let of_old = inner(simd, moved, &expected[range.clone()]);
+            let of_new = inner(simd, moved, &found[range.clone()]);
+            let tells = of_old > 0.0 && of_new > LEAST_RATIO * of_old;
+            old.push(if tells { -1.0 / of_old } else { 0.0 });
+            new.push(if tells { 1.0 / of_new } else { 0.0 });
+        }
+        for (vector, factors) in [(expected, old), (found, new)] {
+            match &mut self.known {
+                Known::Blocks(blocks) => {
+                    for ((range, block), factor) in layout.units.iter().zip(blocks).zip(factors) {
+                        let vector = &vector[range.clone()];
+                        for (column, x) in block.chunks_exact_mut(range.len()).zip(vector) {
+                            add(column, factor * x, vector);
+                        }
+                    }
+                }
+                Known::Corrections(corrections) => corrections.push(Correction { vector, factors }),
+            }
+        }
+    }
+
+    /// The objective where there are no couplings: the second moments tell all.
+    fn without_couplings(&self, parameters: &[f64]) -> Option<Evaluated<Parts>> {
+        let couplings = self.gain.couplings();
+        let Moments::Matrix { height, numbers } = &self.moments else { return None };
+        if !self.is_exact || parameters[..couplings].iter().any(|&w| w != 0.0) {
+            return None;
+        }
+        let factor = 1.0 / self.gain.temperature();
+        let mean = |unit: usize| numbers[unit * height + height - 1];
+        let mut value = 0.0;
+        let mut parts = Parts { slopes: Vec::with_capacity(self.gain.layout().size), bends: Vec::new() };
+        for (&unit, bias) in self.gain.modelled().iter().zip(&parameters[couplings..]) {
+            let (field, column) = (factor * bias, unit * height..(unit + 1) * height);
+            value += field * mean(unit) - log_cosh(field) - std::f64::consts::LN_2;
+            let tanh = field.tanh();
+            let others = numbers[column].iter().zip(&numbers[height * (height - 1)..]);
+            parts.slopes.extend(others.map(|(moment, mean)| moment - tanh * mean));
+            parts.bends.push(1.0 - tanh * tanh);
+        }
+        Some(Evaluated { value, gradient: self.gain.layout().gather(&parts.slopes, factor), parts })
+    }
+}
+
+impl Model for Curvature<'_> {
+    type Parts = Parts;
+
+    fn evaluate(&self, parameters: &[f64]) -> Result<Evaluated<Parts>> {
+        self.without_couplings(parameters).map_or_else(|| self.gain.evaluate(parameters), Ok)
+    }
+
+    fn begin(&mut self, here: &Evaluated<Parts>) {
+        self.bends = here.parts.bends.iter().map(|bend| bend.max(LEAST_BEND)).collect();
+        match &mut self.known {
+            Known::Corrections(corrections) => corrections.clear(),
+            Known::Blocks(blocks) => {
+                for (k, (block, &bend)) in blocks.iter_mut().zip(&self.bends).enumerate() {
+                    let moments = match &self.moments {
+                        Moments::Matrix { numbers, .. } => numbers,
+                        Moments::Blocks(all) => &all[k],
+                    };
+                    block.iter_mut().zip(moments).for_each(|(x, moment)| *x = bend * moment);
+                }
+            }
+        }
+    }
+
+    fn newton_step(&self, slope: &[f64], is_free: &[bool]) -> Vec<f64> {
+        dispatch!(self.level, simd => self.solve(simd, slope, is_free))
+    }
+
+    fn learn(&mut self, step: &[f64], before: &Evaluated<Parts>, after: &Evaluated<Parts>) {
+        let is_full = matches!(&self.known, Known::Corrections(all) if all.len() >= 2 * STEPS);
+        if is_full || self.change(&after.parts.bends) > CHANGE.ln() {
+            self.begin(after);
+        }
+        dispatch!(self.level, simd => self.correct(simd, step, &before.parts.slopes, &after.parts.slopes));
+    }
+}
+
+/// `Σ x y`, lanes first.
+#[inline(always)]
+fn inner<S: Simd>(simd: S, x: &[f64], y: &[f64]) -> f64 {
+    let mut sum = f64x8::splat(simd, 0.0);
+    let (many, rest) = x.split_at(x.len() / LANES * LANES);
+    for (x, y) in many.chunks_exact(LANES).zip(y.chunks_exact(LANES)) {
+        sum = f64x8::from_slice(simd, x).mul_add(f64x8::from_slice(simd, y), sum);
+    }
+    total(sum) + rest.iter().zip(&y[many.len()..]).map(|(x, y)| x * y).sum::<f64>()
+}
+
+/// `out ← out + matrix · x` for a square matrix, column after column, that is too small for preparations to be worth it.
+#[inline(always)]
+fn multiply_small(matrix: &[f64], x: &[f64], out: &mut [f64]) {
+    for (column, &x) in matrix.chunks_exact(out.len().max(1)).zip(x) {
+        out.iter_mut().zip(column).for_each(|(out, m)| *out += m * x);
+    }
+}
+
+/// 0 for all parameters that do not move.
+#[inline(always)]
+fn keep(vector: &mut [f64], is_free: &[bool]) {
+    vector.iter_mut().zip(is_free).for_each(|(x, &free)| *x = if free { *x } else { 0.0 });
+}
+
+/// ⟨s_a s_b⟩ of some units, a column for each; the unit after the last is +1 always.
+fn second_moments(counts: &PairCounts, units: usize, members: &[usize]) -> Vec<f64> {
+    let moment = |a: usize, b: usize| {
+        if a == b {
+            return 1.0;
+        }
+        let (a, b) = (a.min(b), a.max(b));
+        let of = |Counts { total, first, second, both }: Counts, is_mean: bool| {
+            let up = if is_mean { first } else { total + 2 * both - first - second };
+            2.0 * (up as f64 / total as f64) - 1.0
+        };
+        if b == units { of(counts.of(a, a), true) } else { of(counts.of(a, b), false) }
+    };
+    let size = members.len();
+    let mut moments = vec![1.0; size * size];
+    for (i, &a) in members.iter().enumerate() {
+        for (j, &b) in members.iter().enumerate().take(i) {
+            let found = moment(a, b);
+            moments[i * size + j] = found;
+            moments[j * size + i] = found;
+        }
+    }
+    moments
+}
