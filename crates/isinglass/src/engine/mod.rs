@@ -25,6 +25,7 @@ pub use expectations::{
     Ask, BatchExpectations, Diagnostics, Expectations, Guarantee, Importance, Iteration, JointTable, Mixing,
     PairMoments, Pairs, StandardErrors, Statistics,
 };
+pub(crate) use sampling::RowChains;
 pub use sampling::{Ais, AisSettings, Gibbs, GibbsSettings};
 pub use variational::{
     Annealing, Around, Bethe, LinearResponse, MeanField, Mixture, MixtureComponents, Schedule, Structured,

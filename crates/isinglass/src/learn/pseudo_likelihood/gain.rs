@@ -69,6 +69,12 @@ enum Form {
     Edges(Vec<usize>),
 }
 
+/// Whether enough pairs of units are joined for products of matrices.
+fn is_dense(machine: &Machine) -> bool {
+    let units = machine.units();
+    units > 1 && machine.graph().edges().len() >= units * (units - 1) / 2 / DENSE
+}
+
 /// What pieces of work sum up.
 struct Sums {
     value: f64,
@@ -92,34 +98,56 @@ impl PseudoGain {
     /// # Errors
     /// A table that does not fit the machine or whose rows have no weight, hidden units, missing cells, more memory than the budget has.
     pub fn new(start: &Machine, table: &Table, l2: f64, budget: Budget) -> Result<Self> {
-        let (units, edges) = (start.units(), start.graph().edges());
-        let is_dense = units > 1 && edges.len() >= units * (units - 1) / 2 / DENSE;
-        Self::check(start, table, is_dense, budget)?;
+        Self::check(super::NAME, start, table.distinct_rows(), budget)?;
+        Ok(Self::of_panels(start, Panels::new(super::NAME, start, table)?, l2))
+    }
+
+    /// Prepare complete rows of a machine's units, one after another, each with a weight above 0.
+    ///
+    /// # Errors
+    /// No rows, more memory than the budget has.
+    pub(in crate::learn) fn of_rows(
+        who: &'static str,
+        start: &Machine,
+        (cells, weights): (&[i8], &[f64]),
+        l2: f64,
+        budget: Budget,
+    ) -> Result<Self> {
+        Self::check(who, start, weights.len(), budget)?;
+        Ok(Self::of_panels(start, Panels::of_cells(start.units(), cells, weights)?, l2))
+    }
+
+    /// Put other cells in place of some units', for the rows that [`PseudoGain::of_rows`] was given.
+    pub(in crate::learn) fn replace(&mut self, changed: &[usize], cells: &[i8]) {
+        self.panels.replace(changed, cells);
+    }
+
+    fn of_panels(start: &Machine, panels: Panels, l2: f64) -> Self {
         let trained = Trained::of(start);
-        let (layout, form) = if is_dense {
+        let (layout, form) = if is_dense(start) {
             (Layout::of_columns(&trained, start), Form::Products)
         } else {
             let (layout, others) = Layout::of_edges(&trained, start);
             (layout, Form::Edges(others))
         };
-        Ok(Self {
-            panels: Panels::new(super::NAME, start, table)?,
+        Self {
+            panels,
             l2,
             temperature: start.temperature(),
-            units,
+            units: start.units(),
             layout,
             form,
             trained,
             level: Level::new(),
-        })
+        }
     }
 
-    fn check(start: &Machine, table: &Table, is_dense: bool, budget: Budget) -> Result<()> {
+    fn check(who: &'static str, start: &Machine, rows: usize, budget: Budget) -> Result<()> {
         let n = start.units() as u128;
-        let cells = table.distinct_rows() as u128 * n;
-        let sums = if is_dense { n * (n + 1) } else { 2 * start.graph().edges().len() as u128 + n };
+        let cells = rows as u128 * n;
+        let sums = if is_dense(start) { n * (n + 1) } else { 2 * start.graph().edges().len() as u128 + n };
         let needed = 2 * cells + 8 * (PIECES as u128 + 2) * sums;
-        budget.check(super::NAME, needed, || format!("{cells} cells, with {PIECES} times {sums} sums,"))
+        budget.check(who, needed, || format!("{cells} cells, with {PIECES} times {sums} sums,"))
     }
 
     /// The trainable parameters of a machine with this structure.
@@ -137,8 +165,13 @@ impl PseudoGain {
     }
 
     /// The number of trained couplings, which come before the biases.
-    pub(super) fn couplings(&self) -> usize {
+    pub(in crate::learn) fn couplings(&self) -> usize {
         self.trained.edges.len()
+    }
+
+    /// The number of trained biases.
+    pub(in crate::learn) fn biases(&self) -> usize {
+        self.trained.biases.len()
     }
 
     /// The units that are modelled.

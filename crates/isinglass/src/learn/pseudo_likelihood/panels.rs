@@ -40,6 +40,14 @@ impl Panels {
         refuse_gaps(who, machine, table)?;
         let units = machine.units();
         let (given, weights) = table.cells_for(machine)?;
+        Self::of_cells(units, &given, &weights)
+    }
+
+    /// Of complete rows, one after another.
+    ///
+    /// # Errors
+    /// No weight.
+    pub(super) fn of_cells(units: usize, given: &[i8], weights: &[f64]) -> Result<Self> {
         let kept: Vec<usize> = (0..weights.len()).filter(|&row| weights[row] > 0.0).collect();
         let total_weight: f64 = weights.iter().sum();
         if kept.is_empty() {
@@ -58,6 +66,17 @@ impl Panels {
             }
         }
         Ok(Self { units, rows, cells, shares, total_weight })
+    }
+
+    /// Put other cells in place of some units', for rows that all have weight, one after another.
+    pub(super) fn replace(&mut self, changed: &[usize], given: &[i8]) {
+        let (units, rows) = (self.units, self.rows);
+        for (panel, given) in self.cells.chunks_exact_mut(units * rows).zip(given.chunks(units * rows)) {
+            for &unit in changed {
+                let own = panel[unit * rows..(unit + 1) * rows].iter_mut();
+                own.zip(given[unit..].iter().step_by(units)).for_each(|(cell, &new)| *cell = new);
+            }
+        }
     }
 
     /// The number of panels.

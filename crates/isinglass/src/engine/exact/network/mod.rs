@@ -3,7 +3,7 @@
 //! One subsystem. `plan` compiles a graph and a set of free units into a flat tape; `star` holds the decimation rules, `bucket` goes on with tables
 //! where pair weights do not suffice, and `tape` runs a plan forward (log Z) and backward (all moments), for one row or eight at a time. `memory` cuts
 //! long passes into segments that fit the budget. `structure` and `prepare` lead from a machine to a plan, `store` keeps plans for the next call, `room` checks the budget; `rows`, `single` and `pairs` answer for
-//! batches, for one evidence and for all pairs of it; `walk` goes backwards to draw states or to find the most probable one. `generic` runs a plan of tables with other numbers: `jet` for
+//! batches, for one evidence and for all pairs of it; `walk` goes backwards to draw states or to find the most probable one, `row_draws` does so for the rows of a batch. `generic` runs a plan of tables with other numbers: `jet` for
 //! `cumulants`, `polar` for `fourier`. `compiled` runs the plan of a graph that belongs to no machine. `digits` says how far the answers can be trusted.
 
 mod bucket;
@@ -19,6 +19,7 @@ mod plan;
 mod polar;
 mod prepare;
 mod room;
+mod row_draws;
 mod rows;
 mod single;
 mod star;

@@ -28,13 +28,13 @@ const SUM_COST: f64 = 16.0;
 const ELEMENT_COST: f64 = 8.0;
 
 /// A group's network, and how it is to be run.
-struct Prepared {
-    plan: Arc<Plan>,
+pub(super) struct Prepared {
+    pub(super) plan: Arc<Plan>,
     /// Eight rows at a time, or one.
-    in_lanes: bool,
+    pub(super) in_lanes: bool,
     /// For the pass backwards, if moments are wanted.
-    segments: Option<Segments>,
-    turn: Turn,
+    pub(super) segments: Option<Segments>,
+    pub(super) turn: Turn,
 }
 
 impl Solver<'_> {
@@ -46,26 +46,8 @@ impl Solver<'_> {
             let edges = machine.graph().edges().len();
             self.networks.budget.check(self.name, bytes, || format!("the sums of {edges} edge moments"))?;
         }
-        let groups = batch.groups();
-        let known = groups.iter().map(|group| self.known(machine, &group.free, ask.statistics));
-        let mut plans: Vec<Option<Arc<Plan>>> = known.collect();
-        if plans.iter().any(Option::is_none) {
-            let compile = |(plan, group): (&mut Option<Arc<Plan>>, &Group)| {
-                if plan.is_none() {
-                    *plan = Some(self.compiled(machine, &group.free, ask.statistics)?);
-                }
-                Ok(())
-            };
-            plans.par_iter_mut().zip(groups).try_for_each(compile)?;
-        }
-        let bytes: u128 = plans.iter().flatten().map(|plan| plan.bytes(1)).sum();
-        self.networks
-            .budget
-            .check(self.name, bytes, || format!("{} patterns of free units", groups.len()))?;
-        // Every group has its plan by now.
-        let all = plans.into_iter().flatten().zip(groups);
-        let prepared: Vec<Prepared> =
-            all.map(|(plan, group)| self.prepared(plan, group, ask)).collect::<Result<_>>()?;
+        let with_moments = ask.means || ask.statistics;
+        let prepared = self.prepared_groups(machine, batch, ask.statistics, with_moments)?;
         let elements = (machine.units() + machine.graph().edges().len()) as f64;
         let cost = |number: usize, _: &Group| {
             let Prepared { plan, in_lanes, .. } = &prepared[number];
@@ -97,8 +79,38 @@ impl Solver<'_> {
         Ok(answer)
     }
 
-    fn prepared(self, plan: Arc<Plan>, group: &Group, ask: Ask) -> Result<Prepared> {
-        let with_moments = ask.means || ask.statistics;
+    /// The networks of all groups of a batch.
+    ///
+    /// *Arguments*: whether all biases count, as they do in learning; whether a pass goes back as well.
+    pub(super) fn prepared_groups(
+        self,
+        machine: &Machine,
+        batch: &Batch,
+        for_learning: bool,
+        with_moments: bool,
+    ) -> Result<Vec<Prepared>> {
+        let groups = batch.groups();
+        let known = groups.iter().map(|group| self.known(machine, &group.free, for_learning));
+        let mut plans: Vec<Option<Arc<Plan>>> = known.collect();
+        if plans.iter().any(Option::is_none) {
+            let compile = |(plan, group): (&mut Option<Arc<Plan>>, &Group)| {
+                if plan.is_none() {
+                    *plan = Some(self.compiled(machine, &group.free, for_learning)?);
+                }
+                Ok(())
+            };
+            plans.par_iter_mut().zip(groups).try_for_each(compile)?;
+        }
+        let bytes: u128 = plans.iter().flatten().map(|plan| plan.bytes(1)).sum();
+        self.networks
+            .budget
+            .check(self.name, bytes, || format!("{} patterns of free units", groups.len()))?;
+        // Every group has its plan by now.
+        let all = plans.into_iter().flatten().zip(groups);
+        all.map(|(plan, group)| self.prepared(plan, group, with_moments)).collect()
+    }
+
+    fn prepared(self, plan: Arc<Plan>, group: &Group, with_moments: bool) -> Result<Prepared> {
         let widest = plan.table_bits.iter().copied().max().unwrap_or(0);
         let rows_share = group.rows.len() > 1 && widest <= TABLE_BITS_IN_LANES;
         // Where eight rows do not fit, one may.

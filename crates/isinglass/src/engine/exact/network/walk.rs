@@ -4,6 +4,7 @@
 //! the forward pass took the larger value, or is drawn by the field where it summed.
 
 use rand::RngExt;
+use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 
 use super::Solver;
@@ -11,7 +12,7 @@ use super::digits::guarantee;
 use super::memory::Segments;
 use super::plan::{Bucket, Form, NONE, Plan, Star, Step};
 use super::single::load;
-use super::star::{Max, One, Rule, Sum};
+use super::star::{Max, One, Rows, Rule, Sum};
 use super::tape::{Keep, Tape};
 use crate::engine::exact::pinned::clamp_pinned;
 use crate::engine::fields::Fields;
@@ -54,13 +55,9 @@ impl Solver<'_> {
         let bytes = count as u128 * (2 * n as u128 + 32);
         self.networks.budget.check(self.name, bytes, || format!("{count} draws of {n} units"))?;
         let evidence = clamp_pinned(machine, evidence, &[]);
-        // P(+) is the logistic function of twice the field.
-        let up = |field: f64, random: &mut rand_chacha::ChaCha8Rng| {
-            random.random::<f64>() * (1.0 + (-2.0 * field).exp()) < 1.0
-        };
         let mut states = vec![evidence.cells().to_vec(); count];
         let random = |part: usize| stream(seed, Purpose::Draws, part as u64);
-        self.walk::<Sum, _>(machine, &evidence, &mut states, random, up)?;
+        self.walk::<Sum, _>(machine, &evidence, &mut states, random, drawn_up)?;
         Ok(Draws {
             units: n,
             cells: states.concat(),
@@ -92,17 +89,8 @@ impl Solver<'_> {
             states.par_chunks_mut(DRAWS_AT_ONCE).zip(&mut randoms).for_each(|(states, random)| {
                 for &step in plan.steps[range.clone()].iter().rev() {
                     for state in states.iter_mut() {
-                        let (unit, field) = match step {
-                            Step::Star(star) => {
-                                let star = &plan.stars[star as usize];
-                                (star.unit, star_field(plan, star, numbers, state))
-                            }
-                            Step::Bucket(bucket) => {
-                                let bucket = &plan.buckets[bucket as usize];
-                                (bucket.unit, bucket_field(plan, bucket, numbers, state))
-                            }
-                        };
-                        state[plan.free[unit as usize]] = if up(field, random) { 1 } else { -1 };
+                        let (unit, field) = unit_and_field(plan, step, numbers, 0, state);
+                        state[unit] = if up(field, random) { 1 } else { -1 };
                     }
                 }
             });
@@ -112,29 +100,57 @@ impl Solver<'_> {
     }
 }
 
+/// The unit that a step removed and the field on it in a row, where all units that were removed after it have values in the state.
+pub(super) fn unit_and_field<R: Rows>(
+    plan: &Plan,
+    step: Step,
+    tape: &Tape<'_, R>,
+    row: usize,
+    state: &[i8],
+) -> (usize, f64) {
+    let (unit, field) = match step {
+        Step::Star(star) => {
+            let star = &plan.stars[star as usize];
+            (star.unit, star_field(plan, star, tape, row, state))
+        }
+        Step::Bucket(bucket) => {
+            let bucket = &plan.buckets[bucket as usize];
+            (bucket.unit, bucket_field(plan, bucket, tape, row, state))
+        }
+    };
+    (plan.free[unit as usize], field)
+}
+
+/// Whether a unit is up, drawn by its field: P(+) is the logistic function of twice the field.
+pub(super) fn drawn_up(field: f64, random: &mut ChaCha8Rng) -> bool {
+    random.random::<f64>() * (1.0 + (-2.0 * field).exp()) < 1.0
+}
+
 /// The value of a local unit; unit 0 is up.
 fn value(plan: &Plan, state: &[i8], local: u32) -> f64 {
     if local == NONE { 1.0 } else { f64::from(state[plan.free[local as usize]]) }
 }
 
-fn star_field(plan: &Plan, star: &Star, tape: &Tape<'_, One>, state: &[i8]) -> f64 {
+fn star_field<R: Rows>(plan: &Plan, star: &Star, tape: &Tape<'_, R>, row: usize, state: &[i8]) -> f64 {
     let joined = star.neighbours.iter().zip(star.inputs).take(usize::from(star.count));
-    joined.map(|(&other, slot)| tape.values[slot as usize][0] * value(plan, state, other)).sum()
+    joined.map(|(&other, slot)| tape.values[slot as usize].as_ref()[row] * value(plan, state, other)).sum()
 }
 
-fn bucket_field(plan: &Plan, bucket: &Bucket, tape: &Tape<'_, One>, state: &[i8]) -> f64 {
+fn bucket_field<R: Rows>(plan: &Plan, bucket: &Bucket, tape: &Tape<'_, R>, row: usize, state: &[i8]) -> f64 {
     let (units, slots) = plan.scope(bucket);
-    let mut field = if bucket.bias == NONE { 0.0 } else { tape.values[bucket.bias as usize][0] };
+    let number = |slot: u32| tape.values[slot as usize].as_ref()[row];
+    let mut field = if bucket.bias == NONE { 0.0 } else { number(bucket.bias) };
     let mut index = 0u64;
     for (&unit, &slot) in units.iter().zip(slots) {
         let s = value(plan, state, unit);
         index = index << 1 | u64::from(s > 0.0);
-        field += tape.values[slot as usize][0] * s;
+        field += number(slot) * s;
     }
     for child in plan.children(bucket) {
         let table = &tape.tables[child.table as usize];
+        let entry = |place: usize| table[place * R::ROWS + row];
         let place = child.index(index);
-        field += 0.5 * (table[place + child.up()] - table[place]);
+        field += 0.5 * (entry(place + child.up()) - entry(place));
     }
     field
 }

@@ -1,0 +1,123 @@
+//! Averages of parameters that wander: over the last half of the iterations, and whether they have settled.
+
+use serde::{Deserialize, Serialize};
+
+/// Blocks at most; when there are as many, neighbours are put together.
+const BLOCKS: usize = 32;
+
+/// Iterations of a block at first.
+const FIRST: usize = 2;
+
+/// Blocks before it is asked whether averages have settled.
+const LEAST: usize = 16;
+
+/// Sums of parameters over blocks of iterations, all blocks of the same length.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct Averages {
+    /// Iterations of a block.
+    length: usize,
+    blocks: Vec<Vec<f64>>,
+    /// The block that is not full yet.
+    open: Vec<f64>,
+    /// Its iterations.
+    filled: usize,
+}
+
+impl Averages {
+    pub(super) fn new(parameters: usize) -> Self {
+        Self { length: FIRST, blocks: Vec::new(), open: vec![0.0; parameters], filled: 0 }
+    }
+
+    /// Bytes that they take at most.
+    pub(super) fn bytes(parameters: u128) -> u128 {
+        8 * (BLOCKS as u128 + 1) * parameters
+    }
+
+    pub(super) fn parameters(&self) -> usize {
+        self.open.len()
+    }
+
+    /// Take the parameters of an iteration.
+    pub(super) fn add(&mut self, parameters: &[f64]) {
+        add(&mut self.open, parameters);
+        self.filled += 1;
+        if self.filled < self.length {
+            return;
+        }
+        let empty = vec![0.0; self.open.len()];
+        self.blocks.push(std::mem::replace(&mut self.open, empty));
+        self.filled = 0;
+        if self.blocks.len() == BLOCKS {
+            let mut joined = Vec::with_capacity(BLOCKS);
+            let mut blocks = std::mem::take(&mut self.blocks).into_iter();
+            while let (Some(mut first), Some(second)) = (blocks.next(), blocks.next()) {
+                add(&mut first, &second);
+                joined.push(first);
+            }
+            self.blocks = joined;
+            self.length *= 2;
+        }
+    }
+
+    /// The average over the last half of the iterations, by whole blocks and what came after; `None` before there are two blocks.
+    pub(super) fn of_last_half(&self) -> Option<Vec<f64>> {
+        let first = self.blocks.len() / 2;
+        if first == 0 {
+            return None;
+        }
+        let mut sum = self.open.clone();
+        self.blocks[first..].iter().for_each(|block| add(&mut sum, block));
+        let count = self.length * (self.blocks.len() - first) + self.filled;
+        sum.iter_mut().for_each(|x| *x /= count as f64);
+        Some(sum)
+    }
+
+    /// By how much the averages over the two halves of the last half differ, as a mean over all parameters; `None` while a block is open, or there are too few.
+    pub(super) fn change(&self) -> Option<f64> {
+        if self.filled > 0 || self.blocks.len() < LEAST || self.blocks.len() % 4 != 0 {
+            return None;
+        }
+        let quarter = self.blocks.len() / 4;
+        let sum = |blocks: &[Vec<f64>]| {
+            let mut sum = vec![0.0; self.open.len()];
+            blocks.iter().for_each(|block| add(&mut sum, block));
+            sum
+        };
+        let (former, latter) = (&self.blocks[2 * quarter..3 * quarter], &self.blocks[3 * quarter..]);
+        let scale = (quarter * self.length) as f64;
+        Some(mean_change(&sum(former), &sum(latter)) / scale)
+    }
+}
+
+/// The mean over parameters of the absolute change (Yasuda, Tannai and Tanaka 2012, eq. 4.2).
+pub(super) fn mean_change(a: &[f64], b: &[f64]) -> f64 {
+    let changes = a.iter().zip(b).map(|(x, y)| (x - y).abs());
+    changes.sum::<f64>() / a.len().max(1) as f64
+}
+
+fn add(sum: &mut [f64], x: &[f64]) {
+    sum.iter_mut().zip(x).for_each(|(sum, x)| *sum += x);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn averages_are_those_of_the_last_half_whatever_was_put_together() {
+        let mut averages = Averages::new(2);
+        assert_eq!((averages.of_last_half(), averages.change()), (None, None));
+        for t in 1..=1000 {
+            averages.add(&[f64::from(t), 1.0]);
+            let Some(mean) = averages.of_last_half() else { continue };
+            assert!((mean[1] - 1.0).abs() < 1e-12);
+            // By whole blocks, of which there are at least sixteen once any were put together.
+            let half = 0.75 * f64::from(t);
+            assert!((mean[0] - half).abs() <= 0.05 * half + 2.0, "{} at {t}", mean[0]);
+            if let Some(change) = averages.change() {
+                assert!((change - 0.125 * f64::from(t)).abs() < 1e-9, "{change} at {t}");
+            }
+        }
+        assert!(averages.blocks.len() < BLOCKS);
+    }
+}

@@ -1,0 +1,205 @@
+//! The E-step: rows completed by draws of their free units.
+
+use crate::engine::{Batch, Eliminate, RowChains};
+use crate::learn::PseudoGain;
+use crate::numeric::streams::{Purpose, stream};
+use crate::{Budget, Error, Machine, Result, Table};
+
+use super::averages::Averages;
+use super::{NAME, PseudoLikelihoodEm};
+
+/// Draws are exact by choice of [`EStep::Auto`] up to this many neighbours of a unit at its elimination: tables of at most so many units.
+const WIDEST: usize = 8;
+
+/// Iterations and blocks of rows that have random streams of their own.
+const MOST_ITERATIONS: usize = 1 << 24;
+const BLOCK_BITS: u32 = 32;
+
+/// How free units are drawn given the cells of a row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum EStep {
+    /// Exactly, where the graph of the free units has an elimination order of width 8 or less for every pattern of missing cells, and networks fit the budget. Otherwise by Gibbs
+    /// chains with 2 sweeps, and a note says so.
+    #[default]
+    Auto,
+    /// Independent draws from the conditional distribution itself, by elimination and back.
+    Exact,
+    /// States of a Gibbs chain for each row that begins, at every iteration, in the state that max-product finds (eqs. 3.5–3.8).
+    Gibbs {
+        /// Sweeps before each draw, λ.
+        sweeps: usize,
+    },
+}
+
+impl EStep {
+    /// Gibbs draws as in the source.
+    pub const SOURCE: Self = Self::Gibbs { sweeps: 2 };
+
+    pub(super) fn check(self) -> Result<()> {
+        match self {
+            Self::Gibbs { sweeps: 0 } => Err(Error::invalid("sweeps", "found 0, expected at least 1")),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// How the free units of a table are drawn, once that has been decided.
+enum Drawing {
+    /// All cells are known.
+    Nothing,
+    Exact(Eliminate),
+    Gibbs {
+        sweeps: usize,
+    },
+}
+
+/// The rows of a table, each as many times as it is drawn, and the pseudo-likelihood of their completions.
+pub(super) struct Completed {
+    batch: Batch,
+    draws: usize,
+    seed: u64,
+    drawing: Drawing,
+    note: Option<String>,
+    /// Units that are free in any row.
+    changed: Vec<usize>,
+    /// Row after row in the batch's grouped order, each `draws` times, all units.
+    cells: Vec<i8>,
+    gain: PseudoGain,
+}
+
+impl Completed {
+    /// # Errors
+    /// A table that does not fit the machine or whose rows have no weight, draws that cannot be had, more memory than the budget has.
+    pub(super) fn new(learner: &PseudoLikelihoodEm, start: &Machine, table: &Table) -> Result<Self> {
+        let units = start.units();
+        let (cells, weights) = table.cells_for(start)?;
+        let mut weighed = (Vec::new(), Vec::new());
+        for (row, &weight) in cells.chunks_exact(units.max(1)).zip(&weights) {
+            if weight > 0.0 {
+                weighed.0.extend_from_slice(row);
+                weighed.1.push(weight);
+            }
+        }
+        let changed: Vec<usize> =
+            (0..units).filter(|&unit| weighed.0.chunks_exact(units).any(|row| row[unit] == 0)).collect();
+        let draws = if changed.is_empty() { 1 } else { learner.draws };
+        check_room(learner.budget, start, weighed.1.len(), draws)?;
+        if learner.iterations >= MOST_ITERATIONS {
+            let problem = format!("found {}, expected less than {MOST_ITERATIONS}", learner.iterations);
+            return Err(Error::invalid("iterations", problem));
+        }
+        let batch = Batch::new(units, &weighed.0, &weighed.1)?;
+        let (drawing, note) = decide(learner, start, &batch, &changed)?;
+        let mut cells = Vec::with_capacity(batch.rows() * draws * units);
+        let mut shares = Vec::with_capacity(batch.rows() * draws);
+        for (place, &weight) in batch.weights().iter().enumerate() {
+            for _ in 0..draws {
+                cells.extend_from_slice(batch.row(place));
+                shares.push(weight / draws as f64);
+            }
+        }
+        let gain = PseudoGain::of_rows(NAME, start, (&cells, &shares), learner.l2, learner.budget)?;
+        Ok(Self { batch, draws, seed: learner.seed, drawing, note, changed, cells, gain })
+    }
+
+    /// The pseudo-likelihood of the rows as they are completed now.
+    pub(super) fn gain(&self) -> &PseudoGain {
+        &self.gain
+    }
+
+    /// Whether any cell is drawn.
+    pub(super) fn is_random(&self) -> bool {
+        !matches!(self.drawing, Drawing::Nothing)
+    }
+
+    /// Whether draws are from the conditional distribution itself.
+    pub(super) fn is_exact(&self) -> bool {
+        matches!(self.drawing, Drawing::Exact(_))
+    }
+
+    /// How cells are drawn, in words.
+    pub(super) fn note(&self) -> Option<String> {
+        self.note.clone()
+    }
+
+    /// Draw the free units of all rows with a machine, for an iteration.
+    pub(super) fn draw(&mut self, machine: &Machine, iteration: usize) -> Result<()> {
+        let seed = self.seed;
+        let random = |block: u64| stream(seed, Purpose::FreeUnits, (iteration as u64) << BLOCK_BITS | block);
+        match &self.drawing {
+            Drawing::Nothing => return Ok(()),
+            Drawing::Exact(engine) => {
+                engine.draw_rows(machine, &self.batch, self.draws, &random, &mut self.cells)?;
+            }
+            Drawing::Gibbs { sweeps } => {
+                let start = self.starts(machine);
+                let (batch, count) = (&self.batch, self.draws);
+                let chains = RowChains { machine, batch, start: &start, count, sweeps: *sweeps };
+                chains.draw(&random, &mut self.cells)?;
+            }
+        }
+        self.gain.replace(&self.changed, &self.cells);
+        Ok(())
+    }
+
+    fn starts(&self, machine: &Machine) -> Vec<i8> {
+        let mut out = Vec::new();
+        for place in 0..self.batch.rows() {
+            let row = self.batch.row(place);
+            for unit in 0..machine.units() {
+                let mut field = machine.biases()[unit];
+                for (other, edge) in machine.graph().neighbours(unit) {
+                    field += machine.weights()[edge] * f64::from(row[other]);
+                }
+                out.push(if row[unit] != 0 {
+                    row[unit]
+                } else if field > 0.0 {
+                    1
+                } else {
+                    -1
+                });
+            }
+        }
+        out
+    }
+}
+
+/// Refuse tables that are too large before room is taken for them.
+fn check_room(budget: Budget, start: &Machine, rows: usize, draws: usize) -> Result<()> {
+    let units = start.units() as u128;
+    let states = rows as u128 * draws as u128;
+    let parameters = units + start.graph().edges().len() as u128;
+    // The cells of all states and, in another order, of the pseudo-likelihood; shares twice; the rows and where chains start.
+    let needed = 2 * states * (units + 8) + 3 * rows as u128 * (units + 8) + Averages::bytes(parameters);
+    budget.check(NAME, needed, || format!("{draws} draws of {units} units for each of {rows} rows"))
+}
+
+/// How the free units of a batch are to be drawn, and a note on it.
+fn decide(
+    learner: &PseudoLikelihoodEm,
+    start: &Machine,
+    batch: &Batch,
+    changed: &[usize],
+) -> Result<(Drawing, Option<String>)> {
+    if changed.is_empty() {
+        return Ok((Drawing::Nothing, None));
+    }
+    let by_chains = |sweeps: usize, why: &str| {
+        let note = format!("free units were drawn by Gibbs chains of {sweeps} sweeps a draw{why}");
+        Ok((Drawing::Gibbs { sweeps }, Some(note)))
+    };
+    let engine = Eliminate::new(learner.budget);
+    let width = match learner.e_step {
+        EStep::Gibbs { sweeps } => return by_chains(sweeps, ""),
+        EStep::Exact => engine.width_of_rows(start, batch)?,
+        EStep::Auto => match engine.width_of_rows(start, batch) {
+            Ok(width) if width <= WIDEST => width,
+            Ok(width) => {
+                return by_chains(2, &format!(": exact draws need tables of {width} units"));
+            }
+            Err(error @ Error::OverBudget { .. }) => return by_chains(2, &format!(": {error}")),
+            Err(error) => return Err(error),
+        },
+    };
+    Ok((Drawing::Exact(engine), Some(format!("free units were drawn exactly, at width {width}"))))
+}

@@ -1,0 +1,98 @@
+//! The M-step: make the pseudo-likelihood of completed rows larger.
+
+use std::ops::ControlFlow;
+
+use crate::learn::PseudoGain;
+use crate::optimize::{self, Objective, OptimizerSettings};
+use crate::{Error, Result};
+
+/// How an iteration makes the pseudo-likelihood of its completed rows larger.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum MStep {
+    /// Steps along the gradient; the source takes 20 of rate 0.01.
+    Steps {
+        /// Their number, at least 1.
+        count: usize,
+        /// What the gradient is multiplied with, above 0.
+        rate: f64,
+    },
+    /// Steps of L-BFGS, until no component of the gradient is larger than a tolerance.
+    Lbfgs {
+        /// Steps at most, at least 1.
+        most: usize,
+        /// The tolerance, at least 0.
+        tolerance: f64,
+    },
+}
+
+impl Default for MStep {
+    fn default() -> Self {
+        Self::Lbfgs { most: 100, tolerance: 1e-7 }
+    }
+}
+
+/// Where an M-step ended.
+pub(super) struct Maximum {
+    pub(super) parameters: Vec<f64>,
+    pub(super) value: f64,
+    /// The largest component of the gradient that it began with.
+    pub(super) slope: f64,
+}
+
+impl MStep {
+    /// The steps of the source.
+    pub const SOURCE: Self = Self::Steps { count: 20, rate: 0.01 };
+
+    pub(super) fn check(self) -> Result<()> {
+        let (count, place, number, least) = match self {
+            Self::Steps { count, rate } => (count, "rate", rate, "above 0"),
+            Self::Lbfgs { most, tolerance } => (most, "tolerance of the M-step", tolerance, "of at least 0"),
+        };
+        if count == 0 {
+            return Err(Error::invalid("steps of the M-step", "found 0, expected at least 1"));
+        }
+        let is_right = number > 0.0 || (number == 0.0 && matches!(self, Self::Lbfgs { .. }));
+        if !(number.is_finite() && is_right) {
+            return Err(Error::invalid(place, format!("found {number}, expected a finite number {least}")));
+        }
+        Ok(())
+    }
+
+    /// From some parameters up.
+    pub(super) fn climb(self, gain: &PseudoGain, start: Vec<f64>) -> Result<Maximum> {
+        match self {
+            Self::Steps { count, rate } => climb_by_steps(gain, start, count, rate),
+            Self::Lbfgs { most, tolerance } => {
+                let settings =
+                    OptimizerSettings { iterations: most, tolerance, ..OptimizerSettings::default() };
+                let free = vec![0.0; start.len()];
+                let (mut value, mut slope) = (f64::NEG_INFINITY, 0.0);
+                let mut watch = |iteration: usize, _: &[f64], height: f64, steepest: f64| {
+                    value = height.max(value);
+                    if iteration == 0 {
+                        slope = steepest;
+                    }
+                    Ok(ControlFlow::Continue(()))
+                };
+                let found = optimize::maximize_sparse(gain, &free, start, &settings, &mut watch)?;
+                Ok(Maximum { parameters: found.parameters, value, slope })
+            }
+        }
+    }
+}
+
+fn climb_by_steps(gain: &PseudoGain, mut at: Vec<f64>, count: usize, rate: f64) -> Result<Maximum> {
+    let mut gradient = vec![0.0; at.len()];
+    let mut slope = None;
+    for _ in 0..count {
+        gain.value_and_gradient(&at, &mut gradient)?;
+        slope.get_or_insert_with(|| gradient.iter().fold(0.0, |most: f64, g| most.max(g.abs())));
+        at.iter_mut().zip(&gradient).for_each(|(x, g)| *x += rate * g);
+    }
+    let value = gain.value(&at)?;
+    if !value.is_finite() {
+        let problem = format!("the parameters run away with steps of rate {rate}; a smaller one may do");
+        return Err(Error::Numerical { method: super::NAME, problem });
+    }
+    Ok(Maximum { parameters: at, value, slope: slope.unwrap_or(0.0) })
+}

@@ -1,0 +1,160 @@
+//! Pseudo-likelihood with hidden units and missing cells: expectation-maximisation on rows completed by draws.
+
+mod averages;
+mod course;
+mod e_step;
+mod m_step;
+
+pub use e_step::EStep;
+pub use m_step::MStep;
+
+use super::judge::some_rows;
+use super::notes::about_likelihood;
+use super::{Fit, Learner, Observer, State};
+use crate::engine::{Diagnostics, Eliminate, Guarantee};
+use crate::score::pseudo_log_likelihood;
+use crate::{Budget, Error, Machine, Result, Table};
+use course::Course;
+use e_step::Completed;
+
+/// The name by which users choose the learner.
+const NAME: &str = "pl-em";
+
+/// Rows by which a machine with free units is judged.
+const JUDGED_ROWS: usize = 100;
+
+/// Learns machines with hidden units, and from rows with missing cells, by pseudo-likelihood (Yasuda, Tannai and Tanaka 2012).
+///
+/// An iteration draws K states of the free units for every row of the table given its cells, and takes the completed rows for data: their pseudo-likelihood
+///
+/// ```text
+/// Q(θ, w | θ*, w*) = 1/K Σ_k Σ_r w_r Σ_i ln P(s_i | all other units of row r, completed by draw k) / Σ_r w_r        (eq. 3.3)
+/// ```
+///
+/// is concave in the parameters and needs no partition sum; it is made larger, and the next iteration draws with what came out. i runs over visible and hidden units.
+/// Missing cells are treated like hidden units. `l2` takes off `λ/2 Σ w²`.
+///
+/// Every iteration draws anew, so parameters wander about a fixed point and do not stop. What settles is their average over the last half of the iterations: it is the machine
+/// that is kept, and the fit has converged when the averages over the two halves of that half differ by less than the tolerance, as a mean over all parameters (eq. 4.2 for averages).
+/// Without free units there is nothing to draw: one iteration finds the optimum of [`PseudoLikelihood`](super::PseudoLikelihood).
+///
+/// # Complexity
+/// Linear in the rows, in K and in the edges, for each iteration; with [`EStep::Exact`] also in the tables of the elimination order. *Memory*: two bytes for each unit of each of
+/// the K states of each row, and what [`PseudoGain`](super::PseudoGain) takes.
+///
+/// # Accuracy, and when it fails
+/// It is neither maximum likelihood nor a bound; for ever more rows drawn from a machine of this structure the machine is a fixed point. With hidden units there are
+/// others, and where a fit ends depends on its start, which must break the symmetry of hidden units: see [`start`](super::start()) and [`Restarts`](super::Restarts). Where
+/// units are determined by others, parameters grow without end, and a little `l2` keeps them small.
+///
+/// [`Step::objective`](super::Step::objective) is Q at the new parameters on the rows of its iteration, less the penalty: noisy, since rows are drawn anew. [`Step::gradient_norm`](super::Step::gradient_norm) is
+/// the largest component of the gradient that the iteration began with, which vanishes at a fixed point but for the noise of the draws. [`Fit::log_likelihood`] is `None`. [`Fit::pseudo_log_likelihood`]
+/// is that of visible cells, hidden units summed out, on up to 100 rows, where draws are exact; elsewhere `None`.
+///
+/// # Example
+/// ```
+/// use isinglass::{Table, learn, topology};
+/// use isinglass::learn::{Learner, NoObserver, PseudoLikelihoodEm};
+/// let table = Table::from_rows(["v0", "v1", "v2"], [[1, 1, 1], [1, 1, 1], [-1, -1, -1], [-1, -1, 0], [1, -1, 1]])?;
+/// let start = learn::start(&topology::rbm(3, 1)?, &table, 0, 0)?;
+/// let learner = PseudoLikelihoodEm { l2: 0.01, iterations: 50, ..PseudoLikelihoodEm::default() };
+/// let fit = learner.fit(&start, &table, &mut NoObserver)?;
+/// assert!(fit.pseudo_log_likelihood > Some(-3.0 * 2f64.ln()), "better than coins");
+/// # Ok::<(), isinglass::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PseudoLikelihoodEm {
+    /// How free units are drawn.
+    pub e_step: EStep,
+    /// States drawn for each row, K.
+    pub draws: usize,
+    /// How Q is made larger.
+    pub m_step: MStep,
+    /// Iterations at most.
+    pub iterations: usize,
+    /// Converged when averages of the parameters change by less than this.
+    pub tolerance: f64,
+    /// λ of `λ/2 Σ w²`.
+    pub l2: f64,
+    /// What the draws are made with.
+    pub seed: u64,
+    /// Memory that may be taken.
+    pub budget: Budget,
+}
+
+impl Default for PseudoLikelihoodEm {
+    fn default() -> Self {
+        Self {
+            e_step: EStep::default(),
+            draws: 3,
+            m_step: MStep::default(),
+            iterations: 500,
+            tolerance: 0.005,
+            l2: 0.0,
+            seed: 0,
+            budget: Budget::default(),
+        }
+    }
+}
+
+impl Learner for PseudoLikelihoodEm {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn fit_from(
+        &self,
+        start: &Machine,
+        table: &Table,
+        from: Option<&State>,
+        observer: &mut dyn Observer,
+    ) -> Result<Fit> {
+        self.check()?;
+        let mut completed = Completed::new(self, start, table)?;
+        let mut course = match from {
+            Some(state) => Course::read(state, completed.gain(), self.iterations)?,
+            None => Course::begin(self, start, &mut completed, observer)?,
+        };
+        let (converged, stopped) = course.run(self, &mut completed, observer)?;
+        let parameters = course.kept(completed.is_random());
+        let machine = completed.gain().machine_of(&parameters)?;
+        let pseudo_log_likelihood = if !completed.is_random() {
+            Some(completed.gain().average(&parameters))
+        } else if completed.is_exact() {
+            let engine = Eliminate::new(self.budget);
+            Some(pseudo_log_likelihood(&machine, &some_rows(table, JUDGED_ROWS)?, &engine)?)
+        } else {
+            None
+        };
+        let mut notes = about_likelihood(&machine, table);
+        notes.extend(completed.note());
+        Ok(Fit {
+            kept: course.iteration(),
+            history: course.into_history(),
+            converged,
+            stopped,
+            log_likelihood: None,
+            guarantee: Guarantee::Approximation,
+            pseudo_log_likelihood,
+            diagnostics: Diagnostics::direct(),
+            notes,
+            machine,
+        })
+    }
+}
+
+impl PseudoLikelihoodEm {
+    fn check(&self) -> Result<()> {
+        if self.draws == 0 {
+            return Err(Error::invalid("draws", "found 0, expected at least 1"));
+        }
+        for (place, number) in [("l2", self.l2), ("tolerance", self.tolerance)] {
+            if !(number.is_finite() && number >= 0.0) {
+                let problem = format!("found {number}, expected a finite number of at least 0");
+                return Err(Error::invalid(place, problem));
+            }
+        }
+        self.e_step.check()?;
+        self.m_step.check()
+    }
+}
