@@ -26,7 +26,7 @@ type Lanes = Spins<GROUPS>;
 pub(crate) struct RowChains<'a> {
     pub(crate) machine: &'a Machine,
     pub(crate) batch: &'a Batch,
-    /// For each row, in grouped order, the state in which its chain begins.
+    /// For each row, in the order given, the state in which its chain begins.
     pub(crate) start: &'a [i8],
     /// States drawn from each chain.
     pub(crate) count: usize,
@@ -92,7 +92,8 @@ impl Block {
         let mut first = given.clone();
         let mut is_free = vec![false; units];
         for (lane, place) in rows.enumerate() {
-            let (row, begin) = (batch.row(place), &start[place * units..(place + 1) * units]);
+            let given_place = batch.given_order()[place] * units;
+            let (row, begin) = (batch.row(place), &start[given_place..given_place + units]);
             for unit in 0..units {
                 given[unit].0.as_flattened_mut()[lane] = f32::from(row[unit]);
                 first[unit].0.as_flattened_mut()[lane] = f32::from(begin[unit]);

@@ -72,8 +72,9 @@ impl Averages {
         Some(sum)
     }
 
-    /// By how much the averages over the two halves of the last half differ, as a mean over all parameters; `None` while a block is open, or there are too few.
-    pub(super) fn change(&self) -> Option<f64> {
+    /// How fast the average moves: by how much the averages over the two halves of the last half of the iterations differ, as a mean over all parameters, divided by the iterations
+    /// from one to the other. `None` while a block is open, or there are too few.
+    pub(super) fn speed(&self) -> Option<f64> {
         if self.filled > 0 || self.blocks.len() < LEAST || self.blocks.len() % 4 != 0 {
             return None;
         }
@@ -84,8 +85,9 @@ impl Averages {
             sum
         };
         let (former, latter) = (&self.blocks[2 * quarter..3 * quarter], &self.blocks[3 * quarter..]);
-        let scale = (quarter * self.length) as f64;
-        Some(mean_change(&sum(former), &sum(latter)) / scale)
+        let iterations = (quarter * self.length) as f64;
+        // Once from sums to averages, once for the iterations between them.
+        Some(mean_change(&sum(former), &sum(latter)) / (iterations * iterations))
     }
 }
 
@@ -106,7 +108,7 @@ mod tests {
     #[test]
     fn averages_are_those_of_the_last_half_whatever_was_put_together() {
         let mut averages = Averages::new(2);
-        assert_eq!((averages.of_last_half(), averages.change()), (None, None));
+        assert_eq!((averages.of_last_half(), averages.speed()), (None, None));
         for t in 1..=1000 {
             averages.add(&[f64::from(t), 1.0]);
             let Some(mean) = averages.of_last_half() else { continue };
@@ -114,8 +116,11 @@ mod tests {
             // By whole blocks, of which there are at least sixteen once any were put together.
             let half = 0.75 * f64::from(t);
             assert!((mean[0] - half).abs() <= 0.05 * half + 2.0, "{} at {t}", mean[0]);
-            if let Some(change) = averages.change() {
-                assert!((change - 0.125 * f64::from(t)).abs() < 1e-9, "{change} at {t}");
+            if let Some(speed) = averages.speed() {
+                assert!(
+                    (speed - 0.5).abs() < 1e-9,
+                    "one of two parameters moves by 1 an iteration: {speed} at {t}"
+                );
             }
         }
         assert!(averages.blocks.len() < BLOCKS);

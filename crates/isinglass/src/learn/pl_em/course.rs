@@ -85,7 +85,7 @@ impl Course {
             let moved = mean_change(&self.parameters, &found.parameters);
             self.parameters = found.parameters;
             self.averages.add(&self.parameters);
-            let change = if completed.is_random() { self.averages.change() } else { Some(moved) };
+            let change = if completed.is_random() { self.averages.speed() } else { Some(moved) };
             if change.is_some_and(|change| change <= learner.tolerance) {
                 let what =
                     if completed.is_random() { "averages of the parameters" } else { "the parameters" };

@@ -3,6 +3,7 @@
 use crate::engine::{Batch, Eliminate, RowChains};
 use crate::learn::PseudoGain;
 use crate::numeric::streams::{Purpose, stream};
+use crate::search::MaxProduct;
 use crate::{Budget, Error, Machine, Result, Table};
 
 use super::averages::Averages;
@@ -10,6 +11,9 @@ use super::{NAME, PseudoLikelihoodEm};
 
 /// Draws are exact by choice of [`EStep::Auto`] up to this many neighbours of a unit at its elimination: tables of at most so many units.
 const WIDEST: usize = 8;
+
+/// Sweeps of messages on cycles before chains start: a good state will do, the best is not needed.
+const SWEEPS_TO_START: usize = 50;
 
 /// Iterations and blocks of rows that have random streams of their own.
 const MOST_ITERATIONS: usize = 1 << 24;
@@ -58,6 +62,7 @@ pub(super) struct Completed {
     batch: Batch,
     draws: usize,
     seed: u64,
+    budget: Budget,
     drawing: Drawing,
     note: Option<String>,
     /// Units that are free in any row.
@@ -99,7 +104,17 @@ impl Completed {
             }
         }
         let gain = PseudoGain::of_rows(NAME, start, (&cells, &shares), learner.l2, learner.budget)?;
-        Ok(Self { batch, draws, seed: learner.seed, drawing, note, changed, cells, gain })
+        Ok(Self {
+            batch,
+            draws,
+            seed: learner.seed,
+            budget: learner.budget,
+            drawing,
+            note,
+            changed,
+            cells,
+            gain,
+        })
     }
 
     /// The pseudo-likelihood of the rows as they are completed now.
@@ -117,6 +132,12 @@ impl Completed {
         matches!(self.drawing, Drawing::Exact(_))
     }
 
+    /// The rows, and for each in grouped order its completions.
+    #[cfg(test)]
+    pub(super) fn rows(&self) -> (&Batch, &[i8]) {
+        (&self.batch, &self.cells)
+    }
+
     /// How cells are drawn, in words.
     pub(super) fn note(&self) -> Option<String> {
         self.note.clone()
@@ -132,35 +153,16 @@ impl Completed {
                 engine.draw_rows(machine, &self.batch, self.draws, &random, &mut self.cells)?;
             }
             Drawing::Gibbs { sweeps } => {
-                let start = self.starts(machine);
                 let (batch, count) = (&self.batch, self.draws);
+                let finder =
+                    MaxProduct { sweeps: SWEEPS_TO_START, budget: self.budget, ..MaxProduct::default() };
+                let start = finder.rows(machine, batch)?.cells;
                 let chains = RowChains { machine, batch, start: &start, count, sweeps: *sweeps };
                 chains.draw(&random, &mut self.cells)?;
             }
         }
         self.gain.replace(&self.changed, &self.cells);
         Ok(())
-    }
-
-    fn starts(&self, machine: &Machine) -> Vec<i8> {
-        let mut out = Vec::new();
-        for place in 0..self.batch.rows() {
-            let row = self.batch.row(place);
-            for unit in 0..machine.units() {
-                let mut field = machine.biases()[unit];
-                for (other, edge) in machine.graph().neighbours(unit) {
-                    field += machine.weights()[edge] * f64::from(row[other]);
-                }
-                out.push(if row[unit] != 0 {
-                    row[unit]
-                } else if field > 0.0 {
-                    1
-                } else {
-                    -1
-                });
-            }
-        }
-        out
     }
 }
 

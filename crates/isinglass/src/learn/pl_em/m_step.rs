@@ -16,6 +16,11 @@ pub enum MStep {
         /// What the gradient is multiplied with, above 0.
         rate: f64,
     },
+    /// The maximum of `Q − |x − x*|² / 2τ`, where x* are the parameters that rows were completed with: as far as steps along the gradient of any small rate go whose rates add up to τ, for less work and at any scale.
+    Damped {
+        /// τ, above 0.
+        reach: f64,
+    },
     /// Steps of L-BFGS, until no component of the gradient is larger than a tolerance.
     Lbfgs {
         /// Steps at most, at least 1.
@@ -27,7 +32,7 @@ pub enum MStep {
 
 impl Default for MStep {
     fn default() -> Self {
-        Self::Lbfgs { most: 100, tolerance: 1e-7 }
+        Self::Damped { reach: 0.2 }
     }
 }
 
@@ -46,6 +51,7 @@ impl MStep {
     pub(super) fn check(self) -> Result<()> {
         let (count, place, number, least) = match self {
             Self::Steps { count, rate } => (count, "rate", rate, "above 0"),
+            Self::Damped { reach } => (1, "reach of the M-step", reach, "above 0"),
             Self::Lbfgs { most, tolerance } => (most, "tolerance of the M-step", tolerance, "of at least 0"),
         };
         if count == 0 {
@@ -62,23 +68,65 @@ impl MStep {
     pub(super) fn climb(self, gain: &PseudoGain, start: Vec<f64>) -> Result<Maximum> {
         match self {
             Self::Steps { count, rate } => climb_by_steps(gain, start, count, rate),
-            Self::Lbfgs { most, tolerance } => {
-                let settings =
-                    OptimizerSettings { iterations: most, tolerance, ..OptimizerSettings::default() };
-                let free = vec![0.0; start.len()];
-                let (mut value, mut slope) = (f64::NEG_INFINITY, 0.0);
-                let mut watch = |iteration: usize, _: &[f64], height: f64, steepest: f64| {
-                    value = height.max(value);
-                    if iteration == 0 {
-                        slope = steepest;
-                    }
-                    Ok(ControlFlow::Continue(()))
-                };
-                let found = optimize::maximize_sparse(gain, &free, start, &settings, &mut watch)?;
-                Ok(Maximum { parameters: found.parameters, value, slope })
+            Self::Lbfgs { most, tolerance } => climb_by_lbfgs(gain, start, most, tolerance),
+            Self::Damped { reach } => {
+                let scale = (1.0 / reach + gain.steepness()).sqrt().recip();
+                let near = Near { gain, center: &start, reach, scale };
+                let begin = vec![0.0; start.len()];
+                let found = climb_by_lbfgs(&near, begin, STEPS, 0.0)?;
+                let parameters = near.place(&found.parameters);
+                Ok(Maximum { value: gain.value(&parameters)?, slope: found.slope / scale, parameters })
             }
         }
     }
+}
+
+/// Steps of L-BFGS to a damped maximum: its curvature varies little, and after so many a thousandth of the way is left.
+const STEPS: usize = 5;
+
+/// An objective less what keeps parameters near a place, in coordinates in which a step of the gradient is about right.
+struct Near<'a> {
+    gain: &'a PseudoGain,
+    center: &'a [f64],
+    reach: f64,
+    scale: f64,
+}
+
+impl Near<'_> {
+    fn place(&self, moved: &[f64]) -> Vec<f64> {
+        self.center.iter().zip(moved).map(|(x, y)| x + self.scale * y).collect()
+    }
+}
+
+impl Objective for Near<'_> {
+    fn value_and_gradient(&self, moved: &[f64], gradient: &mut [f64]) -> Result<f64> {
+        let value = self.gain.value_and_gradient(&self.place(moved), gradient)?;
+        let strength = self.scale * self.scale / self.reach;
+        for (slot, y) in gradient.iter_mut().zip(moved) {
+            *slot = self.scale * *slot - strength * y;
+        }
+        Ok(value - 0.5 * strength * moved.iter().map(|y| y * y).sum::<f64>())
+    }
+}
+
+fn climb_by_lbfgs(
+    objective: &dyn Objective,
+    start: Vec<f64>,
+    most: usize,
+    tolerance: f64,
+) -> Result<Maximum> {
+    let settings = OptimizerSettings { iterations: most, tolerance, ..OptimizerSettings::default() };
+    let free = vec![0.0; start.len()];
+    let (mut value, mut slope) = (f64::NEG_INFINITY, 0.0);
+    let mut watch = |iteration: usize, _: &[f64], height: f64, steepest: f64| {
+        value = height.max(value);
+        if iteration == 0 {
+            slope = steepest;
+        }
+        Ok(ControlFlow::Continue(()))
+    };
+    let found = optimize::maximize_sparse(objective, &free, start, &settings, &mut watch)?;
+    Ok(Maximum { parameters: found.parameters, value, slope })
 }
 
 fn climb_by_steps(gain: &PseudoGain, mut at: Vec<f64>, count: usize, rate: f64) -> Result<Maximum> {

@@ -4,6 +4,8 @@ mod averages;
 mod course;
 mod e_step;
 mod m_step;
+#[cfg(test)]
+mod tests;
 
 pub use e_step::EStep;
 pub use m_step::MStep;

@@ -169,6 +169,16 @@ impl PseudoGain {
         self.trained.edges.len()
     }
 
+    /// About the largest curvature, where units follow each other closely: the largest number of parameters at a unit, divided by T².
+    pub(in crate::learn) fn steepness(&self) -> f64 {
+        let mut parameters = vec![1u32; self.units];
+        for &(a, b) in &self.ends {
+            parameters[a] += 1;
+            parameters[b] += 1;
+        }
+        f64::from(parameters.into_iter().max().unwrap_or(1)) / (self.temperature * self.temperature)
+    }
+
     /// The number of trained biases.
     pub(in crate::learn) fn biases(&self) -> usize {
         self.trained.biases.len()

@@ -7,13 +7,12 @@ use rayon::prelude::*;
 
 use super::room::Gate;
 use super::rows::Prepared;
-use super::single::load;
 use super::star::{Rows, Sum};
 use super::tape::{Keep, Tape};
 use super::walk::{drawn_up, unit_and_field};
 use super::{Eliminate, SCALE, Solver};
 use crate::engine::Batch;
-use crate::engine::fields::Fields;
+use crate::engine::fields::{free_fields, values};
 use crate::numeric::lanes::LANES;
 use crate::{Error, Machine, Result};
 
@@ -113,13 +112,14 @@ impl Drawing<'_> {
         let Some(segments) = &self.prepared.segments else { return };
         let mut tape = Tape::<[f64; N]>::new(plan);
         let cells = self.count * self.machine.units();
+        let temperature = self.machine.temperature();
         // Units without neighbours are drawn by their own fields: there is nothing to sum out.
         let are_joined = plan.edge_slots().next().is_some();
         for (rows, out) in piece.rows.clone().step_by(N).zip(piece.out.chunks_mut(N * cells)) {
             let rows = rows..piece.rows.end.min(rows + N);
             let given: Vec<&[i8]> = rows.map(|place| self.batch.row(place)).collect();
-            let fields = Fields::<N>::new(self.machine, &plan.free, &given);
-            load(&mut tape, self.machine, &fields);
+            let fields = free_fields::<N>(self.machine, &plan.free, &values(self.machine, &given));
+            tape.load(|edge| self.machine.weights()[edge] / temperature, |local| fields[local]);
             if are_joined {
                 tape.forward::<Sum>(Keep::For(segments));
             }

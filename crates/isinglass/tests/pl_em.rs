@@ -1,0 +1,261 @@
+//! Pseudo-likelihood with hidden units: against pseudo-likelihood itself, against the exact likelihood, and against itself when interrupted.
+
+#![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
+
+use std::ops::ControlFlow;
+
+use isinglass::learn::{
+    EStep, InformationGain, Learner, MStep, NoObserver, Objective, Observer, Phases, PseudoLikelihood,
+    PseudoLikelihoodEm, State, Step, start,
+};
+use isinglass::topology::{self, Numbers};
+use isinglass::{Budget, Eliminate, Enumerate, Error, Evidence, Machine, Result, Role, Sampler, Table, Unit};
+
+/// The source's machine: visible units fully connected, hidden ones in a chain, all joined across.
+fn two_layers(visible: usize, hidden: usize, spread: f64, seed: u64) -> Machine {
+    let unit = |k: usize| {
+        let mut unit = Unit::new(format!("u{k}"), 0.0);
+        unit.role = if k < visible { Role::Visible } else { Role::Hidden };
+        unit
+    };
+    let count = visible + hidden;
+    let pairs = (0..count).flat_map(|a| (a + 1..count).map(move |b| (a, b, 0.0)));
+    let edges: Vec<_> = pairs.filter(|&(a, b, _)| a < visible || b == a + 1).collect();
+    let uniform = |size: f64| Numbers::Uniform { low: -size, high: size };
+    Machine::new((0..count).map(unit).collect(), edges)
+        .and_then(|machine| machine.with_numbers(&uniform(spread), &uniform(0.1), seed))
+        .unwrap()
+}
+
+/// Rows of its visible units, drawn exactly.
+fn drawn_rows(machine: &Machine, rows: usize, seed: u64) -> Table {
+    let n = machine.units();
+    let visible: Vec<usize> = machine.with_role(Role::Visible).collect();
+    let draws = Enumerate::default().draw(machine, &Evidence::none(n), rows, seed).unwrap();
+    let row = |state: &[i8]| visible.iter().map(|&unit| state[unit]).collect::<Vec<i8>>();
+    let names = visible.iter().map(|&unit| machine.name(unit).to_owned());
+    Table::from_rows(names, draws.cells.chunks(n).map(row)).unwrap()
+}
+
+/// A table with gaps, weights and an input.
+fn with_gaps() -> (Machine, Table) {
+    let machine = two_layers(5, 3, 0.5, 4).with_temperature(1.4).unwrap();
+    let mut roles = machine.roles().to_vec();
+    roles[0] = Role::Input;
+    let machine = machine.with_roles(roles).unwrap();
+    let mut table = Table::new((0..5).map(|k| format!("u{k}"))).unwrap();
+    for k in 0..90u32 {
+        let bit = |shift: u32| k.wrapping_mul(2_654_435_761) >> (32 - shift) & 1;
+        let cell = |unit: u32| if bit(unit + 1) == 1 { 1 } else { -1 };
+        let row: Vec<i8> = (0..5).map(|unit| if (k + unit) % 7 == 0 { 0 } else { cell(unit) }).collect();
+        table.push(&row, 0.5 + f64::from(k % 3)).unwrap();
+    }
+    (start(&machine, &table, 1, 0).unwrap(), table)
+}
+
+#[test]
+fn without_free_units_it_finds_the_optimum_of_pseudo_likelihood() {
+    let machine = two_layers(7, 0, 0.4, 1);
+    let table = drawn_rows(&machine, 400, 1);
+    let begin = start(&machine, &table, 0, 0).unwrap();
+    let plain = PseudoLikelihood { l2: 0.01, ..PseudoLikelihood::default() };
+    let plain = plain.fit(&begin, &table, &mut NoObserver).unwrap();
+    for m_step in [MStep::Lbfgs { most: 1000, tolerance: 1e-9 }, MStep::default()] {
+        let learner =
+            PseudoLikelihoodEm { l2: 0.01, m_step, tolerance: 1e-10, ..PseudoLikelihoodEm::default() };
+        let fit = learner.fit(&begin, &table, &mut NoObserver).unwrap();
+        assert!(fit.converged, "{}", fit.stopped);
+        let numbers = |machine: &Machine| [machine.weights(), machine.biases()].concat();
+        let pairs = numbers(&fit.machine).into_iter().zip(numbers(&plain.machine));
+        for (found, expected) in pairs {
+            assert!((found - expected).abs() < 1e-6, "{found}, not {expected}");
+        }
+        let (found, expected) = (fit.pseudo_log_likelihood.unwrap(), plain.pseudo_log_likelihood.unwrap());
+        assert!((found - expected).abs() < 1e-8, "{found}, not {expected}");
+    }
+}
+
+/// Keeps every state, and stops where it is told to.
+struct Keeper {
+    states: Vec<State>,
+    last: usize,
+}
+
+impl Observer for Keeper {
+    fn step(&mut self, step: &Step, _machine: &Machine) -> Result<ControlFlow<()>> {
+        Ok(if step.iteration < self.last { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
+    }
+
+    fn state(&mut self, _step: &Step, take: &dyn Fn() -> Result<State>) -> Result<()> {
+        self.states.push(take()?);
+        Ok(())
+    }
+}
+
+#[test]
+fn a_fit_goes_on_from_any_state_bit_for_bit() {
+    let (begin, table) = with_gaps();
+    for e_step in [EStep::Exact, EStep::SOURCE] {
+        for m_step in [MStep::SOURCE, MStep::default()] {
+            let learner =
+                PseudoLikelihoodEm { e_step, m_step, iterations: 75, ..PseudoLikelihoodEm::default() };
+            let mut keeper = Keeper { states: Vec::new(), last: usize::MAX };
+            let whole = learner.fit(&begin, &table, &mut keeper).unwrap();
+            assert_eq!(keeper.states.len(), whole.history.len());
+            for state in keeper.states.iter().step_by(19).chain(keeper.states.last()) {
+                let rest = learner.fit_from(&begin, &table, Some(state), &mut NoObserver).unwrap();
+                assert_eq!(rest, whole);
+            }
+            // One that was stopped goes on, too.
+            let mut stopped = Keeper { states: Vec::new(), last: 20 };
+            let part = learner.fit(&begin, &table, &mut stopped).unwrap();
+            assert_eq!((part.iterations(), part.stopped.as_str()), (20, "stopped on request"));
+            let rest = learner.fit_from(&begin, &table, stopped.states.last(), &mut NoObserver).unwrap();
+            assert_eq!(rest, whole);
+        }
+    }
+    let learner = PseudoLikelihoodEm { iterations: 2, ..PseudoLikelihoodEm::default() };
+    let mut keeper = Keeper { states: Vec::new(), last: usize::MAX };
+    learner.fit(&begin, &table, &mut keeper).unwrap();
+    let other = two_layers(5, 2, 0.1, 0);
+    let error = learner.fit_from(&other, &table, keeper.states.last(), &mut NoObserver).unwrap_err();
+    assert!(error.to_string().contains("parameters"), "{error}");
+}
+
+#[test]
+fn the_same_seed_gives_the_same_bytes_on_one_thread_and_on_two() {
+    let machine = two_layers(10, 4, 0.5, 2);
+    let table = drawn_rows(&machine, 500, 2);
+    let begin = start(&machine, &table, 3, 0).unwrap();
+    for e_step in [EStep::Exact, EStep::SOURCE] {
+        let learner = PseudoLikelihoodEm { e_step, iterations: 8, seed: 5, ..PseudoLikelihoodEm::default() };
+        let on = |threads: usize| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            pool.install(|| learner.fit(&begin, &table, &mut NoObserver).unwrap())
+        };
+        assert_eq!(on(1), on(2));
+        let other = PseudoLikelihoodEm { seed: 6, ..learner };
+        assert_ne!(other.fit(&begin, &table, &mut NoObserver).unwrap().machine, on(1).machine);
+    }
+}
+
+/// The log-likelihood of a row at some iterations.
+struct Heights<'a> {
+    gain: &'a InformationGain<'a>,
+    at: &'a [usize],
+    found: Vec<f64>,
+}
+
+impl Observer for Heights<'_> {
+    fn step(&mut self, step: &Step, machine: &Machine) -> Result<ControlFlow<()>> {
+        if self.at.contains(&step.iteration) {
+            self.found.push(self.gain.value(&self.gain.parameters_of(machine))?);
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+}
+
+/// Figure 3 of the source: 17 visible and 3 hidden units, 100 rows, K = 3, λ = 2.
+#[test]
+fn the_log_likelihood_rises_and_settles_by_a_hundred_steps() {
+    let (clamped, free) = (Eliminate::default(), Enumerate::default());
+    for (seed, e_step) in [(0, EStep::SOURCE), (1, EStep::Auto)] {
+        let machine = two_layers(17, 3, 0.3, seed);
+        let table = drawn_rows(&machine, 100, seed);
+        let begin = start(&machine, &table, seed, 0).unwrap();
+        let phases = Phases { clamped: &clamped, free: &free };
+        let gain = InformationGain::new(phases, &begin, &table, 0.0).unwrap();
+        let learner =
+            PseudoLikelihoodEm { e_step, iterations: 150, tolerance: 0.0, ..PseudoLikelihoodEm::default() };
+        let mut heights = Heights { gain: &gain, at: &[0, 10, 100, 125, 150], found: Vec::new() };
+        let fit = learner.fit(&begin, &table, &mut heights).unwrap();
+        let per_unit: Vec<f64> = heights.found.iter().map(|x| x / 17.0).collect();
+        let truth = gain.value(&gain.parameters_of(&machine)).unwrap() / 17.0;
+        let kept = gain.value(&gain.parameters_of(&fit.machine)).unwrap() / 17.0;
+        assert!(per_unit[1] > per_unit[0] + 0.05, "it rises: {per_unit:?}");
+        // A machine fitted to 100 rows describes them better than the one they were drawn from.
+        assert!(per_unit[2] > truth && kept > truth, "{per_unit:?}, {kept}; the truth has {truth}");
+        assert!((per_unit[4] - per_unit[2]).abs() < 0.01, "it has settled: {per_unit:?}");
+        assert!((per_unit[3] - per_unit[2]).abs() < 0.01, "it has settled: {per_unit:?}");
+    }
+}
+
+#[test]
+fn how_units_were_drawn_is_told() {
+    let (begin, table) = with_gaps();
+    let learner = PseudoLikelihoodEm { iterations: 1, ..PseudoLikelihoodEm::default() };
+    let note = |learner: &PseudoLikelihoodEm, begin: &Machine, table: &Table| {
+        let fit = learner.fit(begin, table, &mut NoObserver).unwrap();
+        (fit.notes.join("; "), fit.pseudo_log_likelihood)
+    };
+    let (exact, height) = note(&learner, &begin, &table);
+    assert!(exact.contains("drawn exactly") && height.is_some(), "{exact}");
+    // Twelve hidden units, all joined: too wide for exact draws by choice of the program.
+    let unit = |k: usize| {
+        let mut unit = Unit::new(format!("u{k}"), 0.0);
+        unit.role = if k < 2 { Role::Visible } else { Role::Hidden };
+        unit
+    };
+    let pairs = (0..14).flat_map(|a| (a + 1..14).map(move |b| (a, b, 0.1)));
+    let wide = Machine::new((0..14).map(unit).collect(), pairs).unwrap();
+    let rows = Table::from_rows(["u0", "u1"], [[1, 1], [-1, 1], [1, 0]]).unwrap();
+    let (chains, height) = note(&learner, &wide, &rows);
+    assert!(chains.contains("Gibbs") && chains.contains("tables of"), "{chains}");
+    assert_eq!(height, None);
+    let (asked, _) = note(&PseudoLikelihoodEm { e_step: EStep::Exact, ..learner }, &wide, &rows);
+    assert!(asked.contains("drawn exactly"), "{asked}");
+}
+
+#[test]
+fn bad_settings_and_tables_are_refused() {
+    let (begin, table) = with_gaps();
+    let fine = PseudoLikelihoodEm { iterations: 1, ..PseudoLikelihoodEm::default() };
+    for bad in [
+        PseudoLikelihoodEm { draws: 0, ..fine },
+        PseudoLikelihoodEm { e_step: EStep::Gibbs { sweeps: 0 }, ..fine },
+        PseudoLikelihoodEm { m_step: MStep::Steps { count: 0, rate: 0.01 }, ..fine },
+        PseudoLikelihoodEm { m_step: MStep::Steps { count: 20, rate: f64::NAN }, ..fine },
+        PseudoLikelihoodEm { m_step: MStep::Damped { reach: 0.0 }, ..fine },
+        PseudoLikelihoodEm { m_step: MStep::Lbfgs { most: 0, tolerance: 1e-6 }, ..fine },
+        PseudoLikelihoodEm { m_step: MStep::Lbfgs { most: 9, tolerance: -1.0 }, ..fine },
+        PseudoLikelihoodEm { l2: f64::INFINITY, ..fine },
+        PseudoLikelihoodEm { tolerance: f64::NAN, ..fine },
+        PseudoLikelihoodEm { iterations: usize::MAX, ..fine },
+    ] {
+        let error = bad.fit(&begin, &table, &mut NoObserver).unwrap_err();
+        assert!(matches!(error, Error::Invalid { .. }), "{bad:?}: {error}");
+    }
+    let many = PseudoLikelihoodEm { draws: 1 << 40, ..fine };
+    let error = many.fit(&begin, &table, &mut NoObserver).unwrap_err();
+    assert!(matches!(error, Error::OverBudget { .. }), "{error}");
+    let small = PseudoLikelihoodEm { budget: Budget(1000), ..fine };
+    assert!(matches!(small.fit(&begin, &table, &mut NoObserver), Err(Error::OverBudget { .. })));
+    let empty = Table::new(table.columns().iter().cloned()).unwrap();
+    assert!(fine.fit(&begin, &empty, &mut NoObserver).is_err());
+    let runs = PseudoLikelihoodEm { m_step: MStep::Steps { count: 50, rate: 1e300 }, ..fine };
+    let error = runs.fit(&begin, &table, &mut NoObserver).unwrap_err();
+    assert!(matches!(error, Error::Numerical { .. }), "{error}");
+}
+
+#[test]
+fn structures_at_the_edge_work() {
+    let fine = PseudoLikelihoodEm { iterations: 30, l2: 0.01, ..PseudoLikelihoodEm::default() };
+    // No edges; a hidden unit by itself; a row of which nothing is known.
+    let mut lonely = Unit::new("h", 0.0);
+    lonely.role = Role::Hidden;
+    let machine = Machine::new(vec![Unit::new("a", 0.3), Unit::new("b", 0.0), lonely], []).unwrap();
+    let table = Table::from_rows(["a", "b"], [[1, 1], [1, -1], [-1, 0], [0, 0]]).unwrap();
+    for e_step in [EStep::Auto, EStep::SOURCE] {
+        let fit = PseudoLikelihoodEm { e_step, ..fine }.fit(&machine, &table, &mut NoObserver).unwrap();
+        assert!(fit.machine.biases().iter().all(|bias| bias.is_finite()));
+    }
+    // Hidden units alone among themselves, with couplings of 0.
+    let grid = Machine::from_graph(topology::chain(4));
+    let mut roles = vec![Role::Hidden; 4];
+    roles[0] = Role::Visible;
+    let grid = grid.with_roles(roles).unwrap();
+    let name = grid.name(0).to_owned();
+    let one = Table::from_rows([name], [[1], [1], [-1]]).unwrap();
+    let fit = fine.fit(&grid, &one, &mut NoObserver).unwrap();
+    assert!(fit.pseudo_log_likelihood.unwrap() > -0.8);
+}
