@@ -66,22 +66,25 @@ impl Averages {
             return None;
         }
         let mut sum = self.open.clone();
-        self.blocks[first..].iter().for_each(|block| add(&mut sum, block));
+        for block in &self.blocks[first..] {
+            add(&mut sum, block);
+        }
         let count = self.length * (self.blocks.len() - first) + self.filled;
-        sum.iter_mut().for_each(|x| *x /= count as f64);
-        Some(sum)
+        Some(sum.into_iter().map(|x| x / count as f64).collect())
     }
 
     /// How fast the average moves: by how much the averages over the two halves of the last half of the iterations differ, as a mean over all parameters, divided by the iterations
     /// from one to the other. `None` while a block is open, or there are too few.
     pub(super) fn speed(&self) -> Option<f64> {
-        if self.filled > 0 || self.blocks.len() < LEAST || self.blocks.len() % 4 != 0 {
+        if self.filled > 0 || self.blocks.len() < LEAST || !self.blocks.len().is_multiple_of(4) {
             return None;
         }
         let quarter = self.blocks.len() / 4;
         let sum = |blocks: &[Vec<f64>]| {
             let mut sum = vec![0.0; self.open.len()];
-            blocks.iter().for_each(|block| add(&mut sum, block));
+            for block in blocks {
+                add(&mut sum, block);
+            }
             sum
         };
         let (former, latter) = (&self.blocks[2 * quarter..3 * quarter], &self.blocks[3 * quarter..]);

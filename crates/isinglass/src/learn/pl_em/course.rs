@@ -81,7 +81,8 @@ impl Course {
             let iteration = self.iteration() + 1;
             let machine = completed.gain().machine_of(&self.parameters)?;
             completed.draw(&machine, iteration)?;
-            let found = learner.m_step.climb(completed.gain(), self.parameters.clone())?;
+            let m_step = if completed.is_random() { learner.m_step } else { learner.m_step.in_full() };
+            let found = m_step.climb(completed.gain(), self.parameters.clone(), iteration)?;
             let moved = mean_change(&self.parameters, &found.parameters);
             self.parameters = found.parameters;
             self.averages.add(&self.parameters);

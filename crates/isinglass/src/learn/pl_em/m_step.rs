@@ -7,6 +7,19 @@ use crate::optimize::{self, Objective, OptimizerSettings};
 use crate::{Error, Result};
 
 /// How an iteration makes the pseudo-likelihood of its completed rows larger.
+///
+/// It should not go far. What the draws of one iteration have by chance is learned as well, and hidden units that copy visible ones raise the pseudo-likelihood of both without describing the data better;
+/// so with maxima in full, and few rows, couplings of hidden units grow from iteration to iteration and the likelihood falls again. Small steps average over the draws of many iterations.
+///
+/// | on the source's machine, J = 0.3, 100 rows | log-likelihood per visible unit after 10, 100, 500 iterations | evaluations an iteration |
+/// |---|---|---|
+/// | [`SOURCE`](MStep::SOURCE) | −0.533, −0.528, −0.517 | 21 |
+/// | [`Damped`](MStep::Damped), τ = 0.2 | −0.534, −0.528, −0.518 | about 7 |
+/// | [`Damped`](MStep::Damped), τ = 1 | −0.528, −0.518, −0.559 | about 7 |
+/// | [`Lbfgs`](MStep::Lbfgs), 100 steps | −0.529, −0.612, −1.071 | about 100 |
+/// | the same with `l2` 0.03 | −0.528, −0.516, −0.516 | about 100 |
+///
+/// (Means of three machines.) Without free units nothing is drawn, and [`Damped`](MStep::Damped) is [`FULL`](MStep::FULL).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum MStep {
     /// Steps along the gradient; the source takes 20 of rate 0.01.
@@ -17,8 +30,9 @@ pub enum MStep {
         rate: f64,
     },
     /// The maximum of `Q − |x − x*|² / 2τ`, where x* are the parameters that rows were completed with: as far as steps along the gradient of any small rate go whose rates add up to τ, for less work and at any scale.
+    /// From iteration 100 on, τ shrinks as one over the iteration, so that parameters come to rest (as in Delyon, Lavielle and Moulines 1999).
     Damped {
-        /// τ, above 0.
+        /// τ of the first 100 iterations, above 0.
         reach: f64,
     },
     /// Steps of L-BFGS, until no component of the gradient is larger than a tolerance.
@@ -45,6 +59,9 @@ pub(super) struct Maximum {
 }
 
 impl MStep {
+    /// All the way up.
+    pub const FULL: Self = Self::Lbfgs { most: 1000, tolerance: 1e-7 };
+
     /// The steps of the source.
     pub const SOURCE: Self = Self::Steps { count: 20, rate: 0.01 };
 
@@ -64,12 +81,21 @@ impl MStep {
         Ok(())
     }
 
-    /// From some parameters up.
-    pub(super) fn climb(self, gain: &PseudoGain, start: Vec<f64>) -> Result<Maximum> {
+    /// Where nothing is drawn there is no noise to be damped.
+    pub(super) fn in_full(self) -> Self {
+        match self {
+            Self::Damped { .. } => Self::FULL,
+            other => other,
+        }
+    }
+
+    /// From some parameters up, in an iteration.
+    pub(super) fn climb(self, gain: &PseudoGain, start: Vec<f64>, iteration: usize) -> Result<Maximum> {
         match self {
             Self::Steps { count, rate } => climb_by_steps(gain, start, count, rate),
             Self::Lbfgs { most, tolerance } => climb_by_lbfgs(gain, start, most, tolerance),
             Self::Damped { reach } => {
+                let reach = reach * (SETTLING / iteration.max(1) as f64).min(1.0);
                 let scale = (1.0 / reach + gain.steepness()).sqrt().recip();
                 let near = Near { gain, center: &start, reach, scale };
                 let begin = vec![0.0; start.len()];
@@ -80,6 +106,9 @@ impl MStep {
         }
     }
 }
+
+/// The iteration from which on damped maxima reach less far.
+const SETTLING: f64 = 100.0;
 
 /// Steps of L-BFGS to a damped maximum: its curvature varies little, and after so many a thousandth of the way is left.
 const STEPS: usize = 5;

@@ -37,8 +37,8 @@ const JUDGED_ROWS: usize = 100;
 /// Missing cells are treated like hidden units. `l2` takes off `λ/2 Σ w²`.
 ///
 /// Every iteration draws anew, so parameters wander about a fixed point and do not stop. What settles is their average over the last half of the iterations: it is the machine
-/// that is kept, and the fit has converged when the averages over the two halves of that half differ by less than the tolerance, as a mean over all parameters (eq. 4.2 for averages).
-/// Without free units there is nothing to draw: one iteration finds the optimum of [`PseudoLikelihood`](super::PseudoLikelihood).
+/// that is kept. The fit has converged when that average moves by less than the tolerance an iteration, as a mean over all parameters (eq. 4.2 for averages); it is measured between the two halves of the last half.
+/// Without free units there is nothing to draw: one iteration finds the optimum of [`PseudoLikelihood`](super::PseudoLikelihood), and a second sees that it is one.
 ///
 /// # Complexity
 /// Linear in the rows, in K and in the edges, for each iteration; with [`EStep::Exact`] also in the tables of the elimination order. *Memory*: two bytes for each unit of each of
@@ -74,7 +74,7 @@ pub struct PseudoLikelihoodEm {
     pub m_step: MStep,
     /// Iterations at most.
     pub iterations: usize,
-    /// Converged when averages of the parameters change by less than this.
+    /// Converged when averages of the parameters move by less than this an iteration.
     pub tolerance: f64,
     /// λ of `λ/2 Σ w²`.
     pub l2: f64,
@@ -91,7 +91,7 @@ impl Default for PseudoLikelihoodEm {
             draws: 3,
             m_step: MStep::default(),
             iterations: 500,
-            tolerance: 0.005,
+            tolerance: 3e-4,
             l2: 0.0,
             seed: 0,
             budget: Budget::default(),

@@ -80,7 +80,7 @@ impl Solver<'_> {
             }
         }
         let gate = Gate::default();
-        pieces.into_par_iter().for_each(|piece| {
+        pieces.par_iter_mut().for_each(|piece| {
             let prepared = &prepared[piece.group];
             let draws = Drawing { machine, batch, prepared, count };
             let mut random = random(piece.number);
@@ -104,7 +104,7 @@ struct Drawing<'a> {
 }
 
 impl Drawing<'_> {
-    fn of<const N: usize>(&self, piece: Piece<'_>, random: &mut ChaCha8Rng)
+    fn of<const N: usize>(&self, piece: &mut Piece<'_>, random: &mut ChaCha8Rng)
     where
         [f64; N]: Rows,
     {
