@@ -25,6 +25,11 @@ impl Trained {
         }
     }
 
+    /// The units that each trained edge joins.
+    pub(super) fn ends(&self) -> impl Iterator<Item = (usize, usize)> {
+        self.edges.iter().map(|&edge| self.start.graph().edges()[edge])
+    }
+
     /// The trained parameters of a machine with this structure.
     pub(super) fn parameters_of(&self, machine: &Machine) -> Vec<f64> {
         let weights = self.edges.iter().map(|&edge| machine.weights()[edge]);

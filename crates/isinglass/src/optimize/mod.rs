@@ -11,6 +11,7 @@ mod line_search;
 pub(crate) mod memory;
 mod momentum;
 mod orthant;
+mod remembered;
 mod secant;
 #[cfg(test)]
 mod tests;
@@ -20,6 +21,7 @@ use std::ops::ControlFlow;
 use self::climb::Climb;
 use self::memory::dot;
 pub(crate) use self::orthant::{Evaluated, Model, maximize_sparse};
+pub(crate) use self::remembered::Remembered;
 use crate::{Error, Result};
 
 /// A function to be made large, value and gradient in one call on plain slices.

@@ -10,7 +10,7 @@ use super::{Climb, Objective, Optimum, Point};
 use crate::Result;
 
 /// Curvature pairs kept.
-const MEMORY: usize = 20;
+pub(super) const MEMORY: usize = 20;
 
 /// Gradients are compared with the largest of this many before: a little patience finds its way round bends.
 const PATIENCE: usize = 5;
@@ -37,7 +37,7 @@ const HALVINGS: usize = 30;
 const HOPE: usize = 200;
 
 /// Pairs of steps and changes of the gradient whose cosine is below this say nothing about curvature.
-const LEAST_CURVATURE: f64 = 1e-8;
+pub(super) const LEAST_CURVATURE: f64 = 1e-8;
 
 pub(super) fn maximize(
     objective: &dyn Objective,

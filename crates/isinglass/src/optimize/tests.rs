@@ -3,7 +3,6 @@
 use std::cell::Cell;
 use std::ops::ControlFlow;
 
-use super::memory::{Memory, Pair};
 use super::*;
 
 const METHODS: [Method; 4] = [
@@ -228,38 +227,10 @@ fn settings_that_make_no_sense_are_named() {
     assert!(OptimizerSettings { method: momentum(1e-9, 0.0), ..Default::default() }.check().is_ok());
 }
 
-/// A quadratic function of whose curvature only what limited memory keeps is known.
-struct Remembered<'a> {
-    quadratic: &'a Quadratic,
-    memory: Memory,
-}
-
-impl Model for Remembered<'_> {
-    type Parts = ();
-
-    fn evaluate(&self, parameters: &[f64]) -> Result<Evaluated<()>> {
-        let (value, gradient) = self.quadratic.at(parameters);
-        Ok(Evaluated { value, gradient, parts: () })
-    }
-
-    fn begin(&mut self, _here: &Evaluated<()>) {
-        self.memory.clear();
-    }
-
-    fn newton_step(&self, slope: &[f64], is_free: &[bool]) -> Vec<f64> {
-        let step = self.memory.scaled_step(slope);
-        step.into_iter().zip(is_free).map(|(x, &free)| if free { x } else { 0.0 }).collect()
-    }
-
-    fn learn(&mut self, step: &[f64], before: &Evaluated<()>, after: &Evaluated<()>) {
-        self.memory.learn(Pair::new(step.to_vec(), &before.gradient, &after.gradient), 1e-8);
-    }
-}
-
 #[test]
 fn with_kinks_the_conditions_of_an_optimum_hold_and_zeros_are_exact() {
     let quadratic = Quadratic::ill_conditioned(30);
-    let model = || Remembered { quadratic: &quadratic, memory: Memory::new(20) };
+    let model = || Remembered::new(&quadratic);
     let settings = OptimizerSettings { tolerance: 1e-9, ..OptimizerSettings::default() };
     let mut heights = Vec::new();
     let mut watch = |_: usize, _: &[f64], value: f64, _: f64| {

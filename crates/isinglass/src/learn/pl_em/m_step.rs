@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use crate::learn::PseudoGain;
-use crate::optimize::{self, Objective, OptimizerSettings};
+use crate::optimize::{self, Objective, OptimizerSettings, Remembered};
 use crate::{Error, Result};
 
 /// How an iteration makes the pseudo-likelihood of its completed rows larger.
@@ -154,7 +154,8 @@ fn climb_by_lbfgs(
         }
         Ok(ControlFlow::Continue(()))
     };
-    let found = optimize::maximize_sparse(objective, &free, start, &settings, &mut watch)?;
+    let found =
+        optimize::maximize_sparse(&mut Remembered::new(objective), &free, start, &settings, &mut watch)?;
     Ok(Maximum { parameters: found.parameters, value, slope })
 }
 

@@ -172,7 +172,7 @@ impl PseudoGain {
     /// About the largest curvature, where units follow each other closely: the largest number of parameters at a unit, divided by T².
     pub(in crate::learn) fn steepness(&self) -> f64 {
         let mut parameters = vec![1u32; self.units];
-        for &(a, b) in &self.ends {
+        for (a, b) in self.trained.ends() {
             parameters[a] += 1;
             parameters[b] += 1;
         }
@@ -182,6 +182,11 @@ impl PseudoGain {
     /// The number of trained biases.
     pub(in crate::learn) fn biases(&self) -> usize {
         self.trained.biases.len()
+    }
+
+    /// The average pseudo-log-likelihood of a row, without the penalty.
+    pub(in crate::learn) fn average(&self, parameters: &[f64]) -> f64 {
+        self.sums(parameters, false).value
     }
 
     /// The units that are modelled.
