@@ -107,8 +107,8 @@ pub(crate) struct EngineOptions {
     /// variational, max-product: sweeps at most [default: 10000, max-product 300; steps of structured and trw: 1000]
     #[arg(long, value_name = "N", help_heading = "Engine", value_parser = at_least::<1>)]
     max_sweeps: Option<usize>,
-    /// gibbs: kept states of each chain [default: 1000]
-    #[arg(long, value_name = "N", help_heading = "Engine", value_parser = at_least::<4>)]
+    /// gibbs: kept states of each chain [default: 1000]; fit by pl-em: draws for each row [default: 3]
+    #[arg(long, value_name = "N", help_heading = "Engine", value_parser = at_least::<1>)]
     samples: Option<usize>,
     /// gibbs: sweeps before the first kept state [default: 1000]
     #[arg(long, value_name = "N", help_heading = "Engine")]

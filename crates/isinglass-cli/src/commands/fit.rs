@@ -11,7 +11,7 @@ use isinglass::learn::{
     Factorized, Fit, InformationGain, Learner, Likelihood, NoObserver, Observer, OptimizerSettings, Phases,
     PseudoLikelihood, Remedy, Restarted, Restarts, most_free,
 };
-use isinglass::{Budget, Engine, Evidence, Machine, Table};
+use isinglass::{Budget, Engine, Evidence, Machine, Role, Table};
 use isinglass_files::{Output, model_format, read_model, write_model, write_network, write_numbers};
 use serde_json::json;
 
@@ -271,6 +271,10 @@ impl Args {
             }
             LearnerName::ClosedForm => self.fit_in_closed_form(start, table, common),
             LearnerName::PseudoLikelihood => self.fit_by_pseudo_likelihood(start, table, common),
+            LearnerName::PlEm => {
+                let learner = self.pl_em(common);
+                self.fit_without_engine(&learner, learner.iterations, (start, table), common)
+            }
             LearnerName::ContrastiveDivergence => {
                 let learner = self.contrastive_divergence(common);
                 self.fit_without_engine(&learner, learner.epochs, (start, table), common)
@@ -350,9 +354,21 @@ impl Args {
                     other
                 }
             },
+            LearnerName::PseudoLikelihood if clamped.free_count() > 0 && !self.sparse.is_asked() => {
+                self.turn_to_draws(start, common)
+            }
             named => named,
         };
         Ok(learner)
+    }
+
+    /// Pseudo-likelihood of rows with gaps is what pl-em learns by; hidden units have to be asked for.
+    fn turn_to_draws(&self, start: &Machine, common: &Common) -> LearnerName {
+        if start.with_role(Role::Hidden).next().is_some() {
+            return LearnerName::PseudoLikelihood;
+        }
+        common.note("learner: pl-em, since the table has missing cells");
+        LearnerName::PlEm
     }
 
     /// Fit from one start, or from several of which the best is kept.

@@ -90,6 +90,7 @@ impl Args {
             return Err(Usage("--component-history belongs to --engine mixture".into()));
         }
         self.sparse.check()?;
+        self.draws.check()?;
         self.closed_form.check()?;
         self.optimizer.check(self.learner)
     }

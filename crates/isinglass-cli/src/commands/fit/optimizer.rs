@@ -94,11 +94,6 @@ impl OptimizerOptions {
         }
     }
 
-    /// The optimiser, as the user said it.
-    pub(super) fn is_named(&self) -> bool {
-        self.optimizer.is_some()
-    }
-
     pub(super) fn iterations(&self, usual: usize) -> usize {
         self.iterations.unwrap_or(usual)
     }
