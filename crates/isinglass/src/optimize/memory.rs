@@ -79,7 +79,9 @@ impl Memory {
         self.newton_step(gradient.to_vec(), |direction| {
             if let Some(last) = self.last() {
                 let scale = last.product / dot(&last.fall, &last.fall);
-                direction.iter_mut().for_each(|d| *d *= scale);
+                for d in direction.iter_mut() {
+                    *d *= scale;
+                }
             }
         })
     }
