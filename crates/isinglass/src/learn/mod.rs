@@ -2,8 +2,9 @@
 //!
 //! A [`Learner`] takes a machine (its structure, and a start) and a table, and gives a [`Fit`]. Learners know engines only through
 //! the trait [`Engine`](crate::Engine), and optimisers only through the seam in `optimize`. [`chow_liu()`] finds a structure in the
-//! table itself, [`Restarts`] fits from several starts.
+//! table itself, [`Restarts`] fits from several starts, [`Bootstrap`] tells how sure the numbers are.
 
+mod bootstrap;
 mod chow_liu;
 mod closed_form;
 mod conditionals;
@@ -23,6 +24,7 @@ mod trained;
 use std::ops::ControlFlow;
 
 pub use crate::optimize::{Method, Objective, OptimizerSettings};
+pub use bootstrap::{Bootstrap, Bootstrapped, Interval, Progress};
 pub use chow_liu::chow_liu;
 pub use closed_form::{ClosedForm, ClosedFormFit, Remedy, Singular};
 pub(crate) use conditionals::Conditionals;

@@ -32,6 +32,8 @@ pub enum Purpose {
     AnnealedRun = 10,
     /// Which couplings a variational engine keeps.
     KeptCouplings = 11,
+    /// Rows drawn with replacement.
+    Resample = 12,
     /// Hidden units and missing cells of a table, drawn anew at every iteration of a fit.
     FreeUnits = 13,
     /// In which order contrastive divergence goes through rows.
