@@ -91,7 +91,7 @@ impl Default for PseudoLikelihoodEm {
             draws: 3,
             m_step: MStep::default(),
             iterations: 500,
-            tolerance: 3e-4,
+            tolerance: 5e-4,
             l2: 0.0,
             seed: 0,
             budget: Budget::default(),
