@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use isinglass::learn::{
     Bootstrap, Bootstrapped, Factorized, Fit, Learner, NoObserver, Observer, OptimizerSettings,
-    PseudoLikelihood,
+    PseudoLikelihood, State,
 };
 use isinglass::{Budget, Enumerate, Error, Evidence, Machine, Sampler, Table, topology};
 
@@ -112,7 +112,13 @@ fn weights_that_are_not_whole_keep_their_sum_and_the_number_of_rows() {
         fn name(&self) -> &'static str {
             "sums"
         }
-        fn fit(&self, start: &Machine, table: &Table, observer: &mut dyn Observer) -> isinglass::Result<Fit> {
+        fn fit_from(
+            &self,
+            start: &Machine,
+            table: &Table,
+            _from: Option<&State>,
+            observer: &mut dyn Observer,
+        ) -> isinglass::Result<Fit> {
             assert!((table.total_weight() - 7.5).abs() < 1e-12);
             for row in 0..table.distinct_rows() {
                 let count = table.weight(row) / 7.5 * 3.0;
@@ -140,7 +146,13 @@ impl Learner for Moody {
         "moody"
     }
 
-    fn fit(&self, start: &Machine, table: &Table, observer: &mut dyn Observer) -> isinglass::Result<Fit> {
+    fn fit_from(
+        &self,
+        start: &Machine,
+        table: &Table,
+        _from: Option<&State>,
+        observer: &mut dyn Observer,
+    ) -> isinglass::Result<Fit> {
         let up = table.means()[0].unwrap();
         if up > 0.3 {
             return Err(Error::Numerical { method: "moody", problem: "too high".into() });

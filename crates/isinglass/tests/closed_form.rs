@@ -476,7 +476,7 @@ fn what_has_no_closed_form_is_refused() {
     let input = full(2).with_roles(vec![Role::Visible, Role::Input]).unwrap();
     assert!(message(input, ClosedForm::default()).contains("given input units: "));
     let small = ClosedForm { budget: Budget(100), ..ClosedForm::default() };
-    assert!(message(full(2), small).contains("12 matrices of 2 × 2 units"));
+    assert!(message(full(2), small).contains("14 matrices of 2 × 2 units"));
     let endless = ClosedForm { tolerance: 0.0, ..ClosedForm::default() };
     assert_eq!(message(full(2), endless), "tolerance: found 0, expected a finite number above 0");
     let mut weightless = Table::new(names(2)).unwrap();

@@ -191,6 +191,7 @@ fn estimates_say_so_and_come_near() {
 }
 
 /// An engine whose log Z is a bound.
+#[derive(Debug)]
 struct Bounded;
 
 impl Engine for Bounded {

@@ -381,6 +381,7 @@ fn an_engine_without_log_z_is_refused_with_a_reason() {
 }
 
 /// An engine whose log Z is a little too low, and says so.
+#[derive(Debug)]
 struct TooLow;
 
 impl Engine for TooLow {

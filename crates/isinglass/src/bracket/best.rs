@@ -45,6 +45,7 @@ impl Side {
 }
 
 /// The engines of a side as one engine, which has log Z and nothing else for a batch.
+#[derive(Debug)]
 pub(super) struct Best<'a> {
     pub(super) side: Side,
     pub(super) engines: &'a [Arc<dyn Engine>],

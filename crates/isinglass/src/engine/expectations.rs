@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 use super::Budget;
 use crate::{Error, Graph, Machine, Result};
 
@@ -14,7 +16,7 @@ use crate::{Error, Graph, Machine, Result};
 /// assert_eq!(Guarantee::Exact.and(Guarantee::Estimate), Guarantee::Estimate);
 /// assert_eq!(Guarantee::LowerBound.and(Guarantee::UpperBound), Guarantee::Approximation);
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Guarantee {
     /// Right up to rounding.
     Exact,
@@ -203,7 +205,7 @@ pub struct StandardErrors {
 }
 
 /// How a computation went.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Diagnostics {
     /// Whether the method reached what it aims at: a fixed point, well-mixed chains, weights carried by many runs. Direct methods always do.
     pub converged: bool,
@@ -257,7 +259,7 @@ impl Diagnostics {
 }
 
 /// How the search for a fixed point went; of several rows, the worst of each.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Iteration {
     /// Sweeps, all temperatures together, of the start that was kept.
     pub sweeps: usize,
@@ -283,7 +285,7 @@ impl Iteration {
 }
 
 /// How well Markov chains mixed.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Mixing {
     /// The number of chains.
     pub chains: usize,
@@ -296,7 +298,7 @@ pub struct Mixing {
 }
 
 /// How even the weights of independent runs are; of several rows, those of the worst.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Importance {
     /// The number of runs.
     pub runs: usize,

@@ -32,6 +32,8 @@ pub use variational::{
     StructuredSettings, Tap, Trw, TrwSettings, VariationalSettings,
 };
 
+use std::fmt;
+
 use crate::search::ModeFinder;
 use crate::{Evidence, Machine, Result};
 
@@ -41,6 +43,9 @@ pub(crate) const WITH_LOG_Z: &str = "all engines but gibbs have it";
 /// A way to compute expectations of a machine.
 ///
 /// The batched form is the fast path for many rows, not a loop over the single one.
+///
+/// The same machine and evidence give the same bits every time, whatever was asked before; what else an answer depends on (settings, seeds) is to be
+/// seen in the engine's `Debug`, by which fits that are gone on with know it again.
 ///
 /// # Example
 /// Any engine can stand where one is asked for:
@@ -57,7 +62,7 @@ pub(crate) const WITH_LOG_Z: &str = "all engines but gibbs have it";
 /// assert!(m > 0.1f64.tanh() && m < 1.0);
 /// # Ok::<(), isinglass::Error>(())
 /// ```
-pub trait Engine: Send + Sync {
+pub trait Engine: fmt::Debug + Send + Sync {
     /// The name by which users choose the engine.
     fn name(&self) -> &'static str;
 

@@ -1,6 +1,7 @@
 //! Independent units: the baseline that every machine with couplings must beat.
 
 use super::notes::about_columns;
+use super::origin::Origin;
 use super::{Fit, Learner, Observer, State, Step};
 use crate::engine::{Diagnostics, Guarantee};
 use crate::numeric::stable::log_cosh;
@@ -10,6 +11,8 @@ use crate::{Error, Graph, Machine, Result, Role, Table};
 ///
 /// A column with one value only has no finite maximum; it gets the bias that half a row more of each value would give, and the fit
 /// says so.
+///
+/// It is found at once: a fit that goes on from a state is made again.
 ///
 /// # Example
 /// ```
@@ -34,10 +37,12 @@ impl Learner for Factorized {
         &self,
         start: &Machine,
         table: &Table,
-        _from: Option<&State>,
+        from: Option<&State>,
         observer: &mut dyn Observer,
     ) -> Result<Fit> {
         table.positions_in(start)?;
+        let origin = Origin::new(self.name(), start, table, []);
+        from.map(|state| origin.read::<()>(state)).transpose()?;
         let total = table.total_weight();
         if total <= 0.0 {
             return Err(Error::invalid("table", "the rows have no weight"));
@@ -72,8 +77,11 @@ impl Learner for Factorized {
             .with_temperature(start.temperature())?
             .with_parameters(Vec::new(), biases)?;
         let step = Step { iteration: 0, objective: log_likelihood, gradient_norm: 0.0 };
-        // The answer is complete; whether the observer would stop here makes no difference.
-        let _ = observer.step(&step, &machine)?;
+        if from.is_none() {
+            // The answer is complete; whether the observer would stop here makes no difference.
+            let _ = observer.step(&step, &machine)?;
+            observer.state(&step, &|| origin.state(&()))?;
+        }
         Ok(Fit {
             machine,
             history: vec![step],

@@ -1,9 +1,11 @@
 //! Which of the machines seen during a fit is the best, where the objective itself is approximate.
 
+use serde::{Deserialize, Serialize};
+
 use super::Phases;
 use crate::engine::Engine;
 use crate::score::pseudo_log_likelihood;
-use crate::{Machine, Result, Role, Table};
+use crate::{Error, Machine, Result, Role, Table};
 
 /// Rows by which machines are judged: where every cell is observed, and where the engine must sum over some.
 const COMPLETE_ROWS: usize = 2000;
@@ -50,6 +52,7 @@ pub(super) struct Judge<'a> {
 }
 
 /// A machine that was seen.
+#[derive(Clone, Serialize, Deserialize)]
 pub(super) struct Candidate {
     pub(super) iteration: usize,
     pub(super) parameters: Vec<f64>,
@@ -72,6 +75,21 @@ impl<'a> Judge<'a> {
         Ok(Some(Self { engine: phases.clamped, rows, pause, best: None }))
     }
 
+    /// The best machine so far: all that a judge remembers.
+    pub(super) fn best(&self) -> Option<&Candidate> {
+        self.best.as_ref()
+    }
+
+    /// Go on with what another judge of the same rows remembers.
+    ///
+    /// # Errors
+    /// A machine that does not have so many parameters.
+    pub(super) fn remember(&mut self, best: &Candidate, parameters: usize) -> Result<()> {
+        Error::check_length("parameters of the state's best machine", best.parameters.len(), parameters)?;
+        self.best = Some(best.clone());
+        Ok(())
+    }
+
     /// Look at the machine of an iteration, if it is its turn.
     pub(super) fn hear(&mut self, iteration: usize, parameters: &[f64], machine: &Machine) -> Result<()> {
         if iteration.is_multiple_of(self.pause) {
@@ -90,7 +108,9 @@ impl<'a> Judge<'a> {
 
     /// Whether no machine has been better for so many iterations that there is little hope of one.
     pub(super) fn has_lost_hope(&self, iteration: usize) -> bool {
-        self.best.as_ref().is_some_and(|best| iteration - best.iteration >= HOPE.max(10 * self.pause))
+        self.best
+            .as_ref()
+            .is_some_and(|best| iteration.saturating_sub(best.iteration) >= HOPE.max(10 * self.pause))
     }
 
     /// What is kept of a fit that ended at a machine: that machine where it converged, otherwise the best of those looked at.

@@ -11,13 +11,18 @@
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 
-use super::judge::Judge;
+use super::journal::{Journal, Resumed};
+use super::judge::{Candidate, Judge};
 use super::notes::{about_likelihood, about_swings};
+use super::origin::Origin;
 use super::trained::Trained;
 use super::{Fit, Learner, Observer, State, Step};
 use crate::engine::{Ask, Batch, Diagnostics, Engine, Group, Guarantee, Statistics, WITH_LOG_Z};
-use crate::optimize::{self, Method, Objective, OptimizerSettings};
+use crate::optimize::{self, Method, Objective, OptimizerSettings, Start};
 use crate::{Error, Evidence, Machine, Result, Role, Spin, Table};
+
+/// The name by which users choose the learner.
+const NAME: &str = "likelihood";
 
 /// Which engine computes which phase of the gradient.
 #[derive(Clone, Copy)]
@@ -80,18 +85,28 @@ impl<'a> Likelihood<'a> {
         self.settings = settings;
         self
     }
+
+    fn origin<'o>(&self, start: &'o Machine, table: &'o Table) -> Origin<'o> {
+        let settings = [
+            ("l2", format!("{:?}", self.l2)),
+            ("optimizer", format!("{:?}", self.settings.method)),
+            ("engine", format!("{:?}", self.phases.free)),
+            ("clamped engine", format!("{:?}", self.phases.clamped)),
+        ];
+        Origin::new(NAME, start, table, settings)
+    }
 }
 
 impl Learner for Likelihood<'_> {
     fn name(&self) -> &'static str {
-        "likelihood"
+        NAME
     }
 
     fn fit_from(
         &self,
         start: &Machine,
         table: &Table,
-        _from: Option<&State>,
+        from: Option<&State>,
         observer: &mut dyn Observer,
     ) -> Result<Fit> {
         if !(self.l2.is_finite() && self.l2 >= 0.0) {
@@ -100,26 +115,29 @@ impl Learner for Likelihood<'_> {
         }
         let gain = InformationGain::new(self.phases, start, table, self.l2)?;
         let mut judge = Judge::new(self.phases, start, table)?;
-        let mut history: Vec<Step> = Vec::new();
+        let parameters = gain.parameters_of(start);
+        let (mut journal, resumed) = Journal::open(self.origin(start, table), &self.settings, from)?;
+        let resumed: Option<Resumed<Option<Candidate>>> = resumed;
+        if let (Some(judge), Some(Resumed { more: Some(best), .. })) = (&mut judge, &resumed) {
+            judge.remember(best, parameters.len())?;
+        }
+        let begin = Start { parameters, from: resumed.as_ref().map(|resumed| &resumed.climb) };
         let mut hopeless = false;
-        let mut found = optimize::maximize(
-            &gain,
-            gain.parameters_of(start),
-            &self.settings,
-            &mut |iteration, parameters, objective, gradient_norm| {
-                let step = Step { iteration, objective, gradient_norm };
-                let machine = gain.machine_of(parameters)?;
-                if let Some(judge) = &mut judge {
-                    judge.hear(iteration, parameters, &machine)?;
-                    // Steps of a fixed rate are made to be watched: whoever asks for them gets all of them.
-                    let watched = matches!(self.settings.method, Method::Momentum { .. });
-                    hopeless = !watched && judge.has_lost_hope(iteration);
+        let mut found = optimize::maximize(&gain, begin, &self.settings, &mut |visit| {
+            let machine = gain.machine_of(visit.parameters)?;
+            if let Some(judge) = &mut judge {
+                if !visit.again {
+                    judge.hear(visit.iteration, visit.parameters, &machine)?;
                 }
-                history.push(step);
-                let flow = observer.step(&step, &machine)?;
-                Ok(if hopeless { ControlFlow::Break(()) } else { flow })
-            },
-        )?;
+                // Steps of a fixed rate are made to be watched: whoever asks for them gets all of them.
+                let watched = matches!(self.settings.method, Method::Momentum { .. });
+                hopeless = !watched && judge.has_lost_hope(visit.iteration);
+            }
+            let best = judge.as_ref().and_then(Judge::best);
+            let flow = journal.tell(visit, &machine, &best, observer)?;
+            Ok(if hopeless { ControlFlow::Break(()) } else { flow })
+        })?;
+        let history = journal.history;
         if hopeless && !found.converged {
             found.stopped = "the pseudo-likelihood has stopped rising, and the gradient is not small".into();
         }

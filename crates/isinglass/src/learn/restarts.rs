@@ -2,7 +2,11 @@
 
 use std::ops::ControlFlow;
 
-use super::{Fit, Learner, Observer, Step, start};
+use serde::{Deserialize, Serialize};
+
+use super::kept_fit::KeptFit;
+use super::origin::Origin;
+use super::{Fit, Learner, Observer, State, Step, start};
 use crate::{Error, Machine, Result, Role, Table};
 
 /// Fits from several random starts and keeps the best, by [`Fit::quality`].
@@ -58,39 +62,63 @@ impl Restarts {
         table: &Table,
         observer: &mut dyn Observer,
     ) -> Result<Restarted> {
+        self.fit_from(learner, structure, table, None, observer)
+    }
+
+    /// The same, or go on from a state that an observer took, as [`Learner::fit_from`] does. The observer is told first of the restart that is gone on with.
+    ///
+    /// # Errors
+    /// Those of [`fit`](Self::fit); a state of another learner, structure, table or seed, or of a restart beyond the count. The count itself may be another.
+    pub fn fit_from(
+        &self,
+        learner: &dyn Learner,
+        structure: &Machine,
+        table: &Table,
+        from: Option<&State>,
+        observer: &mut dyn Observer,
+    ) -> Result<Restarted> {
         if self.count == 0 {
             return Err(Error::invalid("restarts", "found 0, expected at least 1"));
         }
         let hidden = structure.with_role(Role::Hidden).next().is_some();
         let count = if hidden { self.count } else { 1 };
-        let mut stoppable = Stoppable { inner: observer, stopped: false };
-        let mut objectives = Vec::new();
-        let mut failed = Vec::new();
-        let mut best: Option<(f64, usize, Fit)> = None;
-        for restart in 0..count {
-            stoppable.restart(restart, count);
-            let begin = start(structure, table, self.seed, restart as u64)?;
-            let fit = match learner.fit(&begin, table, &mut stoppable) {
-                // A start from which the numbers run away takes nothing from the others.
-                Err(Error::Numerical { problem, .. }) if best.is_some() => {
-                    failed.push(format!("restart {} of {count} failed: {problem}", restart + 1));
-                    objectives.push(f64::NEG_INFINITY);
-                    continue;
-                }
-                result => result?,
-            };
-            let objective = fit.quality();
-            objectives.push(objective);
-            if best.as_ref().is_none_or(|&(highest, ..)| objective > highest) {
-                best = Some((objective, restart, fit));
+        let origin = Origin::new("restarts", structure, table, [("seed", self.seed.to_string())]);
+        let mut so_far = SoFar::default();
+        let mut inner: Option<State> = None;
+        if let Some(state) = from {
+            let (kept, of_learner): (Kept, State) = origin.read(state)?;
+            so_far = kept.so_far(structure)?;
+            if so_far.objectives.len() >= count {
+                let restart = so_far.objectives.len() + 1;
+                let problem = format!("it is of restart {restart}, beyond the {count} that are to be made");
+                return Err(Error::invalid("state", problem));
             }
-            if stoppable.stopped {
-                break;
+            inner = Some(of_learner);
+        }
+        let mut stopped = false;
+        while so_far.objectives.len() < count && !stopped {
+            let restart = so_far.objectives.len();
+            observer.restart(restart, count);
+            let begin = start(structure, table, self.seed, restart as u64)?;
+            let mut told = Told { inner: &mut *observer, stopped: false, origin: &origin, so_far: &so_far };
+            let fit = learner.fit_from(&begin, table, inner.take().as_ref(), &mut told);
+            stopped = told.stopped;
+            match fit {
+                // A start from which the numbers run away takes nothing from the others.
+                Err(Error::Numerical { problem, .. }) if so_far.best.is_some() => {
+                    so_far.failed.push((restart, problem));
+                    so_far.objectives.push(f64::NEG_INFINITY);
+                    stopped = false;
+                }
+                fit => so_far.add(fit?),
             }
         }
+        let SoFar { objectives, failed, best } = so_far;
         // The count is at least 1, and the first fit is always kept.
-        let (_, best, mut fit) = best.expect("at least one start was made");
-        fit.notes.extend(failed);
+        let (best, mut fit) = best.expect("at least one start was made");
+        let failed = failed.into_iter();
+        fit.notes
+            .extend(failed.map(|(k, problem)| format!("restart {} of {count} failed: {problem}", k + 1)));
         if objectives.len() < count {
             fit.notes.push(format!("stopped on request in restart {} of {count}", objectives.len()));
         }
@@ -104,17 +132,68 @@ impl Restarts {
     }
 }
 
-/// Passes everything on, and remembers whether the observer wanted to stop.
-struct Stoppable<'a> {
-    inner: &'a mut dyn Observer,
-    stopped: bool,
+/// What the restarts gave that have ended.
+#[derive(Default)]
+struct SoFar {
+    /// One for each.
+    objectives: Vec<f64>,
+    /// Those without a result, and why.
+    failed: Vec<(usize, String)>,
+    /// The best of them, and its number.
+    best: Option<(usize, Fit)>,
 }
 
-impl Observer for Stoppable<'_> {
+impl SoFar {
+    fn add(&mut self, fit: Fit) {
+        let objective = fit.quality();
+        if self.best.as_ref().is_none_or(|&(best, _)| objective > self.objectives[best]) {
+            self.best = Some((self.objectives.len(), fit));
+        }
+        self.objectives.push(objective);
+    }
+}
+
+/// The same, as it is kept in a state.
+#[derive(Serialize, Deserialize)]
+struct Kept {
+    objectives: Vec<f64>,
+    failed: Vec<(usize, String)>,
+    best: Option<(usize, KeptFit)>,
+}
+
+impl Kept {
+    fn of(so_far: &SoFar) -> Self {
+        let best = so_far.best.as_ref().map(|(restart, fit)| (*restart, KeptFit::of(fit)));
+        Self { objectives: so_far.objectives.clone(), failed: so_far.failed.clone(), best }
+    }
+
+    fn so_far(self, structure: &Machine) -> Result<SoFar> {
+        let Self { objectives, failed, best } = self;
+        if best.as_ref().map_or(!objectives.is_empty(), |(restart, _)| *restart >= objectives.len()) {
+            return Err(Error::invalid("state", "its best restart is none of those that were made"));
+        }
+        let best = best.map(|(restart, fit)| Ok((restart, fit.fit(structure)?))).transpose()?;
+        Ok(SoFar { objectives, failed, best })
+    }
+}
+
+/// Passes everything on, puts what the restarts before gave into each state, and remembers whether the observer wanted to stop.
+struct Told<'a> {
+    inner: &'a mut dyn Observer,
+    stopped: bool,
+    origin: &'a Origin<'a>,
+    so_far: &'a SoFar,
+}
+
+impl Observer for Told<'_> {
     fn step(&mut self, step: &Step, machine: &Machine) -> Result<ControlFlow<()>> {
         let flow = self.inner.step(step, machine)?;
         self.stopped |= flow == ControlFlow::Break(());
         Ok(flow)
+    }
+
+    fn state(&mut self, step: &Step, take: &dyn Fn() -> Result<State>) -> Result<()> {
+        self.inner.state(step, &|| self.origin.state(&(Kept::of(self.so_far), take()?)))
     }
 
     fn restart(&mut self, restart: usize, count: usize) {

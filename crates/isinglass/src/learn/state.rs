@@ -9,6 +9,40 @@ use crate::{Error, Result};
 ///
 /// An [`Observer`](super::Observer) takes it, [`Learner::fit_from`](super::Learner::fit_from) goes on from it, and what comes out has the same bits as if the fit had never
 /// stopped. What is inside is the learner's own affair; random streams are chosen by iteration and row, so that no generator needs to be kept.
+/// A state belongs to its start, table, learner and settings, and is refused elsewhere; more iterations or a smaller tolerance may be asked for. With `serde` it
+/// can be kept in a file. It is as large as some 40 copies of the parameters, and the history.
+///
+/// # Example
+/// ```
+/// use std::ops::ControlFlow;
+/// use isinglass::{Enumerate, Machine, Result, Table, topology};
+/// use isinglass::learn::{Learner, Likelihood, NoObserver, Observer, State, Step};
+///
+/// /// Stops after two iterations, and keeps the state there.
+/// #[derive(Default)]
+/// struct Two(Option<State>);
+///
+/// impl Observer for Two {
+///     fn step(&mut self, step: &Step, _: &Machine) -> Result<ControlFlow<()>> {
+///         Ok(if step.iteration < 2 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
+///     }
+///
+///     fn state(&mut self, _: &Step, take: &dyn Fn() -> Result<State>) -> Result<()> {
+///         self.0 = Some(take()?);
+///         Ok(())
+///     }
+/// }
+///
+/// let table = Table::from_rows(["a", "b"], [[1, 1], [1, 1], [-1, -1], [1, -1], [-1, 1], [1, 1]])?;
+/// let start = Machine::from_graph(topology::full(2)).with_names(["a", "b"])?;
+/// let engine = Enumerate::default();
+/// let learner = Likelihood::new(&engine);
+/// let mut two = Two::default();
+/// assert_eq!(learner.fit(&start, &table, &mut two)?.iterations(), 2);
+/// let resumed = learner.fit_from(&start, &table, two.0.as_ref(), &mut NoObserver)?;
+/// assert_eq!(resumed, learner.fit(&start, &table, &mut NoObserver)?);
+/// # Ok::<(), isinglass::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct State {
     learner: String,
@@ -27,12 +61,29 @@ impl State {
     /// # Errors
     /// [`Error::Invalid`] for a state of another learner, or one that was damaged.
     pub(crate) fn read<T: DeserializeOwned>(&self, learner: &'static str) -> Result<T> {
-        if self.learner != learner {
-            let problem =
-                format!("found the state of the learner {}, expected one of {learner}", self.learner);
-            return Err(Error::invalid("state", problem));
+        self.check(learner)?;
+        match postcard::take_from_bytes(&self.bytes) {
+            Ok((kept, [])) => Ok(kept),
+            Ok(_) => Err(broken(learner, &postcard::Error::DeserializeBadEncoding)),
+            Err(error) => Err(broken(learner, &error)),
         }
-        postcard::from_bytes(&self.bytes).map_err(|error| broken(learner, &error))
+    }
+
+    /// The first part of what the learner had put in.
+    ///
+    /// # Errors
+    /// As for [`read`](Self::read).
+    pub(crate) fn head<T: DeserializeOwned>(&self, learner: &'static str) -> Result<T> {
+        self.check(learner)?;
+        postcard::take_from_bytes(&self.bytes).map(|(head, _)| head).map_err(|error| broken(learner, &error))
+    }
+
+    fn check(&self, learner: &'static str) -> Result<()> {
+        if self.learner == learner {
+            return Ok(());
+        }
+        let problem = format!("found the state of the learner {}, expected one of {learner}", self.learner);
+        Err(Error::invalid("state", problem))
     }
 
     /// The learner whose state it is.

@@ -25,6 +25,16 @@ impl Matrix {
         Self(Mat::identity(size, size))
     }
 
+    /// A square matrix of its elements, column by column.
+    pub(crate) fn of_numbers(size: usize, numbers: &[f64]) -> Self {
+        Self(Mat::from_fn(size, size, |row, column| numbers[column * size + row]))
+    }
+
+    /// The elements, column by column.
+    pub(crate) fn numbers(&self) -> Vec<f64> {
+        (0..self.size()).flat_map(|column| self.column(column)).copied().collect()
+    }
+
     /// The number of rows, and of columns.
     pub(crate) fn size(&self) -> usize {
         self.0.nrows()

@@ -3,6 +3,9 @@
 //! Our own, since each search must begin with the step that the last one suggests: where the maximum lies at infinity (a column with one value,
 //! say) steps grow without bound, and searches that always begin with the same step do not get there.
 
+use serde::{Deserialize, Serialize};
+
+use super::climb::{Start, Way};
 use super::line_search::search;
 use super::{Climb, Objective, Optimum, Point, dot};
 use crate::Result;
@@ -13,36 +16,70 @@ const LEAST_COSINE: f64 = 0.01;
 /// By how much at most a line search begins beyond the step that the last one suggests.
 const GROWTH: f64 = 10.0;
 
+/// The share of the slope that may be left after a line search; small, since conjugate directions rest on nearly exact searches.
+const FLAT: f64 = 0.1;
+
+/// Where it stands, and where it goes from there.
+#[derive(Serialize, Deserialize)]
+struct Conjugate {
+    here: Point,
+    direction: Vec<f64>,
+    /// Whether the direction is that of the gradient.
+    steepest: bool,
+    /// With what step the line search begins.
+    step: f64,
+}
+
+impl Way for Conjugate {
+    fn fits(&self, size: usize) -> bool {
+        self.here.fits(size) && self.direction.len() == size
+    }
+}
+
 pub(super) fn maximize(
     objective: &dyn Objective,
-    start: Vec<f64>,
+    start: Start<'_>,
     mut climb: Climb<'_, '_>,
 ) -> Result<Optimum> {
-    let mut here = Point::start(objective, start)?;
-    if let Some(stopped) = climb.visit(0, &here.parameters, here.value, &here.gradient)? {
-        return Ok(climb.end(stopped));
-    }
-    let mut direction = here.gradient.clone();
-    let mut steepest = true;
-    // At first no parameter moves by more than 1, which is much for a coupling.
-    let fresh = |gradient: &[f64]| 1.0 / gradient.iter().fold(1.0, |most: f64, g| most.max(g.abs()));
-    let mut step = fresh(&here.gradient);
-    let mut iteration = 0;
+    let mut way = climb.begin(start, |parameters| {
+        let here = Point::start(objective, parameters)?;
+        let (direction, step) = (here.gradient.clone(), fresh(&here.gradient));
+        Ok(Conjugate { here, direction, steepest: true, step })
+    })?;
     loop {
-        let slope = dot(&here.gradient, &direction);
-        let Some((taken, next)) = search(objective, &here, &direction, step)? else {
-            if steepest {
-                return Ok(climb.stuck());
-            }
-            direction.clone_from(&here.gradient);
-            step = fresh(&here.gradient);
-            steepest = true;
-            continue;
-        };
-        iteration += 1;
-        if let Some(stopped) = climb.visit(iteration, &next.parameters, next.value, &next.gradient)? {
+        if let Some(stopped) = climb.visit(&way.here, &way)? {
             return Ok(climb.end(stopped));
         }
+        let (taken, next) = loop {
+            if let Some(found) = search(objective, &way.here, &way.direction, way.step, FLAT)? {
+                break found;
+            }
+            if way.steepest {
+                return Ok(climb.stuck());
+            }
+            way.begin_anew();
+        };
+        way.turn(taken, next);
+    }
+}
+
+/// At first no parameter moves by more than 1, which is much for a coupling.
+fn fresh(gradient: &[f64]) -> f64 {
+    1.0 / gradient.iter().fold(1.0, |most: f64, g| most.max(g.abs()))
+}
+
+impl Conjugate {
+    /// Along the gradient.
+    fn begin_anew(&mut self) {
+        self.direction.clone_from(&self.here.gradient);
+        self.step = fresh(&self.here.gradient);
+        self.steepest = true;
+    }
+
+    /// Choose the direction after a step that was taken.
+    fn turn(&mut self, taken: f64, next: Point) {
+        let Self { here, direction, .. } = self;
+        let slope = dot(&here.gradient, direction);
         // β = max(0, g'·(g' − g) / g·g): at 0 the method begins anew by itself.
         let beta = (dot(&next.gradient, &next.gradient) - dot(&next.gradient, &here.gradient))
             / dot(&here.gradient, &here.gradient);
@@ -50,17 +87,17 @@ pub(super) fn maximize(
         for (d, g) in direction.iter_mut().zip(&next.gradient) {
             *d = beta.mul_add(*d, *g);
         }
-        let mut rise = dot(&next.gradient, &direction);
-        let lengths = (dot(&direction, &direction) * dot(&next.gradient, &next.gradient)).sqrt();
-        steepest = beta == 0.0;
+        let mut rise = dot(&next.gradient, direction);
+        let lengths = (dot(direction, direction) * dot(&next.gradient, &next.gradient)).sqrt();
+        self.steepest = beta == 0.0;
         if rise.is_nan() || rise <= LEAST_COSINE * lengths {
             direction.clone_from(&next.gradient);
-            steepest = true;
-            rise = dot(&direction, &direction);
+            self.steepest = true;
+            rise = dot(direction, direction);
         }
         // The gain of one step is a fair guess at the gain of the next.
         let guess = taken * (slope / rise).min(GROWTH);
-        step = if guess.is_finite() && guess > 0.0 { guess } else { fresh(&next.gradient) };
-        here = next;
+        self.step = if guess.is_finite() && guess > 0.0 { guess } else { fresh(&next.gradient) };
+        self.here = next;
     }
 }

@@ -1,9 +1,56 @@
-//! What every optimiser does at every iteration: tell the observer, keep the best point, see whether it is time to stop.
+//! What every optimiser does at every iteration: tell the observer, keep the best point, see whether it is time to stop; and how it goes on from where another stood.
 
 use std::ops::ControlFlow;
 
-use super::{OptimizerSettings, Optimum, Watch, rounding};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use super::{OptimizerSettings, Optimum, Point, Watch, rounding};
 use crate::{Error, Result};
+
+/// A climb after an iteration: all that it needs to go on with the same bits.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Saved(Vec<u8>);
+
+/// Where a climb begins.
+pub(crate) struct Start<'s> {
+    /// The parameters at iteration 0.
+    pub(crate) parameters: Vec<f64>,
+    /// The state of a climb from there, to go on with it.
+    pub(crate) from: Option<&'s Saved>,
+}
+
+impl From<Vec<f64>> for Start<'_> {
+    fn from(parameters: Vec<f64>) -> Self {
+        Self { parameters, from: None }
+    }
+}
+
+/// An iteration, as its observer sees it.
+pub(crate) struct Visit<'v> {
+    /// Counted from 0, the start.
+    pub(crate) iteration: usize,
+    pub(crate) parameters: &'v [f64],
+    pub(crate) value: f64,
+    /// The largest component of the gradient.
+    pub(crate) gradient_norm: f64,
+    /// Whether this is the iteration from which a climb goes on: it was told before, and is told again only to be stopped at.
+    pub(crate) again: bool,
+    take: &'v dyn Fn() -> Result<Saved>,
+}
+
+impl Visit<'_> {
+    /// The state of the climb. Making it costs as much as it is large.
+    pub(crate) fn take(&self) -> Result<Saved> {
+        (self.take)()
+    }
+}
+
+/// What an optimiser carries from one iteration to the next, beside the record.
+pub(super) trait Way: Serialize + DeserializeOwned {
+    /// Whether it is one for so many parameters: a state that was read may be anything.
+    fn fits(&self, size: usize) -> bool;
+}
 
 /// The record of one climb.
 pub(super) struct Climb<'c, 'w> {
@@ -11,43 +58,98 @@ pub(super) struct Climb<'c, 'w> {
     watch: &'c mut Watch<'w>,
     /// Whether values decide; otherwise the gradient does.
     by_value: bool,
+    record: Record,
+    /// Whether the next visit is that of the iteration from which the climb goes on.
+    again: bool,
+    /// Where it converged.
+    converged: Option<Vec<f64>>,
+}
+
+/// What has been seen. It does not depend on when a climb is to stop, so that one that has stopped may go on with other limits.
+#[derive(Serialize, Deserialize)]
+struct Record {
+    /// Iterations that were visited, the start among them.
+    visited: usize,
     best: Vec<f64>,
     /// The value of the best point; without values to go by, its gradient's largest component, negated.
     best_value: f64,
-    converged: bool,
 }
 
 impl<'c, 'w> Climb<'c, 'w> {
     pub(super) fn new(settings: &'c OptimizerSettings, watch: &'c mut Watch<'w>, by_value: bool) -> Self {
-        Self { settings, watch, by_value, best: Vec::new(), best_value: f64::NEG_INFINITY, converged: false }
+        let record = Record { visited: 0, best: Vec::new(), best_value: f64::NEG_INFINITY };
+        Self { settings, watch, by_value, record, again: false, converged: None }
+    }
+
+    /// Where to begin: at the start, or where the climb stood that is to go on.
+    ///
+    /// # Errors
+    /// Those of beginning; a state that is none of this optimiser.
+    pub(super) fn begin<W: Way>(
+        &mut self,
+        start: Start<'_>,
+        begin: impl FnOnce(Vec<f64>) -> Result<W>,
+    ) -> Result<W> {
+        let Some(Saved(bytes)) = start.from else { return begin(start.parameters) };
+        let size = start.parameters.len();
+        let fits =
+            |(record, way): &(Record, W)| record.visited > 0 && record.best.len() == size && way.fits(size);
+        let read = postcard::from_bytes(bytes).ok().filter(fits);
+        let (record, way) = read.ok_or_else(|| Error::invalid("state", "it is not one of this optimiser"))?;
+        self.record = record;
+        self.again = true;
+        Ok(way)
+    }
+
+    /// The number of the iteration that was visited last, or 0.
+    pub(super) fn iteration(&self) -> usize {
+        self.record.visited.saturating_sub(1)
     }
 
     /// Note an iteration, the start being number 0; the reason to stop there, if there is one.
     ///
     /// # Errors
     /// A value or gradient that is not finite; an error of the observer.
-    pub(super) fn visit(
+    pub(super) fn visit(&mut self, here: &Point, way: &impl Way) -> Result<Option<String>> {
+        self.visit_with(&here.parameters, here.value, &here.gradient, way)
+    }
+
+    /// The same, of an optimiser with a gradient of its own.
+    pub(super) fn visit_with(
         &mut self,
-        iteration: usize,
         parameters: &[f64],
         value: f64,
         gradient: &[f64],
+        way: &impl Way,
     ) -> Result<Option<String>> {
-        let norm = largest(gradient);
-        if !(value.is_finite() && norm.is_finite()) {
+        let again = std::mem::take(&mut self.again);
+        if !again {
+            self.record.visited += 1;
+        }
+        let iteration = self.iteration();
+        let gradient_norm = largest(gradient);
+        if !(value.is_finite() && gradient_norm.is_finite()) {
             return Err(self.broken(iteration));
         }
-        let height = if self.by_value { value } else { -norm };
+        let height = if self.by_value { value } else { -gradient_norm };
         // A flat place below one that was seen before is no optimum.
-        self.converged =
-            norm <= self.settings.tolerance && height >= self.best_value - rounding(self.best_value);
-        if self.converged || height >= self.best_value {
-            self.best.clear();
-            self.best.extend_from_slice(parameters);
-            self.best_value = height;
+        let best = self.record.best_value;
+        if gradient_norm <= self.settings.tolerance && height >= best - rounding(best) {
+            self.converged = Some(parameters.to_vec());
         }
-        let watched = (self.watch)(iteration, parameters, value, norm)?;
-        Ok(if self.converged {
+        if height >= best {
+            self.record.best.clear();
+            self.record.best.extend_from_slice(parameters);
+            self.record.best_value = height;
+        }
+        let record = &self.record;
+        let take = || {
+            let bytes = postcard::to_stdvec(&(record, way));
+            bytes.map(Saved).map_err(|error| Error::invalid("state", error.to_string()))
+        };
+        let watched =
+            (self.watch)(&Visit { iteration, parameters, value, gradient_norm, again, take: &take })?;
+        Ok(if self.converged.is_some() {
             Some(format!("the gradient fell below {:e}", self.settings.tolerance))
         } else if watched == ControlFlow::Break(()) {
             Some("stopped on request".into())
@@ -60,7 +162,8 @@ impl<'c, 'w> Climb<'c, 'w> {
 
     /// The best point, and why the climb stopped.
     pub(super) fn end(self, stopped: String) -> Optimum {
-        Optimum { parameters: self.best, converged: self.converged, stopped }
+        let converged = self.converged.is_some();
+        Optimum { parameters: self.converged.unwrap_or(self.record.best), converged, stopped }
     }
 
     /// The best point of a climb that can go no higher although the gradient is not small.
@@ -74,7 +177,7 @@ impl<'c, 'w> Climb<'c, 'w> {
     }
 
     /// The objective has no finite value or gradient.
-    pub(super) fn broken(&self, iteration: usize) -> Error {
+    fn broken(&self, iteration: usize) -> Error {
         let place =
             if iteration == 0 { "at the start".to_owned() } else { format!("after iteration {iteration}") };
         let problem = format!("the objective is not finite {place}");

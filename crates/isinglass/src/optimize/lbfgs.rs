@@ -1,80 +1,65 @@
-//! Limited-memory BFGS with a Moré–Thuente line search, from the crate `basin`.
+//! Limited-memory BFGS (Nocedal 1980; Liu and Nocedal 1989) with a strong-Wolfe line search.
 
-use basin::{CostFunction, Executor, FirstOrderState, Gradient, Lbfgs, StepOutcome, Termination};
+use serde::{Deserialize, Serialize};
 
-use super::{Climb, Objective, Optimum, finite_or_lowest};
-use crate::{Error, Result};
+use super::climb::{Start, Way};
+use super::line_search::search;
+use super::memory::{Memory, Pair, difference, norm};
+use super::secant::{LEAST_CURVATURE, MEMORY};
+use super::{Climb, Objective, Optimum, Point, dot};
+use crate::Result;
 
-/// Curvature pairs kept.
-const MEMORY: usize = 20;
+/// The share of the slope that may be left after a line search. Steps that agree with the curvature need no exact search.
+const FLAT: f64 = 0.9;
 
-/// An objective with its sign turned: the crate minimises.
-struct Negated<'a>(&'a dyn Objective);
-
-impl CostFunction for Negated<'_> {
-    type Param = Vec<f64>;
-    type Output = f64;
-    type Error = Error;
-
-    fn cost(&self, parameters: &Vec<f64>) -> Result<f64> {
-        Ok(self.cost_and_gradient(parameters)?.0)
-    }
+/// Where it stands, and what it knows of the curvature.
+#[derive(Serialize, Deserialize)]
+struct Newton {
+    here: Point,
+    memory: Memory,
 }
 
-impl Gradient for Negated<'_> {
-    type Gradient = Vec<f64>;
-
-    fn gradient(&self, parameters: &Vec<f64>) -> Result<Vec<f64>> {
-        Ok(self.cost_and_gradient(parameters)?.1)
-    }
-
-    fn cost_and_gradient(&self, parameters: &Vec<f64>) -> Result<(f64, Vec<f64>)> {
-        let mut gradient = vec![0.0; parameters.len()];
-        let cost = self.cost_and_gradient_into(parameters, &mut gradient)?;
-        Ok((cost, gradient))
-    }
-
-    fn cost_and_gradient_into(&self, parameters: &Vec<f64>, gradient: &mut Vec<f64>) -> Result<f64> {
-        gradient.resize(parameters.len(), 0.0);
-        let value = finite_or_lowest(parameters, || self.0.value_and_gradient(parameters, gradient))?;
-        // A trial step may go too far: an infinite cost is no candidate, whatever its slope.
-        if value == f64::NEG_INFINITY {
-            gradient.fill(0.0);
-        }
-        for x in gradient.iter_mut() {
-            *x = -*x;
-        }
-        Ok(-value)
+impl Way for Newton {
+    fn fits(&self, size: usize) -> bool {
+        self.here.fits(size) && self.memory.fits(size, MEMORY)
     }
 }
 
 pub(super) fn maximize(
     objective: &dyn Objective,
-    start: Vec<f64>,
+    start: Start<'_>,
     mut climb: Climb<'_, '_>,
 ) -> Result<Optimum> {
-    // Convergence is judged by the climb, by the gradient alone, and so is the number of iterations; the crate's own tests are switched off.
-    let solver = Lbfgs::new()
-        .with_absolute_projected_gradient_tolerance(None)
-        .with_relative_cost_reduction_tolerance(None)
-        .with_m_capacity(MEMORY)
-        .unbounded();
-    let executor = Executor::new(Negated(objective), solver, FirstOrderState::new(start));
-    let mut stepper = executor.max_iter(u64::MAX).into_stepper()?;
-    let mut iteration = 0;
+    let mut way = climb.begin(start, |parameters| {
+        Ok(Newton { here: Point::start(objective, parameters)?, memory: Memory::new(MEMORY) })
+    })?;
     loop {
-        let Some((parameters, cost, gradient)) = stepper.state().current() else {
-            return Err(climb.broken(iteration));
-        };
-        if let Some(stopped) = climb.visit(iteration, parameters, -cost, gradient)? {
+        if let Some(stopped) = climb.visit(&way.here, &way)? {
             return Ok(climb.end(stopped));
         }
-        if let StepOutcome::Stopped(report) = stepper.step()? {
-            return Ok(match report.termination {
-                Termination::Failed(_) | Termination::Stalled(_) => climb.stuck(),
-                other => climb.end(format!("the optimiser stopped: {other:?}")),
-            });
+        let Some(next) = way.step(objective)? else { return Ok(climb.stuck()) };
+        let step = difference(&next.parameters, &way.here.parameters);
+        way.memory.learn(Pair::new(step, &way.here.gradient, &next.gradient), LEAST_CURVATURE);
+        way.here = next;
+    }
+}
+
+impl Newton {
+    /// The next place; without what was learned of the curvature if that leads nowhere.
+    fn step(&mut self, objective: &dyn Objective) -> Result<Option<Point>> {
+        loop {
+            let gradient = &self.here.gradient;
+            let direction = self.memory.scaled_step(gradient);
+            let rises = dot(&direction, gradient) > 0.0;
+            // With no curvature to go by, the first step has a length of at most 1.
+            let first = if self.memory.is_empty() { norm(gradient).recip().min(1.0) } else { 1.0 };
+            if rises && let Some((_, next)) = search(objective, &self.here, &direction, first, FLAT)? {
+                return Ok(Some(next));
+            }
+            if self.memory.is_empty() {
+                return Ok(None);
+            }
+            self.memory.clear();
         }
-        iteration += 1;
     }
 }

@@ -3,7 +3,7 @@
 //! With φ(α) = L(x + αd), a step α is taken if the objective has risen enough and the line has become flat:
 //!
 //! ```text
-//! φ(α) ≥ φ(0) + c₁ α φ'(0)        |φ'(α)| ≤ c₂ φ'(0)        c₁ = 10⁻⁴, c₂ = 0.1
+//! φ(α) ≥ φ(0) + c₁ α φ'(0)        |φ'(α)| ≤ c₂ φ'(0)        c₁ = 10⁻⁴
 //! ```
 //!
 //! A bracket [a, b] is kept in which φ rises at a, a has risen enough, and b is lower than that or falls: such a step lies between.
@@ -14,8 +14,6 @@ use crate::Result;
 
 /// c₁: the share of the promised rise that is enough.
 const RISE: f64 = 1e-4;
-/// c₂: the share of the slope that may be left; small, since conjugate directions rest on nearly exact searches.
-const FLAT: f64 = 0.1;
 /// Evaluations at most.
 const MOST: usize = 40;
 /// Secants stay this far, in widths of the bracket, from its ends.
@@ -24,11 +22,14 @@ const MARGIN: f64 = 0.02;
 const STRETCH: (f64, f64) = (2.0, 10.0);
 
 /// A step along a direction that rises, and the point there; nothing if no step is better than none.
+///
+/// *Arguments*: the first step to try; c₂, the share of the slope that may be left.
 pub(super) fn search(
     objective: &dyn Objective,
     here: &Point,
     direction: &[f64],
     first: f64,
+    flat: f64,
 ) -> Result<Option<(f64, Point)>> {
     let slope = dot(&here.gradient, direction);
     if !(slope.is_finite() && slope > 0.0) {
@@ -50,7 +51,7 @@ pub(super) fn search(
         let tried = End { step, value: point.value, slope: dot(&point.gradient, direction) };
         let enough = here.value + RISE * step * slope;
         let good = tried.value.is_finite() && tried.value >= enough.max(low.value) - forgiven;
-        if good && tried.slope.abs() <= FLAT * slope {
+        if good && tried.slope.abs() <= flat * slope {
             return Ok(Some((step, point)));
         }
         let moves_low = good && tried.slope > 0.0;

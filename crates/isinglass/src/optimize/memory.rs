@@ -2,7 +2,10 @@
 
 use std::collections::VecDeque;
 
+use serde::{Deserialize, Serialize};
+
 /// A step, and by how much the gradient fell along it.
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Pair {
     pub(crate) step: Vec<f64>,
     pub(crate) fall: Vec<f64>,
@@ -19,6 +22,7 @@ impl Pair {
 }
 
 /// The latest steps that told of a curvature.
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Memory {
     pairs: VecDeque<Pair>,
     most: usize,
@@ -28,6 +32,12 @@ impl Memory {
     /// Of so many steps at most.
     pub(crate) fn new(most: usize) -> Self {
         Self { pairs: VecDeque::with_capacity(most), most }
+    }
+
+    /// Whether it is one of so many parameters, and of so many steps at most.
+    pub(super) fn fits(&self, size: usize, most: usize) -> bool {
+        let fits = |pair: &Pair| pair.step.len() == size && pair.fall.len() == size;
+        self.most == most && self.pairs.len() <= most && self.pairs.iter().all(fits)
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -79,7 +89,7 @@ impl Memory {
         self.newton_step(gradient.to_vec(), |direction| {
             if let Some(last) = self.last() {
                 let scale = last.product / dot(&last.fall, &last.fall);
-                for d in direction.iter_mut() {
+                for d in direction {
                     *d *= scale;
                 }
             }

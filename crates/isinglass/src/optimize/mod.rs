@@ -1,6 +1,6 @@
 //! The seam to the optimisers: maximise a function with its gradient.
 //!
-//! Nothing outside this folder knows which crate, or which file here, does the work. Each [`Method`] has a file of its own;
+//! Nothing outside this folder knows which file here does the work. Each [`Method`] has a file of its own;
 //! what they share (the record of the best point, the reasons to stop) is in `climb`.
 
 mod adaptive;
@@ -18,7 +18,10 @@ mod tests;
 
 use std::ops::ControlFlow;
 
+use serde::{Deserialize, Serialize};
+
 use self::climb::Climb;
+pub(crate) use self::climb::{Saved, Start, Visit};
 use self::memory::dot;
 pub(crate) use self::orthant::{Evaluated, Model, maximize_sparse};
 pub(crate) use self::remembered::Remembered;
@@ -50,7 +53,7 @@ pub trait Objective {
 /// | [`Adaptive`](Method::Adaptive) | 2 to 3, one of them without gradient | no rate to be chosen, and an objective that never falls |
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub enum Method {
-    /// Limited-memory BFGS (Liu and Nocedal 1989) with a Moré–Thuente line search. For a gradient that is not that of the value, the same
+    /// Limited-memory BFGS (Liu and Nocedal 1989) with a strong-Wolfe line search. For a gradient that is not that of the value, the same
     /// steps, shortened as the gradient itself tells.
     #[default]
     Lbfgs,
@@ -162,13 +165,13 @@ pub(crate) struct Optimum {
     pub(crate) stopped: String,
 }
 
-/// Told of every iteration: its number, parameters, value and largest gradient component.
-pub(crate) type Watch<'w> = dyn FnMut(usize, &[f64], f64, f64) -> Result<ControlFlow<()>> + 'w;
+/// Told of every iteration.
+pub(crate) type Watch<'w> = dyn FnMut(&Visit<'_>) -> Result<ControlFlow<()>> + 'w;
 
-/// Maximise from a start by the method of the settings.
+/// Maximise from a start, or go on from where a climb from it stood, by the method of the settings.
 pub(crate) fn maximize(
     objective: &dyn Objective,
-    start: Vec<f64>,
+    start: Start<'_>,
     settings: &OptimizerSettings,
     watch: &mut Watch<'_>,
 ) -> Result<Optimum> {
@@ -190,6 +193,7 @@ pub(crate) fn maximize(
 }
 
 /// A place with its value and gradient.
+#[derive(Serialize, Deserialize)]
 struct Point {
     parameters: Vec<f64>,
     value: f64,
@@ -210,6 +214,11 @@ impl Point {
         let value =
             finite_or_lowest(&parameters, || objective.value_and_gradient(&parameters, &mut gradient))?;
         Ok(Self { parameters, value, gradient })
+    }
+
+    /// Whether it is one of so many parameters.
+    fn fits(&self, size: usize) -> bool {
+        self.parameters.len() == size && self.gradient.len() == size
     }
 
     /// The parameters a step away.

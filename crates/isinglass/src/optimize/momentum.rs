@@ -1,36 +1,55 @@
 //! Gradient ascent with a fixed rate and a heavy ball: `v ← μ v + η ∇L`, `x ← x + v`.
 
+use serde::{Deserialize, Serialize};
+
+use super::climb::{Start, Way};
 use super::{Climb, Objective, Optimum, Point};
 use crate::Result;
 
+/// The ball.
+#[derive(Serialize, Deserialize)]
+struct Ball {
+    here: Point,
+    velocity: Vec<f64>,
+    /// The value at the start.
+    first: f64,
+    /// Whether it has ever been above that.
+    rose: bool,
+}
+
+impl Way for Ball {
+    fn fits(&self, size: usize) -> bool {
+        self.here.fits(size) && self.velocity.len() == size
+    }
+}
+
 pub(super) fn maximize(
     objective: &dyn Objective,
-    start: Vec<f64>,
+    start: Start<'_>,
     (rate, momentum): (f64, f64),
     mut climb: Climb<'_, '_>,
 ) -> Result<Optimum> {
-    let mut here = Point::start(objective, start)?;
-    let first = here.value;
-    let mut rose = false;
-    let mut velocity = vec![0.0; here.parameters.len()];
-    let mut iteration = 0;
+    let mut ball = climb.begin(start, |parameters| {
+        let here = Point::start(objective, parameters)?;
+        Ok(Ball { velocity: vec![0.0; here.parameters.len()], first: here.value, rose: false, here })
+    })?;
     loop {
-        rose |= here.value > first;
-        if let Some(stopped) = climb.visit(iteration, &here.parameters, here.value, &here.gradient)? {
-            let in_vain = if iteration > 0 && !rose && objective.gradient_is_of_value() {
+        ball.rose |= ball.here.value > ball.first;
+        if let Some(stopped) = climb.visit(&ball.here, &ball)? {
+            let in_vain = if climb.iteration() > 0 && !ball.rose && objective.gradient_is_of_value() {
                 "; the objective never rose: the rate is too large"
             } else {
                 ""
             };
             return Ok(climb.end(stopped + in_vain));
         }
-        for (v, g) in velocity.iter_mut().zip(&here.gradient) {
+        for (v, g) in ball.velocity.iter_mut().zip(&ball.here.gradient) {
             *v = momentum * *v + rate * g;
         }
-        iteration += 1;
-        here = Point::trial(objective, here.moved(1.0, &velocity))?;
-        if !here.value.is_finite() {
+        ball.here = Point::trial(objective, ball.here.moved(1.0, &ball.velocity))?;
+        if !ball.here.value.is_finite() {
             // What was found before is kept, and is worth something; that the rate is not, is said.
+            let iteration = climb.iteration() + 1;
             return Ok(climb.end(format!(
                 "diverged: the objective is not finite after iteration {iteration}; a rate below {rate} is needed"
             )));

@@ -6,6 +6,10 @@
 //! Where values differ by rounding only, a smaller gradient is a step in the right direction, since the objective is concave: the optimum is
 //! found to more digits than values alone could tell.
 
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use super::climb::{Start, Way};
 use super::memory::{difference, norm};
 use super::{Climb, OptimizerSettings, Optimum, Watch, dot, rounding};
 use crate::{Error, Result};
@@ -16,25 +20,37 @@ const INCREASE: f64 = 1e-4;
 /// Halvings of a step at most.
 const HALVINGS: usize = 40;
 
-/// An objective, and what is known of its curvature.
+/// An objective, and how its curvature is learned.
 pub(crate) trait Model {
     /// What an evaluation tells of the curvature, beside the gradient.
-    type Parts;
+    type Parts: Serialize + DeserializeOwned;
+    /// What is known of the curvature.
+    type Known: Serialize + DeserializeOwned;
 
     /// The objective at some parameters.
     fn evaluate(&self, parameters: &[f64]) -> Result<Evaluated<Self::Parts>>;
 
-    /// Begin anew, knowing nothing but an evaluation.
-    fn begin(&mut self, here: &Evaluated<Self::Parts>);
+    /// What is known by nothing but an evaluation.
+    fn begin(&self, here: &Evaluated<Self::Parts>) -> Self::Known;
 
     /// The step to the top of a quadratic function with the given slope and a curvature that is positive definite; only some parameters move.
-    fn newton_step(&self, slope: &[f64], is_free: &[bool]) -> Vec<f64>;
+    fn newton_step(&self, known: &Self::Known, slope: &[f64], is_free: &[bool]) -> Vec<f64>;
 
     /// A step was taken.
-    fn learn(&mut self, step: &[f64], before: &Evaluated<Self::Parts>, after: &Evaluated<Self::Parts>);
+    fn learn(
+        &self,
+        known: &mut Self::Known,
+        step: &[f64],
+        before: &Evaluated<Self::Parts>,
+        after: &Evaluated<Self::Parts>,
+    );
+
+    /// Whether these are of the sizes that this objective asks for: a state that was read may be anything.
+    fn fits(&self, known: &Self::Known, parts: &Self::Parts) -> bool;
 }
 
 /// An objective's value and gradient.
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Evaluated<P> {
     pub(crate) value: f64,
     pub(crate) gradient: Vec<f64>,
@@ -43,33 +59,53 @@ pub(crate) struct Evaluated<P> {
 
 /// Maximise `objective − Σ λ_k |x_k|`, with a concave objective, from a start; all λ may be 0. Where λ_k > 0, zeros of the answer are exact.
 pub(crate) fn maximize_sparse<M: Model>(
-    model: &mut M,
+    model: &M,
     lambdas: &[f64],
-    start: Vec<f64>,
+    start: Start<'_>,
     settings: &OptimizerSettings,
     watch: &mut Watch<'_>,
 ) -> Result<Optimum> {
     settings.check()?;
     let mut climb = Climb::new(settings, watch, true);
-    let evaluated = model.evaluate(&start)?;
-    let mut here = Place::new(start, evaluated, lambdas);
-    model.begin(&here.evaluated);
-    let mut iteration = 0;
+    let mut way = climb.begin(start, |parameters| {
+        let evaluated = model.evaluate(&parameters)?;
+        let known = model.begin(&evaluated);
+        Ok(Sparse { here: Place::new(parameters, evaluated, lambdas), known })
+    })?;
+    if !model.fits(&way.known, &way.here.evaluated.parts) {
+        return Err(Error::invalid("state", "it is not one of this objective"));
+    }
     loop {
-        if let Some(stopped) = climb.visit(iteration, &here.parameters, here.value, &here.slope)? {
+        let here = &way.here;
+        if let Some(stopped) = climb.visit_with(&here.parameters, here.value, &here.slope, &way)? {
             return Ok(climb.end(stopped));
         }
-        iteration += 1;
-        let Some(next) = here.step(model, lambdas)? else {
+        let Sparse { here, known } = &mut way;
+        let Some(next) = here.step(model, known, lambdas)? else {
             return Ok(climb.stuck());
         };
         let moved = difference(&next.parameters, &here.parameters);
-        model.learn(&moved, &here.evaluated, &next.evaluated);
-        here = next;
+        model.learn(known, &moved, &here.evaluated, &next.evaluated);
+        *here = next;
+    }
+}
+
+/// Where it stands, and what it knows of the curvature.
+#[derive(Serialize, Deserialize)]
+struct Sparse<P, K> {
+    here: Place<P>,
+    known: K,
+}
+
+impl<P: Serialize + DeserializeOwned, K: Serialize + DeserializeOwned> Way for Sparse<P, K> {
+    fn fits(&self, size: usize) -> bool {
+        let Place { parameters, evaluated, slope, .. } = &self.here;
+        [parameters, &evaluated.gradient, slope].iter().all(|numbers| numbers.len() == size)
     }
 }
 
 /// A place, with the value and the one-sided gradient of the whole.
+#[derive(Serialize, Deserialize)]
 struct Place<P> {
     parameters: Vec<f64>,
     /// The smooth part.
@@ -87,16 +123,21 @@ impl<P> Place<P> {
     }
 
     /// A step that gains enough: by the model, by one that knows this place alone, or along the slope.
-    fn step<M: Model<Parts = P>>(&self, model: &mut M, lambdas: &[f64]) -> Result<Option<Self>> {
+    fn step<M: Model<Parts = P>>(
+        &self,
+        model: &M,
+        known: &mut M::Known,
+        lambdas: &[f64],
+    ) -> Result<Option<Self>> {
         let all = lambdas.iter().zip(&self.slope).zip(&self.parameters);
         let is_free: Vec<bool> =
             all.map(|((&lambda, &slope), &x)| lambda == 0.0 || slope != 0.0 || x != 0.0).collect();
-        let direction = model.newton_step(&self.slope, &is_free);
+        let direction = model.newton_step(known, &self.slope, &is_free);
         if let Some(next) = self.along(model, lambdas, &direction, 1.0)? {
             return Ok(Some(next));
         }
-        model.begin(&self.evaluated);
-        let direction = model.newton_step(&self.slope, &is_free);
+        *known = model.begin(&self.evaluated);
+        let direction = model.newton_step(known, &self.slope, &is_free);
         if let Some(next) = self.along(model, lambdas, &direction, 1.0)? {
             return Ok(Some(next));
         }

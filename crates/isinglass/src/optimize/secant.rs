@@ -5,6 +5,9 @@
 
 use std::collections::VecDeque;
 
+use serde::{Deserialize, Serialize};
+
+use super::climb::{Start, Way};
 use super::memory::{Memory, Pair, dot, norm};
 use super::{Climb, Objective, Optimum, Point};
 use crate::Result;
@@ -41,57 +44,78 @@ pub(super) const LEAST_CURVATURE: f64 = 1e-8;
 
 pub(super) fn maximize(
     objective: &dyn Objective,
-    start: Vec<f64>,
+    start: Start<'_>,
     mut climb: Climb<'_, '_>,
 ) -> Result<Optimum> {
-    let mut search = Search { objective, memory: Memory::new(MEMORY), norms: VecDeque::new(), falls: false };
-    let mut here = Point::start(objective, start)?;
-    let mut iteration = 0;
-    let mut smallest = (f64::INFINITY, 0);
+    let mut search = climb.begin(start, |parameters| Search::start(objective, parameters))?;
     loop {
-        if let Some(stopped) = climb.visit(iteration, &here.parameters, here.value, &here.gradient)? {
+        if let Some(stopped) = climb.visit(&search.here, &search)? {
             return Ok(climb.end(stopped));
         }
-        if norm(&here.gradient) < smallest.0 {
-            smallest = (norm(&here.gradient), iteration);
-        } else if iteration - smallest.1 >= HOPE {
+        if search.has_lost_hope(climb.iteration()) {
             return Ok(climb.end(format!(
                 "the gradient has not become smaller for {HOPE} iterations: there may be no place where it vanishes"
             )));
         }
-        iteration += 1;
-        let Some((step, next)) = search.step(&here)? else {
+        let Some((step, next)) = search.step(objective)? else {
             return Ok(climb.stuck());
         };
-        search.learn(Pair::new(step, &here.gradient, &next.gradient));
-        here = next;
+        search.learn(step, next);
     }
 }
 
-/// What is known of the way so far.
-struct Search<'a> {
-    objective: &'a dyn Objective,
+/// Where it stands, and what is known of the way so far.
+#[derive(Serialize, Deserialize)]
+struct Search {
+    here: Point,
     memory: Memory,
     /// The latest gradients' lengths.
     norms: VecDeque<f64>,
     /// Whether the gradient fell along the last step.
     falls: bool,
+    /// The length of the smallest gradient, and the iteration that had it.
+    smallest: (f64, usize),
 }
 
-impl Search<'_> {
+impl Way for Search {
+    fn fits(&self, size: usize) -> bool {
+        self.here.fits(size) && self.memory.fits(size, MEMORY)
+    }
+}
+
+impl Search {
+    fn start(objective: &dyn Objective, parameters: Vec<f64>) -> Result<Self> {
+        Ok(Self {
+            here: Point::start(objective, parameters)?,
+            memory: Memory::new(MEMORY),
+            norms: VecDeque::new(),
+            falls: false,
+            smallest: (f64::INFINITY, 0),
+        })
+    }
+
+    /// Whether the gradient has not become smaller for too long.
+    fn has_lost_hope(&mut self, iteration: usize) -> bool {
+        let norm = norm(&self.here.gradient);
+        if norm < self.smallest.0 {
+            self.smallest = (norm, iteration);
+        }
+        iteration.saturating_sub(self.smallest.1) >= HOPE
+    }
+
     /// A step and where it leads; without what was learned of the curvature if need be.
-    fn step(&mut self, here: &Point) -> Result<Option<(Vec<f64>, Point)>> {
-        self.norms.push_back(norm(&here.gradient));
+    fn step(&mut self, objective: &dyn Objective) -> Result<Option<(Vec<f64>, Point)>> {
+        self.norms.push_back(norm(&self.here.gradient));
         if self.norms.len() > PATIENCE {
             self.norms.pop_front();
         }
         loop {
-            let mut direction = self.memory.scaled_step(&here.gradient);
-            if dot(&direction, &here.gradient) <= 0.0 {
+            let mut direction = self.memory.scaled_step(&self.here.gradient);
+            if dot(&direction, &self.here.gradient) <= 0.0 {
                 self.memory.clear();
-                direction.clone_from(&here.gradient);
+                direction.clone_from(&self.here.gradient);
             }
-            if let Some(found) = self.shortened(here, &direction)? {
+            if let Some(found) = self.shortened(objective, &direction)? {
                 return Ok(Some(found));
             }
             if self.memory.is_empty() {
@@ -102,14 +126,14 @@ impl Search<'_> {
     }
 
     /// The longest of a step, its half, its quarter … that will do.
-    fn shortened(&self, here: &Point, direction: &[f64]) -> Result<Option<(Vec<f64>, Point)>> {
-        let slope = dot(direction, &here.gradient);
+    fn shortened(&self, objective: &dyn Objective, direction: &[f64]) -> Result<Option<(Vec<f64>, Point)>> {
+        let slope = dot(direction, &self.here.gradient);
         let largest = direction.iter().fold(0.0, |most: f64, d| most.max(d.abs()));
         let limit = self.norms.iter().copied().fold(0.0, f64::max);
         let mut fallback = None;
         for halving in 0..HALVINGS {
             let length = (LONGEST / largest).min(1.0) * 0.5f64.powi(halving as i32);
-            let next = Point::trial(self.objective, here.moved(length, direction))?;
+            let next = Point::trial(objective, self.here.moved(length, direction))?;
             if !next.value.is_finite() {
                 continue;
             }
@@ -131,8 +155,10 @@ impl Search<'_> {
         Ok(fallback)
     }
 
-    /// Remember what a step told of the curvature.
-    fn learn(&mut self, pair: Pair) {
+    /// Take a step, and remember what it told of the curvature.
+    fn learn(&mut self, step: Vec<f64>, next: Point) {
+        let pair = Pair::new(step, &self.here.gradient, &next.gradient);
         self.falls = self.memory.learn(pair, LEAST_CURVATURE);
+        self.here = next;
     }
 }

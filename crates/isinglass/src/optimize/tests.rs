@@ -64,9 +64,9 @@ impl Objective for Quadratic {
 /// The optimum and the values on the way to it.
 fn climb(objective: &dyn Objective, start: Vec<f64>, settings: &OptimizerSettings) -> (Optimum, Vec<f64>) {
     let mut values = Vec::new();
-    let found = maximize(objective, start, settings, &mut |iteration, _, value, _| {
-        assert_eq!(iteration, values.len(), "every iteration is told once, in order");
-        values.push(value);
+    let found = maximize(objective, start.into(), settings, &mut |visit| {
+        assert_eq!(visit.iteration, values.len(), "every iteration is told once, in order");
+        values.push(visit.value);
         Ok(ControlFlow::Continue(()))
     });
     (found.unwrap(), values)
@@ -151,7 +151,7 @@ fn an_observer_stops_every_method() {
         let stop = |iteration| if iteration < 2 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) };
         let hill = Quadratic::ill_conditioned(5);
         let found =
-            maximize(&hill, vec![0.5; 5], &settings, &mut |iteration, _, _, _| Ok(stop(iteration))).unwrap();
+            maximize(&hill, vec![0.5; 5].into(), &settings, &mut |visit| Ok(stop(visit.iteration))).unwrap();
         assert_eq!((found.converged, found.stopped.as_str()), (false, "stopped on request"));
     }
 }
@@ -186,20 +186,15 @@ fn trial_steps_may_go_too_far_but_a_start_may_not() {
         || Err(Error::Numerical { method: "cliff", problem: "too far".into() }),
     ];
     for beyond in too_far {
-        // The crate's search does not come back from beyond; it ends with what it has, and says so.
-        let (found, _) = climb(&Cliff(beyond), vec![-1.4], &OptimizerSettings::default());
-        assert!(found.converged || found.stopped.starts_with("no further progress"), "{}", found.stopped);
-        assert!((-1.4..1.5).contains(&found.parameters[0]));
-        for method in [Method::Cg, Method::Adaptive { rate: 100.0 }] {
+        for method in [Method::Lbfgs, Method::Cg, Method::Adaptive { rate: 100.0 }] {
             let settings = OptimizerSettings { method, ..OptimizerSettings::default() };
             let (found, _) = climb(&Cliff(beyond), vec![-1.4], &settings);
             assert!(found.converged && (found.parameters[0] - 1.0).abs() < 1e-6, "{}", method.name());
         }
         for method in METHODS {
             let settings = OptimizerSettings { method, ..OptimizerSettings::default() };
-            let found = maximize(&Cliff(beyond), vec![2.0], &settings, &mut |_, _, _, _| {
-                Ok(ControlFlow::Continue(()))
-            });
+            let found =
+                maximize(&Cliff(beyond), vec![2.0].into(), &settings, &mut |_| Ok(ControlFlow::Continue(())));
             assert!(matches!(found, Err(Error::Numerical { .. })), "{}", method.name());
         }
     }
@@ -230,15 +225,15 @@ fn settings_that_make_no_sense_are_named() {
 #[test]
 fn with_kinks_the_conditions_of_an_optimum_hold_and_zeros_are_exact() {
     let quadratic = Quadratic::ill_conditioned(30);
-    let model = || Remembered::new(&quadratic);
+    let model = Remembered(&quadratic);
     let settings = OptimizerSettings { tolerance: 1e-9, ..OptimizerSettings::default() };
     let mut heights = Vec::new();
-    let mut watch = |_: usize, _: &[f64], value: f64, _: f64| {
-        heights.push(value);
+    let mut watch = |visit: &Visit<'_>| {
+        heights.push(visit.value);
         Ok(ControlFlow::Continue(()))
     };
     let lambdas: Vec<f64> = (0..30).map(|k| if k % 3 == 0 { 0.0 } else { 20.0 }).collect();
-    let found = maximize_sparse(&mut model(), &lambdas, vec![0.1; 30], &settings, &mut watch).unwrap();
+    let found = maximize_sparse(&model, &lambdas, vec![0.1; 30].into(), &settings, &mut watch).unwrap();
     assert!(found.converged, "{}", found.stopped);
     let (_, gradient) = quadratic.at(&found.parameters);
     for ((&x, g), &lambda) in found.parameters.iter().zip(gradient).zip(&lambdas) {
@@ -249,7 +244,7 @@ fn with_kinks_the_conditions_of_an_optimum_hold_and_zeros_are_exact() {
     assert!((3..20).contains(&zeros), "{zeros} zeros");
     assert!(heights.windows(2).all(|two| two[1] >= two[0] - rounding(two[0])));
 
-    let smooth = maximize_sparse(&mut model(), &[0.0; 30], vec![0.1; 30], &settings, &mut |_, _, _, _| {
+    let smooth = maximize_sparse(&model, &[0.0; 30], vec![0.1; 30].into(), &settings, &mut |_| {
         Ok(ControlFlow::Continue(()))
     });
     let apart = smooth

@@ -14,6 +14,7 @@ use self::parameters::machine_of;
 use self::precision::Free;
 use super::conditionals::pseudo_log_likelihood;
 use super::judge::some_rows;
+use super::origin::Origin;
 use super::{Factorized, Fit, Learner, NoObserver, Observer, State};
 use crate::engine::{Diagnostics, Guarantee};
 use crate::numeric::dense::Matrix;
@@ -138,11 +139,14 @@ pub struct ClosedFormFit {
     pub remedy: Remedy,
 }
 
+/// The name by which users choose the learner.
+const NAME: &str = "closed-form";
+
 /// Rows on which the machine is compared with one without couplings: enough to tell, and cheap beside the inverse.
 const JUDGED_ROWS: usize = 200;
 
 /// n × n matrices that are in memory together at most.
-const MATRICES: u128 = 12;
+const MATRICES: u128 = 14;
 
 /// Covariances are singular if the inverse of their correlations has a larger element on its diagonal: 1 over the share of a unit's variance that
 /// the others do not explain.
@@ -150,17 +154,17 @@ const LARGEST_INFLATION: f64 = 1e6;
 
 impl Learner for ClosedForm {
     fn name(&self) -> &'static str {
-        "closed-form"
+        NAME
     }
 
     fn fit_from(
         &self,
         start: &Machine,
         table: &Table,
-        _from: Option<&State>,
+        from: Option<&State>,
         observer: &mut dyn Observer,
     ) -> Result<Fit> {
-        self.solve(start, table, observer).map(|found| found.fit)
+        self.solve_from(start, table, from, observer).map(|found| found.fit)
     }
 }
 
@@ -176,9 +180,29 @@ impl ClosedForm {
         table: &Table,
         observer: &mut dyn Observer,
     ) -> Result<ClosedFormFit> {
+        self.solve_from(start, table, None, observer)
+    }
+
+    /// As [`Learner::fit_from`], and what was done about singular covariances.
+    ///
+    /// # Errors
+    /// Those of [`solve`](Self::solve); a state of another start, table or learner.
+    pub fn solve_from(
+        &self,
+        start: &Machine,
+        table: &Table,
+        from: Option<&State>,
+        observer: &mut dyn Observer,
+    ) -> Result<ClosedFormFit> {
         self.check(start, table)?;
         let moments = Moments::of(start, table)?;
-        let mut record = Record::new(start, &moments, observer);
+        let settings = [
+            ("singular", format!("{:?}", self.singular)),
+            ("self-coupling", self.self_coupling.to_string()),
+            ("tolerance", format!("{:?}", self.tolerance)),
+        ];
+        let origin = Origin::new(NAME, start, table, settings);
+        let mut record = Record::new((start, &moments), origin, from, self.iterations, observer)?;
         let coupled = among(start.graph(), &moments.units)?;
         let pairs = moments.size() * moments.size().saturating_sub(1) / 2;
         let outcome = match (coupled.edges().len() == pairs, self.self_coupling) {

@@ -19,7 +19,7 @@ use std::ops::ControlFlow;
 use super::outcome::End;
 use super::selection;
 use crate::numeric::dense::{Cholesky, Matrix};
-use crate::{Graph, Result};
+use crate::{Error, Graph, Result};
 
 /// The equations hold when no free element of Â − Ĉ is larger.
 const TOLERANCE: f64 = 1e-10;
@@ -43,21 +43,24 @@ pub(super) struct Solution {
     pub(super) residual: f64,
 }
 
-/// Solve for the free elements, from P = I.
+/// Solve for the free elements, from P = I, or from where another stood: the number of its iterations, and its P.
 ///
 /// *Complexity*: O(n³) an iteration without self-couplings; for a structure, O(n³) and as many times O(n · edges) as conjugate gradients take.
 pub(super) fn solve(
     correlations: &Matrix,
     free: &Free<'_>,
-    iterations: usize,
-    largest: f64,
+    (iterations, largest): (usize, f64),
+    from: Option<(usize, Vec<f64>)>,
     mut watch: impl FnMut(f64, f64, &Matrix) -> Result<ControlFlow<()>>,
 ) -> Result<Solution> {
     let size = correlations.size();
-    let mut precision = Matrix::identity(size);
-    // The identity is positive definite.
-    let mut factor = precision.cholesky().expect("the identity has a factor");
-    let mut count = 0;
+    let (mut count, mut precision) = match from {
+        None => (0, Matrix::identity(size)),
+        Some((count, numbers)) => (count, Matrix::of_numbers(size, &numbers)),
+    };
+    // Only a state that was tampered with has none.
+    let factor = precision.cholesky();
+    let mut factor = factor.ok_or_else(|| Error::invalid("state", "its matrix is not positive definite"))?;
     loop {
         let response = factor.inverse();
         let value = objective(correlations, &precision, &factor);

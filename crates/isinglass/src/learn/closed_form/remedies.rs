@@ -30,10 +30,11 @@ impl ClosedForm {
     }
 
     fn by_least_squares(&self, eigen: &Eigen, record: &mut Record<'_>) -> Result<(Outcome, End)> {
-        let found =
-            levenberg_marquardt(eigen, self.iterations, self.tolerance, |objective, gradient, precision| {
-                record.step(objective, gradient, precision)
-            })?;
+        let begun = record.begin(eigen.values.len() + 1)?;
+        let watch = |objective, gradient, precision: &Matrix, numbers| {
+            record.step(objective, gradient, precision, numbers)
+        };
+        let found = levenberg_marquardt(eigen, self.iterations, self.tolerance, begun, watch)?;
         let left = found.residual.max(-least_eigenvalue(eigen));
         let note = format!(
             "{}: least squares by levenberg-marquardt, which leave a difference of up to {left:.1e} between correlations",
@@ -42,7 +43,7 @@ impl ClosedForm {
         let outcome = Outcome {
             precision: found.precision,
             remedy: Remedy::LevenbergMarquardt,
-            history: record.take(),
+            history: record.history(),
             converged: found.end == End::Converged,
             stopped: self.words(found.end, "least squares within their tolerance"),
             notes: vec![note],
@@ -89,7 +90,6 @@ impl ClosedForm {
             shrunk.column_mut(k).iter_mut().for_each(|r| *r *= 1.0 - share);
             shrunk[(k, k)] = 1.0;
         }
-        record.begin();
         // Positive definite matrices have a solution for any structure.
         let found = self.newton(&shrunk, free, f64::INFINITY, record)?;
         let mut outcome = self.of_newton(found, Remedy::Shrinkage(share), record);
@@ -104,8 +104,9 @@ impl ClosedForm {
         largest: f64,
         record: &mut Record<'_>,
     ) -> Result<Solution> {
-        solve(correlations, free, self.iterations, largest, |objective, gradient, precision| {
-            record.step(objective, gradient, precision)
+        let begun = record.begin(correlations.size().pow(2))?;
+        solve(correlations, free, (self.iterations, largest), begun, |objective, gradient, precision| {
+            record.step(objective, gradient, precision, precision.numbers())
         })
     }
 
@@ -117,7 +118,7 @@ impl ClosedForm {
         Outcome {
             precision: found.precision,
             remedy,
-            history: record.take(),
+            history: record.history(),
             converged: found.end == End::Converged,
             stopped: self.words(found.end, "the equations hold"),
             notes: (found.end != End::Converged).then_some(left).into_iter().collect(),

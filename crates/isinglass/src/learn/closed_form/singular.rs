@@ -74,20 +74,25 @@ impl Iterate<'_> {
 /// Where `c_k` = 0, a_k is halved again and again: the squares vanish at infinite weights only, and the tolerance decides how large they become.
 /// An eigenvalue below 0 (pairwise estimates with missing cells need be no covariances) is out of reach for a positive definite Â;
 /// the least squares are those for 0, and Ĉ₊ has 0 in its place.
+///
+/// *Arguments*: to go on from where another stood, the number of its iterations, its `a_k`, and behind them its μ.
 pub(super) fn levenberg_marquardt(
     eigen: &Eigen,
     iterations: usize,
     tolerance: f64,
-    mut watch: impl FnMut(f64, f64, &Matrix) -> Result<ControlFlow<()>>,
+    from: Option<(usize, Vec<f64>)>,
+    mut watch: impl FnMut(f64, f64, &Matrix, Vec<f64>) -> Result<ControlFlow<()>>,
 ) -> Result<LeastSquares> {
     let targets: Vec<f64> = eigen.values.iter().map(|c| c.max(0.0)).collect();
-    let mut state = Iterate { responses: vec![1.0; targets.len()], targets: &targets };
-    let mut damping = 1e-3;
-    let mut count = 0;
+    let (mut count, mut responses) = from.unwrap_or((0, vec![1.0; targets.len()]));
+    let mut damping = if responses.len() > targets.len() { responses[targets.len()] } else { 1e-3 };
+    responses.truncate(targets.len());
+    let mut state = Iterate { responses, targets: &targets };
     loop {
         let inverse: Vec<f64> = state.responses.iter().map(|a| 1.0 / a).collect();
         let precision = eigen.with_values(&inverse);
-        let go_on = watch(state.objective(), state.gradient(), &precision)?;
+        let numbers = state.responses.iter().copied().chain([damping]).collect();
+        let go_on = watch(state.objective(), state.gradient(), &precision, numbers)?;
         let residual = state.residual();
         let end = if residual <= tolerance {
             Some(End::Converged)
@@ -226,7 +231,7 @@ mod tests {
         let (moments, _) = moments();
         let eigen = moments.correlations.eigen("test").unwrap();
         let mut objectives = Vec::new();
-        let found = levenberg_marquardt(&eigen, 100, 0.02, |objective, _, _| {
+        let found = levenberg_marquardt(&eigen, 100, 0.02, None, |objective, _, _, _| {
             objectives.push(objective);
             Ok(ControlFlow::Continue(()))
         })

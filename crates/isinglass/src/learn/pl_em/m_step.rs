@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use crate::learn::PseudoGain;
-use crate::optimize::{self, Objective, OptimizerSettings, Remembered};
+use crate::optimize::{self, Objective, OptimizerSettings, Remembered, Visit};
 use crate::{Error, Result};
 
 /// How an iteration makes the pseudo-likelihood of its completed rows larger.
@@ -147,15 +147,15 @@ fn climb_by_lbfgs(
     let settings = OptimizerSettings { iterations: most, tolerance, ..OptimizerSettings::default() };
     let free = vec![0.0; start.len()];
     let (mut value, mut slope) = (f64::NEG_INFINITY, 0.0);
-    let mut watch = |iteration: usize, _: &[f64], height: f64, steepest: f64| {
-        value = height.max(value);
-        if iteration == 0 {
-            slope = steepest;
+    let mut watch = |visit: &Visit<'_>| {
+        value = visit.value.max(value);
+        if visit.iteration == 0 {
+            slope = visit.gradient_norm;
         }
         Ok(ControlFlow::Continue(()))
     };
     let found =
-        optimize::maximize_sparse(&mut Remembered::new(objective), &free, start, &settings, &mut watch)?;
+        optimize::maximize_sparse(&Remembered(objective), &free, start.into(), &settings, &mut watch)?;
     Ok(Maximum { parameters: found.parameters, value, slope })
 }
 

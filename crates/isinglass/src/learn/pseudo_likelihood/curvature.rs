@@ -8,6 +8,7 @@
 use std::ops::Range;
 
 use fearless_simd::{Level, Simd, dispatch, f64x8, prelude::*};
+use serde::{Deserialize, Serialize};
 
 use super::gain::{Parts, PseudoGain};
 use super::responses::total;
@@ -37,15 +38,14 @@ const LEAST_BEND: f64 = 1e-12;
 /// Corrections whose curvature along a step is smaller than this, compared with what was expected, tell nothing.
 const LEAST_RATIO: f64 = 1e-10;
 
-/// The objective, and what is known of its curvature.
+/// The objective, and what its curvature begins with.
 pub(super) struct Curvature<'a> {
     gain: &'a PseudoGain,
     moments: Moments,
     /// Whether the second moments are those of the rows to the last digit.
     is_exact: bool,
-    /// ⟨1 − tanh²⟩ for each modelled unit, where it began.
-    bends: Vec<f64>,
-    known: Known,
+    /// Whether all of the A_i are kept, or what is to be added to those it began with.
+    in_blocks: bool,
     level: Level,
 }
 
@@ -57,8 +57,17 @@ enum Moments {
     Blocks(Vec<Vec<f64>>),
 }
 
+/// What is known of the curvature.
+#[derive(Serialize, Deserialize)]
+pub(super) struct Known {
+    /// ⟨1 − tanh²⟩ for each modelled unit, where it began.
+    bends: Vec<f64>,
+    terms: Terms,
+}
+
 /// What is known of the A_i.
-enum Known {
+#[derive(Serialize, Deserialize)]
+enum Terms {
     /// All of them, for conditionals of few numbers.
     Blocks(Vec<Vec<f64>>),
     /// What is to be added to those it began with.
@@ -66,6 +75,7 @@ enum Known {
 }
 
 /// For each unit a multiple of `v vᵀ`, v being the part of a vector that belongs to the unit.
+#[derive(Serialize, Deserialize)]
 struct Correction {
     vector: Vec<f64>,
     factors: Vec<f64>,
@@ -100,28 +110,23 @@ impl<'a> Curvature<'a> {
                 Moments::Blocks(layout.units.iter().map(block).collect())
             }
         };
-        let known = if squares <= of_steps {
-            Known::Blocks(layout.units.iter().map(|range| vec![0.0; range.len() * range.len()]).collect())
-        } else {
-            Known::Corrections(Vec::new())
-        };
         let is_exact = counts.is_exact();
-        Ok(Self { gain, moments, is_exact, bends: Vec::new(), known, level: Level::new() })
+        Ok(Self { gain, moments, is_exact, in_blocks: squares <= of_steps, level: Level::new() })
     }
 
     /// A_i times the part of each modelled unit.
     #[inline(always)]
-    fn times<S: Simd>(&self, simd: S, parts: &[f64]) -> Vec<f64> {
+    fn times<S: Simd>(&self, simd: S, known: &Known, parts: &[f64]) -> Vec<f64> {
         let units = &self.gain.layout().units;
         let mut product = vec![0.0; parts.len()];
-        let corrections = match &self.known {
-            Known::Blocks(blocks) => {
+        let corrections = match &known.terms {
+            Terms::Blocks(blocks) => {
                 for (range, block) in units.iter().zip(blocks) {
                     multiply_small(block, &parts[range.clone()], &mut product[range.clone()]);
                 }
                 return product;
             }
-            Known::Corrections(corrections) => corrections,
+            Terms::Corrections(corrections) => corrections,
         };
         match &self.moments {
             Moments::Matrix { height, numbers } => {
@@ -133,7 +138,7 @@ impl<'a> Curvature<'a> {
                 }
             }
         }
-        for (range, &bend) in units.iter().zip(&self.bends) {
+        for (range, &bend) in units.iter().zip(&known.bends) {
             product[range.clone()].iter_mut().for_each(|x| *x *= bend);
         }
         for Correction { vector, factors } in corrections {
@@ -148,19 +153,19 @@ impl<'a> Curvature<'a> {
 
     /// The curvature of the whole times a vector of parameters.
     #[inline(always)]
-    fn bend<S: Simd>(&self, simd: S, vector: &[f64]) -> Vec<f64> {
+    fn bend<S: Simd>(&self, simd: S, known: &Known, vector: &[f64]) -> Vec<f64> {
         let (layout, factor) = (self.gain.layout(), 1.0 / self.gain.temperature());
-        let mut bent = layout.gather(&self.times(simd, &layout.spread(vector, factor)), factor);
+        let mut bent = layout.gather(&self.times(simd, known, &layout.spread(vector, factor)), factor);
         let couplings = self.gain.couplings();
         add(&mut bent[..couplings], self.gain.l2(), &vector[..couplings]);
         bent
     }
 
     /// The diagonal of the curvature that it began with: second moments of ±1 are 1.
-    fn diagonal(&self) -> Vec<f64> {
+    fn diagonal(&self, known: &Known) -> Vec<f64> {
         let layout = self.gain.layout();
         let mut parts = vec![0.0; layout.size];
-        for (range, &bend) in layout.units.iter().zip(&self.bends) {
+        for (range, &bend) in layout.units.iter().zip(&known.bends) {
             parts[range.clone()].fill(bend);
         }
         let mut diagonal = layout.gather(&parts, self.gain.temperature().powi(-2));
@@ -168,16 +173,10 @@ impl<'a> Curvature<'a> {
         diagonal
     }
 
-    /// By how much the bends differ from those it began with: the mean size of the logarithms of their ratios.
-    fn change(&self, bends: &[f64]) -> f64 {
-        let logs = self.bends.iter().zip(bends).map(|(old, new)| (new.max(LEAST_BEND) / old).ln().abs());
-        logs.sum::<f64>() / bends.len().max(1) as f64
-    }
-
     /// By conjugate gradients.
     #[inline(always)]
-    fn solve<S: Simd>(&self, simd: S, slope: &[f64], is_free: &[bool]) -> Vec<f64> {
-        let diagonal = self.diagonal();
+    fn solve<S: Simd>(&self, simd: S, known: &Known, slope: &[f64], is_free: &[bool]) -> Vec<f64> {
+        let diagonal = self.diagonal(known);
         let scaled = |rest: &[f64]| -> Vec<f64> { rest.iter().zip(&diagonal).map(|(r, d)| r / d).collect() };
         let mut step = vec![0.0; slope.len()];
         let mut rest = slope.to_vec();
@@ -189,7 +188,7 @@ impl<'a> Curvature<'a> {
             if height <= enough {
                 break;
             }
-            let mut bent = self.bend(simd, &direction);
+            let mut bent = self.bend(simd, known, &direction);
             keep(&mut bent, is_free);
             let curvature = inner(simd, &direction, &bent);
             // Rounding may leave none in a direction of which the rows say nothing.
@@ -209,10 +208,10 @@ impl<'a> Curvature<'a> {
     }
 
     #[inline(always)]
-    fn correct<S: Simd>(&mut self, simd: S, step: &[f64], before: &[f64], after: &[f64]) {
+    fn correct<S: Simd>(&self, simd: S, known: &mut Known, step: &[f64], before: &[f64], after: &[f64]) {
         let layout = self.gain.layout();
         let moved = layout.spread(step, 1.0 / self.gain.temperature());
-        let expected = self.times(simd, &moved);
+        let expected = self.times(simd, known, &moved);
         let found: Vec<f64> = before.iter().zip(after).map(|(x, y)| x - y).collect();
         let (mut old, mut new) = (Vec::new(), Vec::new());
         for range in &layout.units {
@@ -224,8 +223,8 @@ impl<'a> Curvature<'a> {
             new.push(if tells { 1.0 / of_new } else { 0.0 });
         }
         for (vector, factors) in [(expected, old), (found, new)] {
-            match &mut self.known {
-                Known::Blocks(blocks) => {
+            match &mut known.terms {
+                Terms::Blocks(blocks) => {
                     for ((range, block), factor) in layout.units.iter().zip(blocks).zip(factors) {
                         let vector = &vector[range.clone()];
                         for (column, x) in block.chunks_exact_mut(range.len()).zip(vector) {
@@ -233,7 +232,7 @@ impl<'a> Curvature<'a> {
                         }
                     }
                 }
-                Known::Corrections(corrections) => corrections.push(Correction { vector, factors }),
+                Terms::Corrections(corrections) => corrections.push(Correction { vector, factors }),
             }
         }
     }
@@ -263,37 +262,66 @@ impl<'a> Curvature<'a> {
 
 impl Model for Curvature<'_> {
     type Parts = Parts;
+    type Known = Known;
 
     fn evaluate(&self, parameters: &[f64]) -> Result<Evaluated<Parts>> {
         self.without_couplings(parameters).map_or_else(|| self.gain.evaluate(parameters), Ok)
     }
 
-    fn begin(&mut self, here: &Evaluated<Parts>) {
-        self.bends = here.parts.bends.iter().map(|bend| bend.max(LEAST_BEND)).collect();
-        match &mut self.known {
-            Known::Corrections(corrections) => corrections.clear(),
-            Known::Blocks(blocks) => {
-                for (k, (block, &bend)) in blocks.iter_mut().zip(&self.bends).enumerate() {
-                    let moments = match &self.moments {
-                        Moments::Matrix { numbers, .. } => numbers,
-                        Moments::Blocks(all) => &all[k],
-                    };
-                    block.iter_mut().zip(moments).for_each(|(x, moment)| *x = bend * moment);
-                }
+    fn begin(&self, here: &Evaluated<Parts>) -> Known {
+        let bends: Vec<f64> = here.parts.bends.iter().map(|bend| bend.max(LEAST_BEND)).collect();
+        let block = |(k, &bend): (usize, &f64)| {
+            let moments = match &self.moments {
+                Moments::Matrix { numbers, .. } => numbers,
+                Moments::Blocks(all) => &all[k],
+            };
+            moments.iter().map(|moment| bend * moment).collect()
+        };
+        let terms = if self.in_blocks {
+            Terms::Blocks(bends.iter().enumerate().map(block).collect())
+        } else {
+            Terms::Corrections(Vec::new())
+        };
+        Known { bends, terms }
+    }
+
+    fn newton_step(&self, known: &Known, slope: &[f64], is_free: &[bool]) -> Vec<f64> {
+        dispatch!(self.level, simd => self.solve(simd, known, slope, is_free))
+    }
+
+    fn learn(&self, known: &mut Known, step: &[f64], before: &Evaluated<Parts>, after: &Evaluated<Parts>) {
+        let is_full = matches!(&known.terms, Terms::Corrections(all) if all.len() >= 2 * STEPS);
+        if is_full || known.change(&after.parts.bends) > CHANGE.ln() {
+            *known = self.begin(after);
+        }
+        let (before, after) = (&before.parts.slopes, &after.parts.slopes);
+        dispatch!(self.level, simd => self.correct(simd, known, step, before, after));
+    }
+
+    fn fits(&self, known: &Known, parts: &Parts) -> bool {
+        let layout = self.gain.layout();
+        let modelled = layout.units.len();
+        let fits = match &known.terms {
+            Terms::Blocks(blocks) => {
+                let sizes = layout.units.iter().map(|range| range.len() * range.len());
+                self.in_blocks && blocks.iter().map(Vec::len).eq(sizes)
             }
-        }
+            Terms::Corrections(all) => {
+                let whole =
+                    |one: &Correction| one.vector.len() == layout.size && one.factors.len() == modelled;
+                !self.in_blocks && all.iter().all(whole)
+            }
+        };
+        fits && parts.slopes.len() == layout.size
+            && [&known.bends, &parts.bends].iter().all(|x| x.len() == modelled)
     }
+}
 
-    fn newton_step(&self, slope: &[f64], is_free: &[bool]) -> Vec<f64> {
-        dispatch!(self.level, simd => self.solve(simd, slope, is_free))
-    }
-
-    fn learn(&mut self, step: &[f64], before: &Evaluated<Parts>, after: &Evaluated<Parts>) {
-        let is_full = matches!(&self.known, Known::Corrections(all) if all.len() >= 2 * STEPS);
-        if is_full || self.change(&after.parts.bends) > CHANGE.ln() {
-            self.begin(after);
-        }
-        dispatch!(self.level, simd => self.correct(simd, step, &before.parts.slopes, &after.parts.slopes));
+impl Known {
+    /// By how much the bends differ from those it began with: the mean size of the logarithms of their ratios.
+    fn change(&self, bends: &[f64]) -> f64 {
+        let logs = self.bends.iter().zip(bends).map(|(old, new)| (new.max(LEAST_BEND) / old).ln().abs());
+        logs.sum::<f64>() / bends.len().max(1) as f64
     }
 }
 

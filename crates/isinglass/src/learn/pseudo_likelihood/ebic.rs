@@ -1,7 +1,10 @@
 //! Sparse couplings by a lasso path for each unit, with the penalty that the extended BIC picks.
 
+use std::ops::ControlFlow;
+
 use fearless_simd::Level;
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 
 use super::about_zeros;
 use super::logistic::Logistic;
@@ -10,6 +13,7 @@ use super::path::{Path, TOLERANCE};
 use crate::engine::{Diagnostics, Guarantee};
 use crate::learn::conditionals::pseudo_log_likelihood;
 use crate::learn::factorized::{Alone, about_alone};
+use crate::learn::origin::Origin;
 use crate::learn::{Fit, Learner, Observer, State, Step};
 use crate::{Budget, Error, Machine, Result, Role, Table};
 
@@ -27,6 +31,10 @@ const GAINED: f64 = 1e-5;
 
 /// How many λ these last few are.
 const FEW: usize = 5;
+
+/// Units after which an observer is told: at least so many, and not more often than so many times. A unit's regression is its own affair, so neither
+/// makes a difference to what is found.
+const TOLD: (usize, usize) = (32, 16);
 
 /// When two units' regressions give a coupling.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -58,6 +66,8 @@ pub enum Rule {
 ///
 /// # Complexity
 /// For each unit, some hundred quadratic models: `O(r k²)` each for r distinct rows. Units are worked on in parallel. *Memory*: a byte a cell twice, and for each thread some p × p matrices.
+///
+/// An observer is told after every 32 units or more, with the machine in which the units still to come are independent; who stops the fit there gets that machine.
 ///
 /// # Accuracy, and when it fails
 /// Estimates are shrunk towards 0, as the lasso's are; for unbiased ones, fit a [`PseudoLikelihood`](super::PseudoLikelihood) to the structure found. Weak couplings are left out rather than
@@ -106,11 +116,51 @@ pub struct EbicFit {
 }
 
 /// The regression chosen for a unit: couplings with others and the bias, all divided by T.
+#[derive(Clone, Serialize, Deserialize)]
 struct Chosen {
     couplings: Vec<(usize, f64)>,
     bias: f64,
     lambda: Option<f64>,
     converged: bool,
+}
+
+impl Chosen {
+    /// Of a unit without couplings.
+    fn alone(panels: &Panels, varied: &[bool], unit: usize) -> Self {
+        let (weight, mean) = (panels.total_weight(), panels.mean(unit));
+        let mean = if varied[unit] { mean } else { mean.round() };
+        let bias = match Alone::of(weight, weight * mean) {
+            Alone::Empty => 0.0,
+            Alone::Constant(field) | Alone::Varied(field) => field,
+        };
+        Self { couplings: Vec::new(), bias, lambda: None, converged: true }
+    }
+}
+
+/// The regressions so far, and the units still to come alone.
+fn with_rest(
+    chosen: &[Option<Chosen>],
+    start: &Machine,
+    panels: &Panels,
+    varied: &[bool],
+) -> Vec<Option<Chosen>> {
+    let rest = chosen.len()..start.units();
+    let alone = |unit| (start.roles()[unit] == Role::Visible).then(|| Chosen::alone(panels, varied, unit));
+    chosen.iter().cloned().chain(rest.map(alone)).collect()
+}
+
+/// Whether what a state holds is of this machine.
+fn check_kept(start: &Machine, history: &[Step], chosen: &[Option<Chosen>]) -> Result<()> {
+    let is_of = |(unit, found): (usize, &Option<Chosen>)| {
+        let is_visible = start.roles()[unit] == Role::Visible;
+        let mut known = found.iter().flat_map(|found| &found.couplings);
+        found.is_some() == is_visible
+            && known.all(|(other, _)| start.graph().edge_between(unit, *other).is_some())
+    };
+    if history.is_empty() || chosen.len() > start.units() || !chosen.iter().enumerate().all(is_of) {
+        return Err(Error::invalid("state", "its regressions are those of another machine"));
+    }
+    Ok(())
 }
 
 impl Learner for EbicPaths {
@@ -122,10 +172,10 @@ impl Learner for EbicPaths {
         &self,
         start: &Machine,
         table: &Table,
-        _from: Option<&State>,
+        from: Option<&State>,
         observer: &mut dyn Observer,
     ) -> Result<Fit> {
-        self.solve(start, table, observer).map(|found| found.fit)
+        self.solve_from(start, table, from, observer).map(|found| found.fit)
     }
 }
 
@@ -135,30 +185,71 @@ impl EbicPaths {
     /// # Errors
     /// A table that does not fit the machine or whose rows have no weight, hidden units, missing cells, more memory than the budget has.
     pub fn solve(&self, start: &Machine, table: &Table, observer: &mut dyn Observer) -> Result<EbicFit> {
+        self.solve_from(start, table, None, observer)
+    }
+
+    /// As [`Learner::fit_from`], with the λ chosen.
+    ///
+    /// # Errors
+    /// Those of [`solve`](Self::solve); a state of another start, table or learner.
+    pub fn solve_from(
+        &self,
+        start: &Machine,
+        table: &Table,
+        from: Option<&State>,
+        observer: &mut dyn Observer,
+    ) -> Result<EbicFit> {
         self.check(start, table)?;
         let panels = Panels::new(super::NAME, start, table)?;
         let varied: Vec<bool> = (0..start.units()).map(|unit| panels.is_varied(unit)).collect();
-        let of_unit = |unit: usize| -> Option<Chosen> {
-            (start.roles()[unit] == Role::Visible).then(|| self.choose(start, &panels, &varied, unit))
-        };
-        let chosen: Vec<Option<Chosen>> = (0..start.units()).into_par_iter().map(of_unit).collect();
+        let visible = |unit: usize| start.roles()[unit] == Role::Visible;
+        let settings = [("gamma", format!("{:?}", self.gamma)), ("rule", format!("{:?}", self.rule))];
+        let origin = Origin::new(super::NAME, start, table, settings);
+        let mut chosen: Vec<Option<Chosen>> = Vec::new();
+        let mut history: Vec<Step> = Vec::new();
+        if let Some(state) = from {
+            (history, chosen) = origin.read(state)?;
+            check_kept(start, &history, &chosen)?;
+        }
+        let (least, times) = TOLD;
+        let block = least.max(start.units().div_ceil(times));
+        let mut stopped = false;
+        // Without units, too, the observer is told once.
+        while !stopped && (chosen.len() < start.units() || history.is_empty()) {
+            let next = (chosen.len() + block).min(start.units());
+            let regressions = (chosen.len()..next).into_par_iter();
+            let found = regressions
+                .map(|unit| visible(unit).then(|| self.choose(start, &panels, &varied, unit)))
+                .collect::<Vec<_>>();
+            chosen.extend(found);
+            let machine = self.combine(start, &with_rest(&chosen, start, &panels, &varied))?;
+            let objective = pseudo_log_likelihood(&machine, table, &vec![0.0; start.units()])?;
+            let step = Step { iteration: history.len(), objective, gradient_norm: 0.0 };
+            history.push(step);
+            // Where the answer is complete, it makes no difference whether the observer would stop.
+            let flow = observer.step(&step, &machine)?;
+            observer.state(&step, &|| origin.state(&(&history, &chosen)))?;
+            stopped = flow == ControlFlow::Break(()) && chosen.len() < start.units();
+        }
+        let done = chosen.len();
+        let chosen = with_rest(&chosen, start, &panels, &varied);
         let machine = self.combine(start, &chosen)?;
         let average = pseudo_log_likelihood(&machine, table, &vec![0.0; start.units()])?;
-        let step = Step { iteration: 0, objective: average, gradient_norm: 0.0 };
-        // The answer is complete; whether the observer would stop here makes no difference.
-        let _ = observer.step(&step, &machine)?;
         let failed = |unit: &usize| chosen[*unit].as_ref().is_some_and(|found| !found.converged);
         let failed: Vec<&str> = (0..start.units()).filter(failed).map(|unit| start.name(unit)).collect();
-        let is_lost = |unit: &usize| start.roles()[*unit] == Role::Visible && !varied[*unit];
+        let is_lost = |unit: &usize| visible(*unit) && !varied[*unit];
         let lost: Vec<&str> = (0..start.units()).filter(is_lost).map(|unit| start.name(unit)).collect();
         let mut notes: Vec<String> = about_alone(&lost, &[]).collect();
         notes.extend(crate::learn::about_columns(&failed, "whose regressions have not converged for some λ"));
+        let left: Vec<&str> =
+            (done..start.units()).filter(|&unit| visible(unit)).map(|unit| start.name(unit)).collect();
+        notes.extend(crate::learn::about_columns(&left, "without a regression, as the fit was stopped"));
         notes.push(about_zeros(machine.weights()));
         let fit = Fit {
-            history: vec![step],
-            kept: 0,
-            converged: failed.is_empty(),
-            stopped: "the paths are complete".into(),
+            kept: history.len() - 1,
+            history,
+            converged: failed.is_empty() && !stopped,
+            stopped: if stopped { "stopped on request" } else { "the paths are complete" }.into(),
             log_likelihood: None,
             guarantee: Guarantee::Approximation,
             pseudo_log_likelihood: Some(average),
@@ -189,15 +280,8 @@ impl EbicPaths {
     fn choose(&self, start: &Machine, panels: &Panels, varied: &[bool], unit: usize) -> Chosen {
         let around = start.graph().neighbours(unit);
         let others: Vec<usize> = around.map(|(other, _)| other).filter(|&other| varied[other]).collect();
-        let mean = panels.mean(unit);
         if others.is_empty() || !varied[unit] {
-            let weight = panels.total_weight();
-            let mean = if varied[unit] { mean } else { mean.round() };
-            let bias = match Alone::of(weight, weight * mean) {
-                Alone::Empty => 0.0,
-                Alone::Constant(field) | Alone::Varied(field) => field,
-            };
-            return Chosen { couplings: Vec::new(), bias, lambda: None, converged: true };
+            return Chosen::alone(panels, varied, unit);
         }
         let logistic = Logistic { panels, unit, level: Level::new() };
         let possible = others.len();

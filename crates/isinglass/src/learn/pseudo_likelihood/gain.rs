@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use fearless_simd::{Level, Simd, dispatch, f64x8, prelude::*};
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 
 use super::layout::Layout;
 use super::panels::Panels;
@@ -85,6 +86,7 @@ struct Sums {
 }
 
 /// What the sum over units consists of.
+#[derive(Serialize, Deserialize)]
 pub(super) struct Parts {
     /// The derivatives of each conditional by its own numbers, divided by T: at each place of the layout; of no meaning where no coupling is.
     pub(super) slopes: Vec<f64>,

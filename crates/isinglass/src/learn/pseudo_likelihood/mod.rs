@@ -13,11 +13,13 @@ pub use ebic::{EbicFit, EbicPaths, Rule};
 pub use gain::PseudoGain;
 
 use self::curvature::Curvature;
+use super::journal::Journal;
 use super::likelihood::kept_iteration;
 use super::notes::about_likelihood;
-use super::{Fit, Learner, Observer, State, Step};
+use super::origin::Origin;
+use super::{Fit, Learner, Observer, State};
 use crate::engine::{Diagnostics, Guarantee};
-use crate::optimize::{self, Method, OptimizerSettings};
+use crate::optimize::{self, Method, OptimizerSettings, Start, Visit};
 use crate::{Budget, Error, Machine, Result, Table};
 
 /// The name by which users choose the learner.
@@ -86,26 +88,25 @@ impl Learner for PseudoLikelihood {
         &self,
         start: &Machine,
         table: &Table,
-        _from: Option<&State>,
+        from: Option<&State>,
         observer: &mut dyn Observer,
     ) -> Result<Fit> {
         self.check()?;
         let gain = PseudoGain::new(start, table, self.l2, self.budget)?;
-        let mut history: Vec<Step> = Vec::new();
-        let mut watch = |iteration: usize, parameters: &[f64], objective: f64, gradient_norm: f64| {
-            let step = Step { iteration, objective, gradient_norm };
-            history.push(step);
-            observer.step(&step, &gain.machine_of(parameters)?)
-        };
-        let begin = gain.parameters_of(start);
+        let (mut journal, resumed) = Journal::open::<()>(self.origin(start, table), &self.settings, from)?;
+        let mut watch =
+            |visit: &Visit<'_>| journal.tell(visit, &gain.machine_of(visit.parameters)?, &(), observer);
+        let from = resumed.as_ref().map(|resumed| &resumed.climb);
+        let begin = Start { parameters: gain.parameters_of(start), from };
         let found = if self.settings.method == Method::Lbfgs {
-            let mut lambdas = vec![0.0; begin.len()];
+            let mut lambdas = vec![0.0; begin.parameters.len()];
             lambdas[..gain.couplings()].fill(self.l1);
-            let mut model = Curvature::new(&gain, start, table, self.budget)?;
-            optimize::maximize_sparse(&mut model, &lambdas, begin, &self.settings, &mut watch)?
+            let model = Curvature::new(&gain, start, table, self.budget)?;
+            optimize::maximize_sparse(&model, &lambdas, begin, &self.settings, &mut watch)?
         } else {
             optimize::maximize(&gain, begin, &self.settings, &mut watch)?
         };
+        let history = journal.history;
         let machine = gain.machine_of(&found.parameters)?;
         let kept = kept_iteration(&history, found.converged);
         let size: f64 = found.parameters[..gain.couplings()].iter().map(|w| w.abs()).sum();
@@ -130,6 +131,15 @@ impl Learner for PseudoLikelihood {
 }
 
 impl PseudoLikelihood {
+    fn origin<'o>(&self, start: &'o Machine, table: &'o Table) -> Origin<'o> {
+        let settings = [
+            ("l2", format!("{:?}", self.l2)),
+            ("l1", format!("{:?}", self.l1)),
+            ("optimizer", format!("{:?}", self.settings.method)),
+        ];
+        Origin::new(NAME, start, table, settings)
+    }
+
     fn check(&self) -> Result<()> {
         for (place, lambda) in [("l2", self.l2), ("l1", self.l1)] {
             if !(lambda.is_finite() && lambda >= 0.0) {

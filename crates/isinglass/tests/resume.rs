@@ -1,0 +1,386 @@
+//! A fit that was interrupted and goes on from a state ends as if it had never stopped, bit for bit.
+
+#![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
+
+use std::ops::ControlFlow;
+
+use isinglass::engine::AisSettings;
+use isinglass::learn::{
+    ClosedForm, EbicPaths, Factorized, Fit, Learner, Likelihood, Method, NoObserver, Observer,
+    OptimizerSettings, Phases, PseudoLikelihood, Restarts, Rule, Singular, State, Step, start,
+};
+use isinglass::topology::{self, Links};
+use isinglass::{
+    Ais, Bethe, Eliminate, Engine, Enumerate, Evidence, Graph, LinearResponse, Machine, MeanField, Mixture,
+    Sampler, Table,
+};
+use proptest::prelude::*;
+
+const METHODS: [Method; 4] = [
+    Method::Lbfgs,
+    Method::Cg,
+    Method::Momentum { rate: Method::MOMENTUM_RATE, momentum: Method::MOMENTUM },
+    Method::Adaptive { rate: Method::ADAPTIVE_RATE },
+];
+
+fn settings(method: Method, iterations: usize) -> OptimizerSettings {
+    OptimizerSettings { method, iterations, ..OptimizerSettings::default() }
+}
+
+/// Rows drawn from a glass; some cells are taken out if so asked.
+fn rows_of_a_glass(units: usize, rows: usize, missing: bool) -> Table {
+    let glass = topology::sherrington_kirkpatrick(units, 0.8, 5).unwrap();
+    let draws = Eliminate::default().draw(&glass, &Evidence::none(units), rows, 2).unwrap();
+    let mut table = Table::new((0..units).map(|k| format!("v{k}"))).unwrap();
+    for (k, row) in draws.cells.chunks(units).enumerate() {
+        let mut row = row.to_vec();
+        if missing && k % 7 == 0 {
+            row[k % units] = 0;
+        }
+        table.push(&row, 1.0 + (k % 3) as f64).unwrap();
+    }
+    table
+}
+
+/// Takes the state after every step, as bytes; breaks off after so many steps.
+#[derive(Default)]
+struct Keeper {
+    restart: usize,
+    told: Vec<(usize, Step)>,
+    states: Vec<Vec<u8>>,
+    stop_after: Option<usize>,
+}
+
+impl Observer for Keeper {
+    fn step(&mut self, step: &Step, _: &Machine) -> isinglass::Result<ControlFlow<()>> {
+        self.told.push((self.restart, *step));
+        let stop = self.stop_after == Some(self.told.len());
+        Ok(if stop { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+    }
+
+    fn state(&mut self, step: &Step, take: &dyn Fn() -> isinglass::Result<State>) -> isinglass::Result<()> {
+        assert_eq!(self.told.last().unwrap().1, *step, "a state is offered after each step");
+        self.states.push(postcard::to_stdvec(&take()?).unwrap());
+        Ok(())
+    }
+
+    fn restart(&mut self, restart: usize, _: usize) {
+        self.restart = restart;
+    }
+}
+
+fn state(bytes: &[u8]) -> State {
+    postcard::from_bytes(bytes).unwrap()
+}
+
+/// Some of the places 0..count: the first ones, the last one, and a few between.
+fn some(count: usize) -> Vec<usize> {
+    let mut places = vec![0, 1, 2, count / 3, count / 2, count.saturating_sub(2), count - 1];
+    places.retain(|&place| place < count);
+    places.sort_unstable();
+    places.dedup();
+    places
+}
+
+/// All of a fit. Numbers are written so that they can be read back bit for bit.
+fn words(fit: &Fit) -> String {
+    let Fit { machine, history, kept, converged, stopped, .. } = fit;
+    let Fit { log_likelihood, guarantee, pseudo_log_likelihood, diagnostics, notes, .. } = fit;
+    let structure = (machine.graph().edges(), machine.names(), machine.roles());
+    let numbers = (machine.weights(), machine.biases(), machine.temperature(), machine.offset());
+    let ending = (history, kept, converged, stopped, notes);
+    let values = (log_likelihood, guarantee, pseudo_log_likelihood, diagnostics);
+    format!("{structure:?} {numbers:?} {ending:?} {values:?}")
+}
+
+/// Run whole, go on from several places, and compare every bit.
+fn check(what: &str, fit: &dyn Fn(Option<&State>, &mut dyn Observer) -> String) {
+    let mut whole = Keeper::default();
+    let expected = fit(None, &mut whole);
+    assert_eq!(expected, fit(None, &mut NoObserver), "{what}: watched or not");
+    assert_eq!(whole.told.len(), whole.states.len());
+    for place in some(whole.told.len()) {
+        let mut rest = Keeper::default();
+        assert_eq!(
+            expected,
+            fit(Some(&state(&whole.states[place])), &mut rest),
+            "{what}: after step {place}"
+        );
+        assert_eq!(rest.told, whole.told[place + 1..], "{what}: told after step {place}");
+        assert_eq!(rest.states, whole.states[place + 1..], "{what}: states after step {place}");
+        let mut broken_off = Keeper { stop_after: Some(place + 1), ..Keeper::default() };
+        fit(None, &mut broken_off);
+        assert_eq!(broken_off.states, whole.states[..broken_off.states.len()], "{what}: broken off");
+        let last = state(broken_off.states.last().unwrap());
+        assert_eq!(expected, fit(Some(&last), &mut NoObserver), "{what}: broken off after step {place}");
+    }
+}
+
+fn check_learner(what: &str, learner: &dyn Learner, start: &Machine, table: &Table) {
+    check(what, &|from, observer| words(&learner.fit_from(start, table, from, observer).unwrap()));
+}
+
+fn columns(units: usize) -> Machine {
+    topology::two_layer(units, &Links::Full, 0, &Links::None).unwrap()
+}
+
+#[test]
+fn likelihood_with_every_method_and_kind_of_engine() {
+    let exact = Enumerate::default();
+    let response = LinearResponse::default();
+    let mean_field = MeanField::default();
+    let few = AisSettings { chains: 16, temperatures: 8, ..AisSettings::default() };
+    let sampled = Ais { settings: few };
+    let table = rows_of_a_glass(5, 60, true);
+    let structure = topology::rbm(5, 2).unwrap();
+    let begin = start(&structure, &table, 3, 0).unwrap();
+    let engines: [(&dyn Engine, &dyn Engine); 4] =
+        [(&exact, &exact), (&mean_field, &mean_field), (&exact, &response), (&exact, &sampled)];
+    for (clamped, free) in engines {
+        for method in METHODS {
+            let compares = matches!(method, Method::Cg | Method::Adaptive { .. });
+            if compares && !free.moments_are_derivatives() {
+                continue;
+            }
+            let learner =
+                Likelihood::with_phases(Phases { clamped, free }).l2(0.01).optimizer(settings(method, 15));
+            check_learner(&format!("{} with {}", method.name(), free.name()), &learner, &begin, &table);
+        }
+    }
+}
+
+#[test]
+fn likelihood_up_to_its_end_whatever_that_is() {
+    let table = rows_of_a_glass(5, 200, false);
+    let begin = start(&columns(5), &table, 0, 0).unwrap();
+    let exact = Eliminate::default();
+    for method in METHODS {
+        let learner = Likelihood::new(&exact).l2(0.01).optimizer(settings(method, 2000));
+        check_learner(method.name(), &learner, &begin, &table);
+    }
+    // Nothing more to be gained, divergence, hope given up.
+    let precise = OptimizerSettings { tolerance: 0.0, ..OptimizerSettings::default() };
+    check_learner("stuck", &Likelihood::new(&exact).optimizer(precise), &begin, &table);
+    let wild = settings(Method::Momentum { rate: 1.0, momentum: 0.0 }, 10_000);
+    check_learner("diverges", &Likelihood::new(&exact).l2(5.0).optimizer(wild), &begin, &table);
+    let naive = MeanField::default();
+    let hopeless = Likelihood::new(&naive).fit(&begin, &table, &mut NoObserver).unwrap();
+    assert!(!hopeless.converged, "{}", hopeless.stopped);
+    check_learner("mean field", &Likelihood::new(&naive), &begin, &table);
+    let bethe = Bethe::default();
+    check_learner("bethe", &Likelihood::new(&bethe).l2(0.01), &begin, &table);
+    let mixture = Mixture { components: 2, ..Mixture::default() };
+    check_learner(
+        "mixture",
+        &Likelihood::new(&mixture).l2(0.01).optimizer(settings(Method::Lbfgs, 10)),
+        &begin,
+        &table,
+    );
+}
+
+#[test]
+fn pseudo_likelihood_with_every_method() {
+    let table = rows_of_a_glass(6, 100, false);
+    let begin = start(&columns(6), &table, 0, 0).unwrap();
+    for method in METHODS {
+        for iterations in [12, 1000] {
+            let learner = PseudoLikelihood {
+                l2: 0.01,
+                settings: settings(method, iterations),
+                ..PseudoLikelihood::default()
+            };
+            check_learner(method.name(), &learner, &begin, &table);
+        }
+    }
+    let sparse = PseudoLikelihood { l1: 0.05, ..PseudoLikelihood::default() };
+    check_learner("l1", &sparse, &begin, &table);
+}
+
+#[test]
+fn paths_by_units() {
+    let mut table = Table::new((0..70).map(|k| format!("v{k}"))).unwrap();
+    let few = rows_of_a_glass(10, 150, false);
+    for (k, &row) in few.distinct_of().iter().enumerate() {
+        let drawn = few.row(row as usize);
+        // A column of one value, and six more sets of columns that follow the first with delay.
+        let cells: Vec<i8> =
+            (0..70).map(|j| if j == 69 { 1 } else { drawn[(j * (1 + k % 5)) % 10] }).collect();
+        table.push(&cells, 1.0).unwrap();
+    }
+    let chain = Machine::from_graph(topology::chain(70)).with_names(table.columns().iter().cloned()).unwrap();
+    for (learner, start) in [
+        (EbicPaths::default(), &chain),
+        (EbicPaths { gamma: 0.0, rule: Rule::Or, ..EbicPaths::default() }, &chain),
+    ] {
+        let whole = learner.fit(start, &table, &mut NoObserver).unwrap();
+        assert_eq!(whole.history.len(), 3, "32 units, 32 and 6");
+        assert!(whole.converged && whole.history.windows(2).all(|two| two[1].objective >= two[0].objective));
+        check_learner("paths", &learner, start, &table);
+        let mut stopped = Keeper { stop_after: Some(1), ..Keeper::default() };
+        let part = learner.fit(start, &table, &mut stopped).unwrap();
+        assert_eq!((part.converged, part.stopped.as_str()), (false, "stopped on request"));
+        assert!(part.machine.weights()[32..].iter().all(|w| *w == 0.0), "units still to come are alone");
+        assert_eq!(part.pseudo_log_likelihood, Some(part.best().unwrap().objective));
+    }
+}
+
+#[test]
+fn closed_form_by_every_way() {
+    let regular = rows_of_a_glass(6, 200, false);
+    let full = columns(6);
+    let chain = topology::two_layer(6, &Links::Chain, 0, &Links::None).unwrap();
+    check_learner("formula", &ClosedForm::default(), &full, &regular);
+    check_learner("selection", &ClosedForm::default(), &chain, &regular);
+    let without = ClosedForm { self_coupling: false, ..ClosedForm::default() };
+    check_learner("without self-couplings", &without, &full, &regular);
+    // Four rows, of which the last column repeats the first.
+    let rows = [[1, 1, -1, 1, 1, 1], [-1, 1, 1, -1, 1, -1], [1, -1, 1, 1, -1, 1], [-1, -1, -1, 1, 1, -1]];
+    let singular = Table::from_rows((0..6).map(|k| format!("v{k}")), rows).unwrap();
+    for how in [Singular::Better, Singular::LevenbergMarquardt, Singular::Shrinkage] {
+        let learner = ClosedForm { singular: how, ..ClosedForm::default() };
+        check_learner(&format!("{how:?}"), &learner, &full, &singular);
+    }
+    let edges = [(0, 1), (0, 5), (1, 5), (2, 3)];
+    let loops = columns(6);
+    let joined =
+        Machine::from_graph(Graph::new(6, edges).unwrap()).with_names(loops.names().iter().cloned()).unwrap();
+    let learner = ClosedForm::default();
+    let found = learner.solve(&joined, &singular, &mut NoObserver).unwrap();
+    assert_eq!(found.remedy.word(), "shrink", "the first way has no solution");
+    check_learner("two ways by Newton", &learner, &joined, &singular);
+}
+
+#[test]
+fn factorized_is_made_again() {
+    let table = rows_of_a_glass(4, 30, true);
+    check_learner("factorized", &Factorized, &columns(4), &table);
+}
+
+#[test]
+fn restarts_go_on_in_any_of_them() {
+    let table = rows_of_a_glass(4, 40, true);
+    let structure = topology::rbm(4, 2).unwrap();
+    let (exact, naive) = (Enumerate::default(), MeanField::default());
+    let restarts = Restarts { count: 3, seed: 1 };
+    let some = settings(Method::Lbfgs, 8);
+    let learners: [(&str, &dyn Learner); 3] = [
+        ("exact", &Likelihood::new(&exact).l2(0.003).optimizer(some)),
+        ("mean field", &Likelihood::new(&naive).optimizer(some)),
+        ("factorized", &Factorized),
+    ];
+    for (what, learner) in learners {
+        check(what, &|from, observer| {
+            let found = restarts.fit_from(learner, &structure, &table, from, observer).unwrap();
+            format!("{} {:?} {}", words(&found.fit), found.objectives, found.best)
+        });
+    }
+    // More restarts may be asked for, and fewer than were begun may not.
+    let learner = Likelihood::new(&exact).l2(0.003).optimizer(some);
+    let mut keeper = Keeper::default();
+    restarts.fit(&learner, &structure, &table, &mut keeper).unwrap();
+    let five = Restarts { count: 5, ..restarts };
+    let whole = five.fit(&learner, &structure, &table, &mut NoObserver).unwrap();
+    let last = state(keeper.states.last().unwrap());
+    assert_eq!(five.fit_from(&learner, &structure, &table, Some(&last), &mut NoObserver).unwrap(), whole);
+    let message = |restarts: Restarts| {
+        let found = restarts.fit_from(&learner, &structure, &table, Some(&last), &mut NoObserver);
+        found.unwrap_err().to_string()
+    };
+    assert_eq!(
+        message(Restarts { count: 2, seed: 1 }),
+        "state: it is of restart 3, beyond the 2 that are to be made"
+    );
+    assert_eq!(
+        message(Restarts { count: 3, seed: 2 }),
+        "state: it is of a fit with seed 1, and this one has 2"
+    );
+}
+
+#[test]
+fn a_fit_may_go_on_for_longer_than_was_asked_for_at_first() {
+    let table = rows_of_a_glass(5, 100, true);
+    let begin = start(&topology::rbm(5, 2).unwrap(), &table, 0, 0).unwrap();
+    let (exact, naive) = (Enumerate::default(), MeanField::default());
+    for method in METHODS {
+        for engine in [&exact as &dyn Engine, &naive] {
+            let with = |iterations, tolerance| {
+                let settings = OptimizerSettings { method, iterations, tolerance };
+                Likelihood::new(engine).l2(0.01).optimizer(settings)
+            };
+            let whole = with(40, 1e-6).fit(&begin, &table, &mut NoObserver).unwrap();
+            for shorter in [with(5, 1e-6), with(40, 0.03)] {
+                let mut keeper = Keeper::default();
+                shorter.fit(&begin, &table, &mut keeper).unwrap();
+                let last = state(keeper.states.last().unwrap());
+                let found = with(40, 1e-6).fit_from(&begin, &table, Some(&last), &mut NoObserver).unwrap();
+                assert_eq!(words(&found), words(&whole), "{}", method.name());
+                let message = |learner: Likelihood<'_>| {
+                    learner.fit_from(&begin, &table, Some(&last), &mut NoObserver).unwrap_err().to_string()
+                };
+                assert!(message(with(2, 1e-9)).contains("beyond the limit of 2 iterations"));
+                assert!(message(with(40, 1.0)).contains("that might have ended before"));
+            }
+        }
+    }
+}
+
+#[test]
+fn a_state_of_something_else_is_refused() {
+    let table = rows_of_a_glass(4, 40, false);
+    let begin = start(&columns(4), &table, 0, 0).unwrap();
+    let mut keeper = Keeper::default();
+    let (engine, loose) = (MeanField::default(), LinearResponse::default());
+    let learner = || Likelihood::new(&engine).optimizer(settings(Method::Lbfgs, 5));
+    learner().fit(&begin, &table, &mut keeper).unwrap();
+    let kept = state(&keeper.states[2]);
+    assert_eq!(kept.learner(), "likelihood");
+    let refused = |learner: &dyn Learner, begin: &Machine, table: &Table, words: &str| {
+        let message = learner.fit_from(begin, table, Some(&kept), &mut NoObserver).unwrap_err().to_string();
+        assert!(message.starts_with("state: ") && message.contains(words), "{message}");
+    };
+    let other = rows_of_a_glass(4, 41, false);
+    refused(&learner(), &begin, &other, "another table");
+    let moved = start(&columns(4), &other, 0, 0).unwrap();
+    refused(&learner(), &moved, &table, "other numbers");
+    let chain = topology::two_layer(4, &Links::Chain, 0, &Links::None).unwrap();
+    refused(&learner(), &chain, &table, "couplings");
+    refused(&learner().l2(0.5), &begin, &table, "l2 0.0, and this one has 0.5");
+    refused(&learner().optimizer(settings(Method::Cg, 5)), &begin, &table, "optimizer Lbfgs");
+    refused(&Likelihood::new(&loose), &begin, &table, "engine MeanField");
+    let mut eager = MeanField::default();
+    eager.settings.tolerance *= 10.0;
+    refused(&Likelihood::new(&eager), &begin, &table, "engine MeanField");
+    for learner in [
+        &Factorized as &dyn Learner,
+        &ClosedForm::default(),
+        &PseudoLikelihood::default(),
+        &EbicPaths::default(),
+    ] {
+        refused(learner, &begin, &table, "the learner likelihood");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 40, ..ProptestConfig::default() })]
+
+    /// No bytes make a learner panic, and what it makes of them is an answer or an error.
+    #[test]
+    fn damaged_states_do_no_harm(place in any::<prop::sample::Index>(), flip in 1..=255u8, cut in any::<bool>()) {
+        let table = rows_of_a_glass(3, 20, false);
+        let begin = start(&columns(3), &table, 0, 0).unwrap();
+        let engine = Enumerate::default();
+        let likelihood = Likelihood::new(&engine).optimizer(settings(Method::Lbfgs, 6));
+        let pseudo = PseudoLikelihood { settings: settings(Method::Adaptive { rate: 0.1 }, 6), ..PseudoLikelihood::default() };
+        for learner in [&likelihood as &dyn Learner, &pseudo, &EbicPaths::default(), &ClosedForm::default()] {
+            let mut keeper = Keeper::default();
+            learner.fit(&begin, &table, &mut keeper).unwrap();
+            let mut bytes = keeper.states[keeper.states.len() / 2].clone();
+            let place = place.index(bytes.len());
+            if cut { bytes.truncate(place) } else { bytes[place] ^= flip }
+            if let Ok(state) = postcard::from_bytes::<State>(&bytes) {
+                let found: isinglass::Result<Fit> = learner.fit_from(&begin, &table, Some(&state), &mut NoObserver);
+                prop_assert!(found.is_ok() || found.is_err());
+            }
+        }
+    }
+}
