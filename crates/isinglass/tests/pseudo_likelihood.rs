@@ -327,6 +327,30 @@ fn ebic_finds_the_edges_of_fifty_units() {
 }
 
 #[test]
+fn a_start_without_couplings_is_judged_by_its_moments_alone_and_few_steps_follow() {
+    let truth = sparse_truth(4);
+    let table = draw(&truth, 2000, 6);
+    let mut roles = vec![Role::Visible; 50];
+    roles[7] = Role::Input;
+    let full = machine(topology::full(50)).with_roles(roles).unwrap().with_temperature(1.5).unwrap();
+    let biases: Vec<f64> = (0..50).map(|k| 0.02 * f64::from(k) - 0.5).collect();
+    let zeros = vec![0.0; full.weights().len()];
+    let start = full.with_parameters(zeros, biases).unwrap();
+    let gain = gain(&start, &table, 0.1);
+    let begin = gain.parameters_of(&start);
+    let mut gradient = vec![0.0; begin.len()];
+    let value = gain.value_and_gradient(&begin, &mut gradient).unwrap();
+    let largest = gradient.iter().fold(0.0, |most: f64, g| most.max(g.abs()));
+    let found = fit(&PseudoLikelihood { l2: 0.1, ..PseudoLikelihood::default() }, &start, &table);
+    close(found.history[0].objective, value, 1e-13, "value at the start");
+    close(found.history[0].gradient_norm, largest, 1e-13, "gradient at the start");
+    assert!(found.converged && found.iterations() <= 10, "{:?}", found.history);
+    let average = gain.value(&gain.parameters_of(&found.machine)).unwrap();
+    let squares: f64 = gain.parameters_of(&found.machine)[..1225].iter().map(|w| w * w).sum();
+    close(found.pseudo_log_likelihood.unwrap(), average + 0.05 * squares, 1e-13, "average without penalty");
+}
+
+#[test]
 fn the_same_bytes_on_one_and_two_threads() {
     let truth = sparse_truth(4);
     let table = draw(&truth, 2000, 5);
