@@ -9,7 +9,7 @@ use isinglass::{Machine, Role, Table, Unit};
 use isinglass_benches::spins;
 
 /// Iterations of each measurement; the start costs one E-step more.
-const ITERATIONS: usize = 20;
+const ITERATIONS: usize = 5;
 
 /// The machine of Yasuda, Tannai & Tanaka 2012, figure 1: visible units fully connected, hidden ones in a chain, all joined across.
 fn two_layers(table: &Table, hidden: usize) -> Machine {
@@ -28,7 +28,7 @@ fn two_layers(table: &Table, hidden: usize) -> Machine {
 }
 
 fn pl_em(c: &mut Criterion) {
-    let mut group = c.benchmark_group("pl-em, 20 iterations");
+    let mut group = c.benchmark_group("pl-em, 5 iterations");
     group
         .sample_size(10)
         .sampling_mode(SamplingMode::Flat)

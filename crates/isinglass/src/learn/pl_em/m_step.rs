@@ -14,8 +14,8 @@ use crate::{Error, Result};
 /// | on the source's machine, J = 0.3, 100 rows | log-likelihood per visible unit after 10, 100, 500 iterations | evaluations an iteration |
 /// |---|---|---|
 /// | [`SOURCE`](MStep::SOURCE) | −0.533, −0.528, −0.517 | 21 |
-/// | [`Damped`](MStep::Damped), τ = 0.2 | −0.534, −0.528, −0.518 | about 7 |
-/// | [`Damped`](MStep::Damped), τ = 1 | −0.528, −0.518, −0.559 | about 7 |
+/// | [`Damped`](MStep::Damped), τ = 0.2 | −0.534, −0.528, −0.521 | about 7 |
+/// | [`Damped`](MStep::Damped), τ = 1 | −0.528, −0.518, −0.530 | about 7 |
 /// | [`Lbfgs`](MStep::Lbfgs), 100 steps | −0.529, −0.612, −1.071 | about 100 |
 /// | the same with `l2` 0.03 | −0.528, −0.516, −0.516 | about 100 |
 ///
