@@ -100,8 +100,8 @@ impl Default for ContrastiveDivergence {
             clamped_sweeps: 5,
             batch: 10,
             epochs: 10,
-            rate: 0.01,
-            rate_decay: 0.0,
+            rate: 0.02,
+            rate_decay: 0.5,
             momentum: 0.5,
             l2: 0.0,
             seed: 0,
@@ -114,6 +114,7 @@ impl Default for ContrastiveDivergence {
 #[derive(Serialize, Deserialize)]
 struct Progress {
     history: Vec<Step>,
+    /// Of weights, then of biases.
     parameters: Vec<f64>,
     velocity: Vec<f64>,
     chains: Vec<i8>,
@@ -136,7 +137,7 @@ impl Learner for ContrastiveDivergence {
         let mut run = Run::new(self, start, table)?;
         let mut stopped = None;
         match from {
-            Some(state) => run.restore(state.read(NAME)?)?,
+            Some(state) => run.restore(&state.read(NAME)?)?,
             None => {
                 run.begin();
                 stopped = run.tell(observer)?;
@@ -319,8 +320,8 @@ impl<'a> Run<'a> {
         observer.state(&step, &|| {
             let progress = Progress {
                 history: self.history.clone(),
-                parameters: self.ascent.parameters.clone(),
-                velocity: self.ascent.velocity.clone(),
+                parameters: self.slots.gather(&self.ascent.parameters),
+                velocity: self.slots.gather(&self.ascent.velocity),
                 chains: self.pieces.chains(),
             };
             State::of(NAME, &progress)
@@ -329,19 +330,20 @@ impl<'a> Run<'a> {
     }
 
     /// Go on from a state.
-    fn restore(&mut self, progress: Progress) -> Result<()> {
+    fn restore(&mut self, progress: &Progress) -> Result<()> {
+        let count = self.slots.edges.len() + self.slots.units.len();
         let fits = !progress.history.is_empty()
-            && progress.parameters.len() == self.slots.count
-            && progress.velocity.len() == self.slots.count
+            && progress.parameters.len() == count
+            && progress.velocity.len() == count
             && progress.chains.len() == self.pieces.chains().len();
         if !fits {
             return Err(Error::invalid("state", "it is of another machine, or other settings"));
         }
-        self.history = progress.history;
-        self.machine = self.slots.machine_of(&self.machine, &progress.parameters)?;
-        self.kernel.load(self.plan.level, &progress.parameters);
-        self.ascent.parameters = progress.parameters;
-        self.ascent.velocity = progress.velocity;
+        self.history.clone_from(&progress.history);
+        self.ascent.parameters = self.slots.scatter(&progress.parameters);
+        self.ascent.velocity = self.slots.scatter(&progress.velocity);
+        self.machine = self.slots.machine_of(&self.machine, &self.ascent.parameters)?;
+        self.kernel.load(self.plan.level, &self.ascent.parameters);
         self.pieces.set_chains(&progress.chains);
         Ok(())
     }

@@ -28,6 +28,15 @@ const MOST_SWEEPS: usize = 500;
 /// A mean of each row of a chunk.
 type Means = [Lane; GROUPS];
 
+/// How means are led away from the rows.
+#[derive(Clone, Copy)]
+pub(super) struct Away {
+    /// Sweeps.
+    pub(super) steps: usize,
+    /// The share of the old mean that a unit keeps.
+    pub(super) damping: f64,
+}
+
 /// A structure, prepared for sweeps.
 pub(super) struct Wiring {
     roles: Vec<Role>,
@@ -108,7 +117,7 @@ impl Wiring {
     }
 
     /// Sums over some rows, each with its share of the weight of all rows.
-    pub(super) fn sums(&self, machine: &Machine, data: &Data, rows: &[u32], steps: usize) -> Sums {
+    pub(super) fn sums(&self, machine: &Machine, data: &Data, rows: &[u32], away: Away) -> Sums {
         let temperature = machine.temperature();
         let numbers = Numbers {
             couplings: self
@@ -120,12 +129,12 @@ impl Wiring {
         };
         // Cut by the work alone, and added up in order: the same sums on any number of threads.
         let chunks = rows.len().div_ceil(CHUNK);
-        let work = rows.len() * self.around.len().max(1) * (steps + 2);
+        let work = rows.len() * self.around.len().max(1) * (away.steps + 2);
         let pieces = (work / PIECE).clamp(1, PIECES).min(chunks.max(1));
         let bound = |piece: usize| (piece * chunks / pieces * CHUNK).min(rows.len());
         let of_piece = |piece: usize| {
             let rows = &rows[bound(piece)..bound(piece + 1)];
-            dispatch!(self.level, simd => self.sums_of(simd, &numbers, data, rows, steps))
+            dispatch!(self.level, simd => self.sums_of(simd, &numbers, data, rows, away))
         };
         let parts: Vec<Sums> = match pieces {
             1 => vec![of_piece(0)],
@@ -137,7 +146,7 @@ impl Wiring {
     }
 
     #[inline(always)]
-    fn sums_of<S: Simd>(&self, simd: S, numbers: &Numbers, data: &Data, rows: &[u32], steps: usize) -> Sums {
+    fn sums_of<S: Simd>(&self, simd: S, numbers: &Numbers, data: &Data, rows: &[u32], away: Away) -> Sums {
         let mut sums = Sums::zero(self.ends.len() + self.roles.len());
         let mut given = vec![[Lane::ZERO; GROUPS]; self.roles.len()];
         let mut means = given.clone();
@@ -159,9 +168,9 @@ impl Wiring {
             for &unit in self.observed.iter().filter(|&&unit| self.roles[unit] == Role::Visible) {
                 given[unit] = [Lane::ZERO; GROUPS];
             }
-            for _ in 0..steps {
+            for _ in 0..away.steps {
                 for &unit in self.observed.iter().chain(&self.hidden) {
-                    self.update(simd, numbers, unit, &given, &mut means);
+                    self.update(simd, numbers, unit, &given, &mut means, away.damping);
                 }
             }
             self.add_moments(simd, &means, &shares, -1.0, &mut sums.moments);
@@ -186,7 +195,7 @@ impl Wiring {
             let mut change = f64x8::splat(simd, 0.0);
             // Hidden units first: missing cells learn from them what they know of the row.
             for &unit in self.hidden.iter().chain(observed) {
-                change = change.max(self.update(simd, numbers, unit, given, means));
+                change = change.max(self.update(simd, numbers, unit, given, means, 0.0));
             }
             let change = change.to_array().into_iter().fold(0.0, f64::max);
             sums.sweeps = sums.sweeps.max(sweep);
@@ -212,7 +221,7 @@ impl Wiring {
         field
     }
 
-    /// Set a unit to the mean in its field where it is not clamped; by how much it changed.
+    /// Move a unit to the mean in its field where it is not clamped; by how much it changed.
     #[inline(always)]
     fn update<S: Simd>(
         &self,
@@ -221,14 +230,17 @@ impl Wiring {
         unit: usize,
         given: &[Means],
         means: &mut [Means],
+        damping: f64,
     ) -> f64x8<S> {
         let zero = f64x8::splat(simd, 0.0);
+        let damping = f64x8::splat(simd, damping);
         let field = self.field(simd, numbers, unit, means);
         let mut change = zero;
         for group in 0..GROUPS {
             let clamped = given[unit][group].load(simd);
-            let mean = clamped.simd_eq(zero).select(tanh(simd, field[group]), clamped);
-            change = change.max((mean - means[unit][group].load(simd)).abs());
+            let (old, new) = (means[unit][group].load(simd), tanh(simd, field[group]));
+            let mean = clamped.simd_eq(zero).select(damping.mul_add(old - new, new), clamped);
+            change = change.max((mean - old).abs());
             means[unit][group].store(mean);
         }
         change

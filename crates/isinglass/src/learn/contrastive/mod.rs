@@ -22,9 +22,14 @@ fn check_rate(rate: f64, momentum: f64) -> Result<()> {
     if !(rate.is_finite() && rate > 0.0) {
         return Err(Error::invalid("rate", format!("found {rate}, expected a finite number above 0")));
     }
-    if !(0.0..1.0).contains(&momentum) {
-        let problem = format!("found {momentum}, expected a number of at least 0 and below 1");
-        return Err(Error::invalid("momentum", problem));
+    check_share("momentum", momentum)
+}
+
+/// What is kept of something: from 0 to below 1.
+fn check_share(place: &str, share: f64) -> Result<()> {
+    if !(0.0..1.0).contains(&share) {
+        let problem = format!("found {share}, expected a number of at least 0 and below 1");
+        return Err(Error::invalid(place, problem));
     }
     Ok(())
 }

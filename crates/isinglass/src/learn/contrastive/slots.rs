@@ -17,20 +17,25 @@ pub(super) struct Slots {
 }
 
 impl Slots {
-    /// The parameters of a machine.
-    pub(super) fn parameters_of(&self, machine: &Machine) -> Vec<f64> {
-        let mut parameters = vec![0.0; self.count];
-        let places = self.edges.iter().chain(&self.units);
-        for (&place, &number) in places.zip(machine.weights().iter().chain(machine.biases())) {
-            parameters[place] = number;
+    /// Numbers for each edge, then for each unit, at their places.
+    pub(super) fn scatter(&self, numbers: &[f64]) -> Vec<f64> {
+        let mut places = vec![0.0; self.count];
+        for (&place, &number) in self.edges.iter().chain(&self.units).zip(numbers) {
+            places[place] = number;
         }
-        parameters
+        places
+    }
+
+    /// The numbers of each edge, then of each unit.
+    pub(super) fn gather(&self, places: &[f64]) -> Vec<f64> {
+        self.edges.iter().chain(&self.units).map(|&place| places[place]).collect()
     }
 
     /// The machine with other parameters.
     pub(super) fn machine_of(&self, start: &Machine, parameters: &[f64]) -> Result<Machine> {
-        let at = |places: &[usize]| places.iter().map(|&place| parameters[place]).collect();
-        start.clone().with_parameters(at(&self.edges), at(&self.units))
+        let mut weights = self.gather(parameters);
+        let biases = weights.split_off(self.edges.len());
+        start.clone().with_parameters(weights, biases)
     }
 }
 
@@ -60,7 +65,7 @@ impl Ascent {
             trained[slots.units[unit]] = 1.0;
         }
         Self {
-            parameters: slots.parameters_of(start),
+            parameters: slots.scatter(&[start.weights(), start.biases()].concat()),
             velocity: vec![0.0; slots.count],
             gradients: vec![0.0; slots.count],
             trained,
