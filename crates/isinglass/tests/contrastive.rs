@@ -42,9 +42,9 @@ const MEANS: MeanFieldCd = MeanFieldCd {
 };
 
 /// Visible and hidden layers with numbers by chance; the last visible unit an input if asked for.
-fn two_layers(visible: (usize, Links), hidden: (usize, Links), with_input: bool, seed: u64) -> Machine {
+fn two_layers(visible: (usize, &Links), hidden: (usize, &Links), with_input: bool, seed: u64) -> Machine {
     let numbers = Numbers::Uniform { low: -0.6, high: 0.6 };
-    let machine = topology::two_layer(visible.0, &visible.1, hidden.0, &hidden.1).unwrap();
+    let machine = topology::two_layer(visible.0, visible.1, hidden.0, hidden.1).unwrap();
     let mut roles = machine.roles().to_vec();
     if with_input {
         roles[visible.0 - 1] = Role::Input;
@@ -114,11 +114,11 @@ fn many_sweeps_give_the_gradient_of_the_likelihood() {
     let complete: &[(&[i8], f64)] = &[(&[1, 1, -1, 1], 3.0), (&[-1, 1, 1, -1], 1.0)];
     let gaps: &[(&[i8], f64)] = &[(&[1, 0, -1, 1], 3.0), (&[-1, 1, 1, 0], 1.0), (&[0, 0, 1, 1], 1.5)];
     let cases = [
-        ("layers", two_layers((4, Links::None), (3, Links::None), false, 1), complete),
-        ("layers, gaps, input", two_layers((4, Links::None), (3, Links::None), true, 2), gaps),
-        ("visible links", two_layers((4, Links::Full), (2, Links::None), false, 3), gaps),
-        ("hidden links, input", two_layers((4, Links::Chain), (3, Links::Chain), true, 4), gaps),
-        ("fully visible", two_layers((4, Links::Full), (0, Links::None), true, 5), complete),
+        ("layers", two_layers((4, &Links::None), (3, &Links::None), false, 1), complete),
+        ("layers, gaps, input", two_layers((4, &Links::None), (3, &Links::None), true, 2), gaps),
+        ("visible links", two_layers((4, &Links::Full), (2, &Links::None), false, 3), gaps),
+        ("hidden links, input", two_layers((4, &Links::Chain), (3, &Links::Chain), true, 4), gaps),
+        ("fully visible", two_layers((4, &Links::Full), (0, &Links::None), true, 5), complete),
     ];
     for (name, machine, rows) in cases {
         let table = repeated(&names, rows, 30_000 / rows.len());
@@ -149,7 +149,7 @@ fn many_sweeps_give_the_gradient_of_the_likelihood() {
 #[test]
 fn one_sweep_is_not_enough_for_the_gradient_of_the_likelihood() {
     // The test above can fail: with one sweep the bias is many standard errors.
-    let machine = two_layers((4, Links::Full), (3, Links::Chain), false, 4);
+    let machine = two_layers((4, &Links::Full), (3, &Links::Chain), false, 4);
     let rows: &[(&[i8], f64)] = &[(&[1, 1, -1, 1], 1.0), (&[-1, 1, 1, -1], 1.0)];
     let table = repeated(&["v0", "v1", "v2", "v3"], rows, 10_000);
     let learner = ContrastiveDivergence { batch: table.rows(), epochs: 1, rate: 1.0, ..PLAIN };
@@ -160,7 +160,7 @@ fn one_sweep_is_not_enough_for_the_gradient_of_the_likelihood() {
 
 #[test]
 fn fits_without_hidden_units_come_to_maximum_likelihood() {
-    let truth = two_layers((4, Links::Full), (0, Links::None), false, 8);
+    let truth = two_layers((4, &Links::Full), (0, &Links::None), false, 8);
     let engine = Enumerate::default();
     let draws = engine.draw(&truth, &Evidence::none(4), 2000, 5).unwrap();
     let table = Table::from_rows(truth.names().iter().cloned(), draws.cells.chunks(4)).unwrap();
@@ -207,7 +207,9 @@ fn plain_step(machine: &Machine, table: &Table, steps: usize, damping: f64) -> V
         let mut means: Vec<f64> = cells.iter().map(|&cell| f64::from(cell)).collect();
         let free: Vec<usize> = (0..n).filter(|&unit| cells[unit] == 0).collect();
         for _ in 0..1000 {
-            free.iter().for_each(|&unit| means[unit] = mean(&means, unit));
+            for &unit in &free {
+                means[unit] = mean(&means, unit);
+            }
         }
         let mut add = |means: &[f64], sign: f64| {
             let weight = sign * batch.weights()[row] / total / machine.temperature() / (1.0 - damping);
@@ -266,7 +268,7 @@ proptest! {
     fn steps_of_means_are_those_of_plain_loops(
         visible in 2..6usize, hidden in 0..4usize, input: bool, gaps: bool, links: bool, steps in 1..4usize, damping in 0.0..0.9, seed: u64,
     ) {
-        let of = |some: bool| if some { Links::Full } else { Links::None };
+        let of = |some: bool| if some { &Links::Full } else { &Links::None };
         let machine = two_layers((visible, of(links)), (hidden, of(!links)), input, seed);
         let table = chance_rows(visible, 45, gaps, seed);
         let learner = MeanFieldCd { steps, damping, rate: 1.0, momentum: 0.0, iterations: 1, tolerance: 0.0, ..MEANS };
@@ -278,7 +280,7 @@ proptest! {
 
     #[test]
     fn means_do_not_care_what_is_called_up(visible in 2..6usize, hidden in 0..3usize, seed: u64) {
-        let machine = two_layers((visible, Links::Chain), (hidden, Links::Full), false, seed);
+        let machine = two_layers((visible, &Links::Chain), (hidden, &Links::Full), false, seed);
         let table = chance_rows(visible, 30, true, seed);
         let flipped = seed as usize % visible;
         let mut mirrored = Table::new(table.columns().iter().cloned()).unwrap();
@@ -308,7 +310,7 @@ proptest! {
 fn means_settle_where_their_plain_gradient_vanishes() {
     let table = chance_rows(5, 60, false, 9);
     for (hidden, l2) in [(0, 0.0), (2, 0.05)] {
-        let machine = two_layers((5, Links::Chain), (hidden, Links::Chain), false, 6);
+        let machine = two_layers((5, &Links::Chain), (hidden, &Links::Chain), false, 6);
         let learner = MeanFieldCd { iterations: 20_000, l2, momentum: 0.9, ..MEANS };
         let fit = learner.fit(&machine, &table, &mut NoObserver).unwrap();
         assert!(fit.converged && fit.stopped.contains("1e-8"), "{}", fit.stopped);
@@ -322,7 +324,7 @@ fn means_settle_where_their_plain_gradient_vanishes() {
 
 #[test]
 fn much_damping_gives_the_gradient_of_the_pseudo_likelihood() {
-    let machine = two_layers((5, Links::Full), (0, Links::None), true, 6);
+    let machine = two_layers((5, &Links::Full), (0, &Links::None), true, 6);
     let table = chance_rows(5, 60, false, 9);
     let gain = PseudoGain::new(&machine, &table, 0.0, Budget::default()).unwrap();
     let mut exact = vec![0.0; gain.parameters_of(&machine).len()];
@@ -338,7 +340,7 @@ fn much_damping_gives_the_gradient_of_the_pseudo_likelihood() {
 
 #[test]
 fn weights_count_as_repetition() {
-    let machine = two_layers((4, Links::Chain), (2, Links::None), false, 6);
+    let machine = two_layers((4, &Links::Chain), (2, &Links::None), false, 6);
     let mut once = Table::new(["v0", "v1", "v2", "v3"]).unwrap();
     let mut twice = once.clone();
     for (row, weight) in
@@ -380,8 +382,8 @@ fn bits(fit: &Fit) -> Vec<u64> {
 
 #[test]
 fn fits_go_on_from_every_iteration_with_the_same_bits() {
-    let layers = two_layers((6, Links::None), (3, Links::None), true, 2);
-    let linked = two_layers((6, Links::Chain), (3, Links::Chain), false, 2);
+    let layers = two_layers((6, &Links::None), (3, &Links::None), true, 2);
+    let linked = two_layers((6, &Links::Chain), (3, &Links::Chain), false, 2);
     let table = chance_rows(6, 70, true, 4);
     let sampled = ContrastiveDivergence { epochs: 6, momentum: 0.7, rate_decay: 0.1, l2: 0.01, ..PLAIN };
     let persistent = ContrastiveDivergence { persistent: true, chains: Some(23), ..sampled };
@@ -404,7 +406,7 @@ fn fits_go_on_from_every_iteration_with_the_same_bits() {
             let mut short = Keeper { states: Vec::new(), told: Vec::new(), last: 2 };
             let stopped = learner.fit(machine, &table, &mut short).unwrap();
             assert_eq!((stopped.iterations(), stopped.stopped.as_str()), (2, "stopped on request"));
-            let other = two_layers((5, Links::None), (3, Links::None), false, 2);
+            let other = two_layers((5, &Links::None), (3, &Links::None), false, 2);
             let fewer = chance_rows(5, 70, true, 4);
             let mut nobody = NoObserver;
             assert!(learner.fit_from(&other, &fewer, Some(&short.states[0]), &mut nobody).is_err());
@@ -414,8 +416,8 @@ fn fits_go_on_from_every_iteration_with_the_same_bits() {
 
 #[test]
 fn any_number_of_threads_gives_the_same_bits() {
-    let layers = two_layers((40, Links::None), (30, Links::None), false, 2);
-    let linked = two_layers((40, Links::Chain), (30, Links::Chain), false, 2);
+    let layers = two_layers((40, &Links::None), (30, &Links::None), false, 2);
+    let linked = two_layers((40, &Links::Chain), (30, &Links::Chain), false, 2);
     let table = chance_rows(40, 2500, true, 4);
     let sampled = ContrastiveDivergence { epochs: 2, batch: 1700, ..PLAIN };
     let persistent = ContrastiveDivergence { persistent: true, chains: Some(1800), ..sampled };
@@ -434,7 +436,7 @@ fn any_number_of_threads_gives_the_same_bits() {
 
 #[test]
 fn seeds_tell_fits_apart_and_objectives_rise() {
-    let machine = two_layers((6, Links::None), (3, Links::None), false, 2);
+    let machine = two_layers((6, &Links::None), (3, &Links::None), false, 2);
     let rows: &[(&[i8], f64)] = &[(&[1, 1, 1, -1, -1, -1], 1.0), (&[-1, -1, -1, 1, 1, 1], 1.0)];
     let table = repeated(&["v0", "v1", "v2", "v3", "v4", "v5"], rows, 100);
     for persistent in [false, true] {
@@ -451,7 +453,7 @@ fn seeds_tell_fits_apart_and_objectives_rise() {
 
 #[test]
 fn without_hidden_units_the_objective_is_the_pseudo_likelihood() {
-    let machine = two_layers((5, Links::Full), (0, Links::None), true, 2);
+    let machine = two_layers((5, &Links::Full), (0, &Links::None), true, 2);
     let table = chance_rows(5, 300, false, 8);
     let gain = PseudoGain::new(&machine, &table, 0.0, Budget::default()).unwrap();
     let exact = gain.value(&gain.parameters_of(&machine)).unwrap();
@@ -468,7 +470,7 @@ fn odd_machines_work() {
         Machine::new(vec![Unit::new("v0", 0.1), Unit { role: Role::Hidden, ..Unit::new("h", 0.2) }], [])
             .unwrap();
     let given = Machine::new(vec![Unit { role: Role::Input, ..Unit::new("v0", 0.1) }], []).unwrap();
-    let zero = two_layers((1, Links::None), (2, Links::Full), false, 1);
+    let zero = two_layers((1, &Links::None), (2, &Links::Full), false, 1);
     let zero = zero.clone().with_parameters(vec![0.0; 3], vec![0.0; 3]).unwrap();
     let table = Table::from_rows(["v0"], [[1], [1], [-1], [0], [1]]).unwrap();
     for machine in [one, alone, given, zero] {
@@ -525,7 +527,7 @@ fn what_cannot_be_done_is_refused() {
 
 #[test]
 fn a_fit_that_runs_away_keeps_the_last_machine_that_was_sound() {
-    let machine = two_layers((2, Links::None), (2, Links::None), false, 1);
+    let machine = two_layers((2, &Links::None), (2, &Links::None), false, 1);
     let table = Table::from_rows(["v0", "v1"], [[1, 1], [-1, 1]]).unwrap();
     let learner = ContrastiveDivergence { rate: 1e200, ..PLAIN };
     let fit = learner.fit(&machine, &table, &mut NoObserver).unwrap();

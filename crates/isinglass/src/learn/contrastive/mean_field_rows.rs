@@ -141,7 +141,9 @@ impl Wiring {
             _ => (0..pieces).into_par_iter().map(of_piece).collect(),
         };
         let mut sums = Sums::zero(self.ends.len() + self.roles.len());
-        parts.iter().for_each(|part| sums.merge(part));
+        for part in &parts {
+            sums.merge(part);
+        }
         sums
     }
 

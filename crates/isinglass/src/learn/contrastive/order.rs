@@ -47,7 +47,9 @@ mod tests {
         for epoch in 0..epochs {
             rows_of_epoch(&data, 3, epoch, &mut rows);
             assert_eq!(rows.len(), 4);
-            rows.iter().for_each(|&row| counts[row as usize] += 1);
+            for &row in &rows {
+                counts[row as usize] += 1;
+            }
             let often = rows.iter().filter(|&&row| row == 0).count();
             assert!(often == 2 || often == 3, "3 of 4.4, for four rows");
         }

@@ -1,0 +1,61 @@
+//! For `peers/contrastive_divergence.py`: fit a restricted machine by contrastive divergence, tell the time of the library's call, and judge it and another machine alike.
+//!
+//! Arguments: hidden units, rows of a mini-batch, epochs. Input: on the first line the weights and biases of the other machine, ±1 units, visible first; then rows of −1 and 1.
+//! Output: seconds; for our machine and for the other the log-likelihood of a row and its standard error.
+
+use std::io::{Read, Write};
+use std::time::Instant;
+
+use isinglass::engine::AisSettings;
+use isinglass::learn::{ContrastiveDivergence, InformationGain, Learner, NoObserver, Phases, start};
+use isinglass::{Ais, Eliminate, Machine, Table, topology};
+
+/// Runs of which the fastest is told: what others do on the machine can only add to it.
+const RUNS: usize = 10;
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let arguments: Vec<usize> = std::env::args().skip(1).map(|x| x.parse()).collect::<Result<_, _>>()?;
+    let [hidden, batch, epochs] = arguments[..] else {
+        return Err("expected HIDDEN BATCH EPOCHS".into());
+    };
+    let mut input = String::new();
+    std::io::stdin().read_to_string(&mut input)?;
+    let mut lines = input.lines();
+    let numbers: Vec<f64> =
+        lines.next().unwrap_or_default().split_whitespace().map(str::parse).collect::<Result<_, _>>()?;
+    let rows: Vec<Vec<i8>> = lines
+        .map(|line| line.split_whitespace().map(str::parse).collect::<Result<_, _>>())
+        .collect::<Result<_, _>>()?;
+    let visible = rows.first().map_or(0, Vec::len);
+    let table = Table::from_rows((0..visible).map(|k| format!("v{k}")), &rows)?;
+    let structure = topology::rbm(visible, hidden)?;
+    let (weights, biases) = numbers.split_at(visible * hidden);
+    let other = structure.clone().with_parameters(weights.to_vec(), biases.to_vec())?;
+
+    let begin = start(&structure, &table, 0, 0)?;
+    let learner = ContrastiveDivergence { batch, epochs, ..ContrastiveDivergence::default() };
+    let mut best = f64::INFINITY;
+    let mut ours = begin.clone();
+    for _ in 0..RUNS {
+        let clock = Instant::now();
+        let fit = learner.fit(&begin, &table, &mut NoObserver)?;
+        best = best.min(clock.elapsed().as_secs_f64());
+        ours = fit.machine;
+    }
+    let mut out = std::io::stdout();
+    writeln!(out, "{best}")?;
+    for machine in [&ours, &other] {
+        let (value, error) = judge(machine, &table)?;
+        writeln!(out, "{value} {error}")?;
+    }
+    Ok(())
+}
+
+/// The log-likelihood of a row: hidden units summed out exactly, log Z by annealed importance sampling.
+fn judge(machine: &Machine, table: &Table) -> isinglass::Result<(f64, f64)> {
+    let free = Ais { settings: AisSettings { temperatures: 2000, ..AisSettings::default() } };
+    let clamped = Eliminate::default();
+    let phases = Phases { clamped: &clamped, free: &free };
+    let found = InformationGain::new(phases, machine, table, 0.0)?.evaluate(machine)?;
+    Ok((found.gain, found.gain_error.unwrap_or(0.0)))
+}
