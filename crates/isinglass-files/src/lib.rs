@@ -8,6 +8,7 @@
 //! | models | [`read_model`]: `.json`, `.uai`, `.npz` | [`write_model`] |
 //! | evidence | [`read_evidence`]: `.evid` | |
 //! | couplings | [`read_edges`]: two names a line, and a weight | [`write_network`] |
+//! | states of fits | [`read_checkpoint`] | [`write_checkpoint`] |
 //! | pictures | [`read_picture`]: `.png`, `.pgm` and other `.pnm`, `.bmp`, `.jpg` | [`write_picture`]: `.png` |
 //!
 //! Every message names the file, the place in it, what was found there and what would be right; no file,
@@ -33,6 +34,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod checkpoint;
 mod edges;
 mod error;
 mod input;
@@ -43,11 +45,12 @@ mod output;
 mod picture;
 mod table;
 
+pub use checkpoint::{read_checkpoint, write_checkpoint};
 pub use edges::{EdgeList, read_edges};
 pub use error::{Error, Result};
 pub use model::{ModelFormat, model_format, read_evidence, read_model, write_model};
 pub use network::write_network;
-pub use output::{Output, discard_unfinished};
+pub use output::{Output, discard_abandoned, discard_unfinished};
 pub use picture::{Picture, check_picture_output, read_picture, write_picture};
 pub use table::{
     CellForm, Sheet, TableFormat, TableOptions, Values, parse_csv, read_sheet, read_table, table_format,

@@ -1,6 +1,6 @@
 //! Outputs that are whole or not there at all.
 
-use std::fs::{self, File};
+use std::fs::{self, File, TryLockError};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -10,6 +10,10 @@ use tempfile::NamedTempFile;
 use crate::{Error, Result};
 
 const BUFFER: usize = 1 << 17;
+
+/// How the names of temporary files begin and end.
+const PREFIX: &str = ".isinglass-";
+const SUFFIX: &str = ".tmp";
 
 /// The longest chain of symbolic links that is followed.
 const LINKS: usize = 40;
@@ -160,6 +164,29 @@ pub fn discard_unfinished() {
     }
 }
 
+/// Remove the temporary files beside a path that were left by programs which were killed: those on which nobody is at work.
+/// What cannot be removed, or is on a file system without locks, stays.
+pub fn discard_abandoned(beside: &Path) {
+    let directory = match beside.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    };
+    let Ok(entries) = fs::read_dir(directory) else { return };
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        let is_ours = name.to_str().is_some_and(|name| name.starts_with(PREFIX) && name.ends_with(SUFFIX));
+        if !is_ours || !entry.file_type().is_ok_and(|kind| kind.is_file()) {
+            continue;
+        }
+        // The lock is held until the file is gone, so that nobody begins to write to it.
+        if let Ok(file) = File::open(entry.path())
+            && file.try_lock().is_ok()
+        {
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+}
+
 /// Whether a path names one of the program's own streams, which must not be replaced even if it is a regular file.
 fn is_stream(path: &Path) -> bool {
     path.starts_with("/dev/fd")
@@ -190,13 +217,17 @@ fn temporary(directory: &Path, end: &Path, existing: Option<&fs::Metadata>) -> i
         File::options().write(true).open(end)?;
     }
     let mut builder = tempfile::Builder::new();
-    builder.prefix(".isinglass-").suffix(".tmp");
+    builder.prefix(PREFIX).suffix(SUFFIX);
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
         builder.permissions(fs::Permissions::from_mode(0o666));
     }
-    let file = builder.tempfile_in(directory)?;
+    let mut file = builder.tempfile_in(directory)?;
+    // The lock says that somebody is at work on it. Whoever took it before us is about to remove the file.
+    while matches!(file.as_file().try_lock(), Err(TryLockError::WouldBlock)) || !file.path().exists() {
+        file = builder.tempfile_in(directory)?;
+    }
     if let Some(found) = existing {
         file.as_file().set_permissions(found.permissions())?;
     }

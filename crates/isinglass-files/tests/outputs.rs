@@ -7,7 +7,7 @@ use std::fs;
 use std::io::Write;
 use std::path::Path;
 
-use isinglass_files::Output;
+use isinglass_files::{Output, discard_abandoned};
 
 fn files(folder: &Path) -> Vec<String> {
     let mut names: Vec<_> = fs::read_dir(folder)
@@ -30,6 +30,23 @@ fn dropped_outputs_leave_no_trace() {
     drop(output);
     assert_eq!(files(folder.path()), ["old.txt"]);
     assert_eq!(fs::read_to_string(&path).unwrap(), "old");
+}
+
+#[test]
+fn what_a_killed_program_left_is_removed_and_work_in_progress_is_not() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("new.txt");
+    fs::write(folder.path().join(".isinglass-dead00.tmp"), "half").unwrap();
+    fs::write(folder.path().join(".isinglass-notes"), "mine").unwrap();
+    fs::create_dir(folder.path().join(".isinglass-folder.tmp")).unwrap();
+    let mut output = Output::create(&path).unwrap();
+    discard_abandoned(&path);
+    assert_eq!(files(folder.path()).len(), 3, "{:?}", files(folder.path()));
+    assert!(!folder.path().join(".isinglass-dead00.tmp").exists());
+    output.write_all(b"whole").unwrap();
+    output.commit().unwrap();
+    assert_eq!(fs::read_to_string(&path).unwrap(), "whole");
+    discard_abandoned(&folder.path().join("no/such/place"));
 }
 
 #[test]

@@ -155,7 +155,7 @@ fn likelihood_up_to_its_end_whatever_that_is() {
     let begin = start(&columns(5), &table, 0, 0).unwrap();
     let exact = Eliminate::default();
     for method in METHODS {
-        let learner = Likelihood::new(&exact).l2(0.01).optimizer(settings(method, 2000));
+        let learner = Likelihood::new(&exact).l2(0.01).optimizer(settings(method, 300));
         check_learner(method.name(), &learner, &begin, &table);
     }
     // Nothing more to be gained, divergence, hope given up.
@@ -183,7 +183,7 @@ fn pseudo_likelihood_with_every_method() {
     let table = rows_of_a_glass(6, 100, false);
     let begin = start(&columns(6), &table, 0, 0).unwrap();
     for method in METHODS {
-        for iterations in [12, 1000] {
+        for iterations in [12, 300] {
             let learner = PseudoLikelihood {
                 l2: 0.01,
                 settings: settings(method, iterations),

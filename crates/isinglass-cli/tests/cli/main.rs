@@ -5,6 +5,7 @@ mod answers;
 mod approximate;
 mod bad_input;
 mod bounds;
+mod checkpoint;
 mod completing;
 mod denoising;
 mod fitting;

@@ -1,46 +1,48 @@
 //! What the components of a mixture do while a machine is learned.
 
-use std::ops::ControlFlow;
-
-use isinglass::learn::{Observer, Step};
+use isinglass::learn::Step;
 use isinglass::{Evidence, Machine, Mixture};
 
-/// Weight and means of every component after every iteration, for each start; passes on what it sees.
-pub(super) struct ComponentRecord<'a> {
+/// Weight and means of every component after every iteration, for each start.
+pub(super) struct ComponentRecord {
     mixture: Mixture,
-    observer: &'a mut dyn Observer,
     /// For each start, rows of iteration, component, weight and the mean of each unit.
     starts: Vec<Vec<Vec<f64>>>,
 }
 
-impl<'a> ComponentRecord<'a> {
-    pub(super) fn new(mixture: Mixture, observer: &'a mut dyn Observer) -> Self {
-        Self { mixture, observer, starts: vec![Vec::new()] }
+impl ComponentRecord {
+    pub(super) fn new(mixture: Mixture) -> Self {
+        Self { mixture, starts: vec![Vec::new()] }
     }
 
-    /// The rows of one start.
-    pub(super) fn of_start(mut self, start: usize) -> Vec<Vec<f64>> {
-        self.starts.swap_remove(start)
+    /// The rows of all starts so far.
+    pub(super) fn starts(&self) -> &[Vec<Vec<f64>>] {
+        &self.starts
     }
-}
 
-impl Observer for ComponentRecord<'_> {
-    /// The same machine and seed give the same components as in the gradient.
-    fn step(&mut self, step: &Step, machine: &Machine) -> isinglass::Result<ControlFlow<()>> {
+    /// The same.
+    pub(super) fn into_starts(self) -> Vec<Vec<Vec<f64>>> {
+        self.starts
+    }
+
+    /// Go on with the rows of all starts so far.
+    pub(super) fn go_on(&mut self, starts: Vec<Vec<Vec<f64>>>) {
+        self.starts = starts;
+    }
+
+    /// Have a place for the rows of a start.
+    pub(super) fn begin(&mut self, start: usize) {
+        self.starts.resize_with(self.starts.len().max(start + 1), Vec::new);
+    }
+
+    /// Note an iteration. The same machine and seed give the same components as in the gradient.
+    pub(super) fn note(&mut self, step: &Step, machine: &Machine) -> isinglass::Result<()> {
         let found = self.mixture.components_of(machine, &Evidence::none(machine.units()))?;
-        // There is a start before the first step.
-        let rows = self.starts.last_mut().expect("a start");
+        let Some(rows) = self.starts.last_mut() else { return Ok(()) };
         for (component, (weight, means)) in found.weights.iter().zip(found.means).enumerate() {
             let head = [step.iteration as f64, component as f64, *weight];
             rows.push(head.into_iter().chain(means).collect());
         }
-        self.observer.step(step, machine)
-    }
-
-    fn restart(&mut self, restart: usize, count: usize) {
-        if restart > 0 {
-            self.starts.push(Vec::new());
-        }
-        self.observer.restart(restart, count);
+        Ok(())
     }
 }

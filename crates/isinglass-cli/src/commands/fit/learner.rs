@@ -68,15 +68,7 @@ impl Args {
     /// Refuse options that do not go together, before any file is read.
     pub(super) fn check(&self) -> Result<(), Usage> {
         let learners = self.learner.possible();
-        let is_idle = |owners: &[LearnerName]| !learners.iter().any(|learner| owners.contains(learner));
-        let owned = self.owned();
-        if let Some((option, _, owners)) = owned.iter().find(|(_, given, owners)| *given && is_idle(owners)) {
-            let words: Vec<&str> = owners.iter().map(|owner| owner.word()).collect();
-            let (owners, learner) = (words.join(", "), self.learner.word());
-            return Err(Usage(format!(
-                "{option} belongs to --learner {owners}; the {learner} learner has no use for it"
-            )));
-        }
+        self.refuse_idle(&learners, self.learner)?;
         if self.init.is_some() && self.restarts > 1 {
             return Err(Usage("--init gives the one start there is, and --restarts asks for more".into()));
         }
@@ -93,6 +85,26 @@ impl Args {
         self.draws.check()?;
         self.closed_form.check()?;
         self.optimizer.check(self.learner)
+    }
+
+    /// Refuse options for which a learner that was chosen by the data has no use.
+    pub(super) fn check_for(&self, learner: LearnerName) -> Result<(), Usage> {
+        self.refuse_idle(&[learner], learner)
+    }
+
+    fn refuse_idle(&self, learners: &[LearnerName], named: LearnerName) -> Result<(), Usage> {
+        let is_idle = |owners: &[LearnerName]| !learners.iter().any(|learner| owners.contains(learner));
+        let owned = self.owned();
+        match owned.iter().find(|(_, given, owners)| *given && is_idle(owners)) {
+            None => Ok(()),
+            Some((option, _, owners)) => {
+                let words: Vec<&str> = owners.iter().map(|owner| owner.word()).collect();
+                let (owners, learner) = (words.join(", "), named.word());
+                Err(Usage(format!(
+                    "{option} belongs to --learner {owners}; the {learner} learner has no use for it"
+                )))
+            }
+        }
     }
 
     /// Every option that not all learners take.

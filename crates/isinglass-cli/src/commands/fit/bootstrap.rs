@@ -1,0 +1,97 @@
+//! Options for confidence intervals of couplings, and what is written of them.
+
+use std::io::IsTerminal;
+use std::ops::ControlFlow;
+
+use clap::Args;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use isinglass::learn::{Bootstrap, Bootstrapped, Interval, Learner};
+use isinglass::{Budget, Machine, Table};
+use serde_json::{Value, json};
+
+use crate::interrupt;
+use crate::options::{Common, at_least};
+
+/// How far couplings vary from one set of rows to another.
+#[derive(Args)]
+pub(super) struct BootstrapOptions {
+    /// Fit B tables of rows drawn anew from the table, and write confidence intervals into the network
+    #[arg(long, value_name = "B", requires = "network", value_parser = at_least::<1>)]
+    bootstrap: Option<usize>,
+    /// --bootstrap: the share of cases that an interval is to cover, between 0 and 1 [default: 0.95]
+    #[arg(long, value_name = "X", requires = "bootstrap", value_parser = share)]
+    level: Option<f64>,
+}
+
+impl BootstrapOptions {
+    /// Fit the resamples, if they are asked for.
+    pub(super) fn run(
+        &self,
+        learner: &(dyn Learner + Sync),
+        fitted: &Machine,
+        table: &Table,
+        budget: Budget,
+        common: &Common,
+    ) -> anyhow::Result<Option<Bootstrapped>> {
+        let Some(resamples) = self.bootstrap else { return Ok(None) };
+        let shown = !common.quiet && std::io::stderr().is_terminal();
+        let target = if shown { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
+        let bar = ProgressBar::with_draw_target(Some(resamples as u64), target);
+        bar.set_style(ProgressStyle::with_template(
+            "{spinner} resample {pos} of {len}  {elapsed} gone, {eta} left",
+        )?);
+        let bootstrap = Bootstrap { resamples, level: self.level(), seed: common.seed, budget };
+        let found = bootstrap.run(learner, fitted, table, &|done, _| {
+            bar.set_position(done as u64);
+            if interrupt::requested() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        });
+        bar.finish_and_clear();
+        let found = found?;
+        for note in &found.notes {
+            common.note(&format!("note: {note}"));
+        }
+        Ok(Some(found))
+    }
+
+    fn level(&self) -> f64 {
+        self.level.unwrap_or(Bootstrap::default().level)
+    }
+
+    /// What the intervals rest on, for JSON.
+    pub(super) fn document(&self, found: &Bootstrapped) -> Value {
+        json!({
+            "level": self.level(),
+            "resamples": found.resamples,
+            "unconverged": found.unconverged,
+            "failed": found.failed,
+        })
+    }
+}
+
+/// The columns of a network that tell of intervals.
+pub(super) fn measures(found: &Bootstrapped) -> Vec<(&'static str, Vec<f64>)> {
+    let column = |measure: fn(&Interval) -> f64| found.couplings.iter().map(measure).collect();
+    vec![
+        ("lower", column(|interval| interval.low)),
+        ("upper", column(|interval| interval.high)),
+        ("not_zero", column(|interval| interval.not_zero)),
+        ("same_sign", column(|interval| interval.same_sign)),
+    ]
+}
+
+/// A number between 0 and 1.
+fn share(text: &str) -> Result<f64, String> {
+    let number = text.parse::<f64>().ok().filter(|x| *x > 0.0 && *x < 1.0);
+    number.ok_or_else(|| "expected a number above 0 and below 1".into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[expect(clippy::float_cmp, reason = "a default is what it is")]
+    fn the_help_tells_the_library_s_default() {
+        assert_eq!(Bootstrap::default().level, 0.95);
+    }
+}

@@ -1,0 +1,177 @@
+//! The state of a fit in a file, from time to time, and going on from it.
+
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use clap::Args;
+use isinglass::Machine;
+use isinglass::learn::{Observer, OptimizerSettings, State, Step};
+use isinglass_files::{Output, discard_abandoned, read_checkpoint, write_checkpoint};
+use serde::{Deserialize, Serialize};
+
+use super::components::ComponentRecord;
+use super::progress::Progress;
+use crate::interrupt;
+use crate::options::{Common, at_least};
+
+/// Without --every, from the end of one writing to the next: much longer than writing takes, and little to lose.
+const PAUSE: Duration = Duration::from_secs(5);
+
+/// Where the state is kept, and how often.
+#[derive(Args)]
+#[command(next_help_heading = "Checkpoints")]
+pub(super) struct CheckpointOptions {
+    /// Keep the state of the fit in a file while it goes on; the file stays when the fit has ended
+    #[arg(long, value_name = "FILE")]
+    pub(super) checkpoint: Option<PathBuf>,
+    /// Write the checkpoint after every N iterations [default: every 5 seconds]; the fit is the same, however often
+    #[arg(long, value_name = "N", requires = "checkpoint", value_parser = at_least::<1>)]
+    every: Option<usize>,
+    /// Go on from the checkpoint, if there is one: model and history will be as if the fit had never stopped. More --iterations or --restarts and
+    /// a smaller --tolerance may be asked for; all else must be as it was
+    #[arg(long, requires = "checkpoint")]
+    resume: bool,
+}
+
+/// What a checkpoint file holds.
+#[derive(Serialize, Deserialize)]
+struct Content<S, C> {
+    state: S,
+    /// Of `--component-history`.
+    components: Option<C>,
+}
+
+/// Watches a fit: progress and signals, the record of components, the checkpoint.
+pub(super) struct Watch<'a> {
+    common: &'a Common,
+    settings: OptimizerSettings,
+    progress: Progress,
+    components: Option<ComponentRecord>,
+    options: &'a CheckpointOptions,
+    /// When the checkpoint was last written.
+    written: Option<Instant>,
+}
+
+impl CheckpointOptions {
+    /// Watch a fit with these settings.
+    pub(super) fn watch<'a>(
+        &'a self,
+        settings: OptimizerSettings,
+        components: Option<ComponentRecord>,
+        common: &'a Common,
+    ) -> anyhow::Result<Watch<'a>> {
+        let progress = Progress::start(settings.iterations, common)?;
+        Ok(Watch { common, settings, progress, components, options: self, written: None })
+    }
+
+    /// See whether the checkpoint can be written, and remove what runs that were killed have left beside the outputs.
+    pub(super) fn prepare<'p>(&self, outputs: impl IntoIterator<Item = &'p Path>) -> anyhow::Result<()> {
+        if let Some(path) = &self.checkpoint {
+            drop(Output::create(path)?);
+            outputs.into_iter().for_each(discard_abandoned);
+        }
+        Ok(())
+    }
+}
+
+impl Watch<'_> {
+    /// Make a fit, or go on with it: the closure gets the state to go on from, and the observer.
+    ///
+    /// *Returns*: what the closure gave, and the record of components for each start.
+    pub(super) fn run<T>(
+        mut self,
+        fit: impl FnOnce(Option<&State>, &mut dyn Observer) -> isinglass::Result<T>,
+    ) -> anyhow::Result<(T, Vec<Vec<Vec<f64>>>)> {
+        let state = self.resume()?;
+        let found = fit(state.as_ref(), &mut self);
+        self.progress.finish();
+        let components = self.components.map(ComponentRecord::into_starts).unwrap_or_default();
+        match found {
+            Err(isinglass::Error::Invalid { place, problem }) if state.is_some() && place == "state" => {
+                let path = self.options.checkpoint.as_deref().unwrap_or(Path::new(""));
+                let hint = "without --resume the fit begins anew, and replaces the checkpoint";
+                Err(anyhow::anyhow!(
+                    "{}: this checkpoint is of no use here: {problem}\nhint: {hint}",
+                    path.display()
+                ))
+            }
+            found => Ok((found?, components)),
+        }
+    }
+
+    /// The state to go on from.
+    fn resume(&mut self) -> anyhow::Result<Option<State>> {
+        let Some(path) = &self.options.checkpoint else { return Ok(None) };
+        if !path.exists() {
+            if self.options.resume {
+                let text = "note: there is no checkpoint yet; the fit begins at its start";
+                self.common.note(&format!("{}: {text}", path.display()));
+            }
+            return Ok(None);
+        }
+        if !self.options.resume {
+            let text = "note: this checkpoint will be replaced; --resume would go on from it";
+            self.common.note(&format!("{}: {text}", path.display()));
+            return Ok(None);
+        }
+        let Content { state, components } = read_checkpoint::<Content<State, _>>(path)?;
+        match (&mut self.components, components) {
+            (Some(record), Some(known)) => record.go_on(known),
+            (None, _) => {}
+            (Some(_), None) => anyhow::bail!(
+                "{}: this checkpoint has no record of components\nhint: --component-history is to be given from the start",
+                path.display()
+            ),
+        }
+        Ok(Some(state))
+    }
+
+    /// Whether the state after a step is to be written.
+    fn is_due(&self, step: &Step) -> bool {
+        let Some(written) = self.written else { return true };
+        let ends = step.gradient_norm <= self.settings.tolerance
+            || step.iteration >= self.settings.iterations
+            || interrupt::requested();
+        ends || match self.options.every {
+            Some(every) => step.iteration.is_multiple_of(every),
+            None => written.elapsed() >= PAUSE,
+        }
+    }
+}
+
+impl Observer for Watch<'_> {
+    fn step(&mut self, step: &Step, machine: &Machine) -> isinglass::Result<ControlFlow<()>> {
+        if let Some(record) = &mut self.components {
+            record.note(step, machine)?;
+        }
+        self.progress.step(step, machine)
+    }
+
+    fn state(&mut self, step: &Step, take: &dyn Fn() -> isinglass::Result<State>) -> isinglass::Result<()> {
+        let Some(path) = &self.options.checkpoint else { return Ok(()) };
+        if !self.is_due(step) {
+            return Ok(());
+        }
+        let components = self.components.as_ref().map(ComponentRecord::starts);
+        let content = Content { state: take()?, components };
+        let result = Output::create(path).and_then(|output| write_checkpoint(&content, output));
+        match result {
+            // A place that cannot be written to is told at once; a disk that fills up later is no reason to end a long fit.
+            Err(error) if self.written.is_none() => {
+                return Err(isinglass::Error::invalid("checkpoint", error.to_string()));
+            }
+            Err(error) => self.common.note(&format!("warning: the checkpoint could not be written: {error}")),
+            Ok(()) => {}
+        }
+        self.written = Some(Instant::now());
+        Ok(())
+    }
+
+    fn restart(&mut self, restart: usize, count: usize) {
+        if let Some(record) = &mut self.components {
+            record.begin(restart);
+        }
+        self.progress.restart(restart, count);
+    }
+}
