@@ -213,21 +213,21 @@ impl<'a> Run<'a> {
         let cells = table.distinct_rows() as u128 * start.units() as u128;
         settings.budget.check(NAME, 2 * cells, || format!("{cells} cells"))?;
         let data = Data::new(start, table)?;
-        let kernel = Kernel::new(start);
-        let slots = kernel.slots(start);
         let rows = settings.batch.min(data.given_rows);
         let chains = if settings.persistent { settings.chains.unwrap_or(rows) } else { 0 };
         let judged = data.shares.len().min(JUDGED_ROWS);
         let sizes = [(rows, chains), (judged, 0)];
         let pieces = sizes.map(|(rows, chains)| cut(start, rows.max(chains)));
-        let parameters = slots.count as u128;
+        let (parameters, states) = Kernel::sizes(start, &pieces);
         let needed = 2 * cells
-            + pieces.iter().map(|&(count, most)| kernel.bytes(count, most)).sum::<u128>()
+            + states
             + parameters * (48 + 4 * pieces[0].0 as u128)
             + 2 * chains as u128 * start.units() as u128;
         settings
             .budget
             .check(NAME, needed, || format!("{cells} cells, {parameters} parameters and {chains} chains"))?;
+        let kernel = Kernel::new(start);
+        let slots = kernel.slots(start);
         let plan = Plan {
             level: Level::new(),
             seed: settings.seed,

@@ -37,7 +37,10 @@ enum Rows {
 impl Kernel {
     /// Products of layers where there are two without couplings within, otherwise along the edges.
     pub(super) fn new(machine: &Machine) -> Self {
-        Layers::new(machine).map_or_else(|| Self::Wires(Wires::new(machine)), Self::Layers)
+        match Layers::shape(machine) {
+            Some(shape) => Self::Layers(Layers::new(machine, shape)),
+            None => Self::Wires(Wires::new(machine)),
+        }
     }
 
     pub(super) fn slots(&self, machine: &Machine) -> Slots {
@@ -54,13 +57,23 @@ impl Kernel {
         }
     }
 
-    /// The bytes of couplings, and of the states of pieces.
-    pub(super) fn bytes(&self, pieces: usize, rows: usize) -> u128 {
-        let (pieces, rows) = (pieces as u128, rows as u128);
-        match self {
-            Self::Layers(layers) => layers.bytes().0 + pieces * (rows + 4) * layers.bytes().1,
-            Self::Wires(wires) => wires.bytes().0 + pieces * wires.bytes().1,
-        }
+    /// The places of parameters, and the bytes of couplings and of the states of some pieces of so many rows each, before any of it is taken.
+    pub(super) fn sizes(machine: &Machine, pieces: &[(usize, usize)]) -> (u128, u128) {
+        let (places, couplings, states, per_row) = match Layers::shape(machine) {
+            Some(shape) => {
+                let (places, couplings, row) = Layers::sizes(shape);
+                (places, couplings, row, true)
+            }
+            None => {
+                let (places, couplings, piece) = Wires::sizes(machine);
+                (places, couplings, piece, false)
+            }
+        };
+        let states = pieces.iter().map(|&(count, rows)| {
+            // Rows are filled up to whole tiles.
+            states * count as u128 * if per_row { rows as u128 + 4 } else { 1 }
+        });
+        (places, couplings + states.sum::<u128>())
     }
 
     /// Take over new parameters.

@@ -13,8 +13,9 @@ use crate::{Machine, Role};
 /// Rows, or units, that share a walk along the other layer.
 const TILE: usize = 4;
 
-/// The layers pay off if at least one pair of them in so many is joined.
+/// Products pay off if at least one coupling in so many, filled up to whole vectors both ways, is one of the machine's; or if there are few.
 const DENSE: usize = 4;
+const FEW: usize = 4096;
 
 /// Visible and input units below, hidden units above; couplings and biases divided by T/2.
 pub(super) struct Layers {
@@ -49,22 +50,25 @@ pub(super) struct Rows {
 }
 
 impl Layers {
-    /// None if there are couplings within a layer, or too few across.
-    pub(super) fn new(machine: &Machine) -> Option<Self> {
+    /// How many vectors hold the units below, and those above; none if there are couplings within a layer, or too few across.
+    pub(super) fn shape(machine: &Machine) -> Option<(usize, usize)> {
         let is_hidden = |unit: usize| machine.roles()[unit] == Role::Hidden;
         let edges = machine.graph().edges();
-        let (above, below): (Vec<usize>, Vec<usize>) =
-            (0..machine.units()).partition(|&unit| is_hidden(unit));
+        let above = machine.with_role(Role::Hidden).count();
+        let (wide, high) = ((machine.units() - above).div_ceil(WIDTH), above.div_ceil(WIDTH));
         let across = edges.iter().all(|&(a, b)| is_hidden(a) != is_hidden(b));
-        if !across || edges.is_empty() || edges.len() < below.len() * above.len() / DENSE {
-            return None;
-        }
-        let (wide, high) = (below.len().div_ceil(WIDTH), above.len().div_ceil(WIDTH));
+        let dense = wide * high * WIDTH * WIDTH <= FEW + DENSE * edges.len();
+        (across && dense && !edges.is_empty()).then_some((wide, high))
+    }
+
+    pub(super) fn new(machine: &Machine, (wide, high): (usize, usize)) -> Self {
+        let (above, below): (Vec<usize>, Vec<usize>) =
+            (0..machine.units()).partition(|&unit| machine.roles()[unit] == Role::Hidden);
         let mut inputs = vec![Sixteen::ZERO; wide];
         for (k, &unit) in below.iter().enumerate() {
             inputs[k / WIDTH].0[k % WIDTH] = f32::from(u8::from(machine.roles()[unit] == Role::Input));
         }
-        Some(Self {
+        Self {
             has_inputs: machine.with_role(Role::Input).next().is_some(),
             inputs,
             up: vec![Sixteen::ZERO; wide * WIDTH * high],
@@ -74,13 +78,18 @@ impl Layers {
             temperature: machine.temperature(),
             below,
             above,
-        })
+        }
     }
 
-    /// The bytes of the couplings, and of the states of a row.
-    pub(super) fn bytes(&self) -> (u128, u128) {
-        let (wide, high) = (self.bias_below.len() as u128, self.bias_above.len() as u128);
-        (2 * 64 * 16 * wide * high, 64 * (5 * wide + 4 * high))
+    /// The places of parameters, the bytes of the couplings, and those of the states of a row.
+    pub(super) fn sizes((wide, high): (usize, usize)) -> (u128, u128, u128) {
+        let (wide, high) = (wide as u128, high as u128);
+        let lanes = WIDTH as u128;
+        (
+            lanes * (lanes * wide * high + wide + high),
+            8 * lanes * lanes * wide * high,
+            4 * lanes * (5 * wide + 4 * high),
+        )
     }
 
     pub(super) fn rows(&self, count: usize) -> Rows {

@@ -102,9 +102,11 @@ impl Wires {
         }
     }
 
-    /// The bytes of the couplings, and of a piece's states.
-    pub(super) fn bytes(&self) -> (u128, u128) {
-        (44 * self.ends.len() as u128 + 64 * self.biases.len() as u128, 960 * self.biases.len() as u128)
+    /// The places of parameters, the bytes of the couplings, and those of a piece's states.
+    pub(super) fn sizes(machine: &Machine) -> (u128, u128, u128) {
+        let (edges, units) = (machine.graph().edges().len() as u128, machine.units() as u128);
+        let states = 3 * (size_of::<Spins<1>>() + size_of::<Spins<GROUPS>>()) as u128;
+        (edges + units + WIDTH as u128, 44 * edges + 64 * units, states * units)
     }
 
     pub(super) fn rows(&self) -> Rows {
