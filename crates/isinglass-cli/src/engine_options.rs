@@ -161,8 +161,11 @@ impl EngineOptions {
         let idle = |owners: &[EngineName]| !engines.iter().any(|engine| owners.contains(engine));
         let mut given =
             table.into_iter().filter(|(option, is_given, ..)| *is_given && !taken.contains(option));
-        match given.find(|(_, _, owners, _)| idle(owners)) {
-            Some((option, _, _, owner)) => Err(Usage(format!("{option} belongs to {owner}"))),
+        if let Some((option, _, _, owner)) = given.find(|(_, _, owners, _)| idle(owners)) {
+            return Err(Usage(format!("{option} belongs to {owner}")));
+        }
+        match self.samples.filter(|&samples| samples < 4 && !taken.contains(&"--samples")) {
+            Some(samples) => Err(Usage(format!("--samples: found {samples}, and chains need at least 4"))),
             None => Ok(()),
         }
     }

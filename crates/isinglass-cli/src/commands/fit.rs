@@ -136,7 +136,7 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
     let network = reserve(&args.network)?;
 
     let done = args.fit(&start, &table, common)?;
-    let Done { learner, engine, clamped_engine, restarted, remedy, components, intervals } = done;
+    let Done { learner, engine, clamped_engine, restarted, remedy, components, intervals, is_through } = done;
     let Restarted { fit, objectives, best } = &restarted;
     let steps = fit.history.iter();
     let steps = steps.map(|step| [step.iteration as f64, step.objective, step.gradient_norm]);
@@ -153,7 +153,7 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
     for note in write_model(&fit.machine, output)?.iter().chain(&fit.notes) {
         common.note(&format!("note: {note}"));
     }
-    if !fit.converged {
+    if !fit.converged && !is_through {
         common.note(&format!("warning: not converged: {}", fit.stopped));
     }
     report::warn_unless_converged(common, engine.unwrap_or(learner), fit.guarantee, &fit.diagnostics);
@@ -194,7 +194,12 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
     } else {
         String::new()
     };
-    let head = plain(&table, fit, learner, engine, seconds);
+    let ended = match (fit.converged, is_through) {
+        (true, _) => "converged",
+        (false, true) => &fit.stopped,
+        (false, false) => "NOT converged",
+    };
+    let head = plain(&table, fit, (learner, engine, ended), seconds);
     report::text(&format!("{head}{restarts}wrote {}\n", args.output.display()))
 }
 
@@ -209,7 +214,12 @@ fn write_history<'a, R: AsRef<[f64]>>(
     Ok(output.commit()?)
 }
 
-fn plain(table: &Table, fit: &Fit, learner: &str, engine: Option<&str>, seconds: f64) -> String {
+fn plain(
+    table: &Table,
+    fit: &Fit,
+    (learner, engine, ended): (&str, Option<&str>, &str),
+    seconds: f64,
+) -> String {
     let machine = &fit.machine;
     let gradient = fit.best().map_or(0.0, |step| step.gradient_norm);
     let likelihood = fit
@@ -221,7 +231,7 @@ fn plain(table: &Table, fit: &Fit, learner: &str, engine: Option<&str>, seconds:
     let pseudo = pseudo.map_or_else(String::new, |x| format!("pseudo-log-likelihood per row: {x:.6}\n"));
     format!(
         "{} ({} distinct, {} missing), {}, {}\n\
-         learner {learner}{}: {}, {}, gradient {gradient:.1e}, {seconds:.2} s\n\
+         learner {learner}{}: {ended}, {}, gradient {gradient:.1e}, {seconds:.2} s\n\
          {likelihood}{pseudo}",
         count(table.rows(), "row"),
         table.distinct_rows(),
@@ -229,7 +239,6 @@ fn plain(table: &Table, fit: &Fit, learner: &str, engine: Option<&str>, seconds:
         count(machine.units(), "unit"),
         count(machine.graph().edges().len(), "coupling"),
         engine.map_or_else(String::new, |engine| format!(" with engine {engine}")),
-        if fit.converged { "converged" } else { "NOT converged" },
         count(fit.iterations(), "iteration"),
     )
 }

@@ -95,9 +95,10 @@ fn closed_form_refuses_what_is_not_for_it() {
     let room = Room::new();
     room.write("t.csv", TABLE);
     for (options, expected) in [
-        ("--learner closed-form --hidden 1", "no use for --hidden units"),
+        ("--learner closed-form --hidden 1", "--hidden belongs to --learner likelihood, pl-em"),
         ("--learner closed-form --l2 0.1", "--l2 belongs to --learner likelihood"),
-        ("--learner closed-form --restarts 2", "one answer"),
+        ("--learner closed-form --restarts 2", "the closed-form learner has no use for it"),
+        ("--learner closed-form --samples 9", "--samples belongs to --engine gibbs"),
         ("--learner closed-form --optimizer cg", "--optimizer belongs to --learner likelihood"),
         ("--learner closed-form --no-self-coupling --singular lm", "always have a solution"),
         ("--singular lm", "--singular belongs to --learner closed-form"),
@@ -174,7 +175,7 @@ fn too_large_a_fit_is_refused_with_figure_and_advice() {
     let room = Room::new();
     room.ok("make chain -n 30 -o chain.json");
     room.ok("sample chain.json -n 10 --engine gibbs -o draws.csv");
-    let (code, message) = room.fails("fit draws.csv -o m.json");
+    let (code, message) = room.fails("fit draws.csv --learner likelihood -o m.json");
     assert_eq!(code, 1);
     assert!(message.contains("4 GiB") && message.contains("hint:"), "{message}");
     assert!(!room.files().contains(&"m.json".to_owned()));

@@ -10,6 +10,7 @@ mod completing;
 mod denoising;
 mod fitting;
 mod help;
+mod learners;
 mod reproducible;
 
 use std::path::Path;

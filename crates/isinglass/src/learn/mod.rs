@@ -145,6 +145,11 @@ pub trait Learner {
     /// The name by which users choose the learner.
     fn name(&self) -> &'static str;
 
+    /// Whether it ever converges. A learner that does not makes as many iterations as it is told to, and stops.
+    fn settles(&self) -> bool {
+        true
+    }
+
     /// Fit the structure of `start` to a table, beginning with its numbers or going on from a state that an observer took in a fit of the same start and table by the same learner.
     /// The first iteration told is the one after that state's, and the fit is the same, bit for bit, as if it had not been interrupted.
     fn fit_from(

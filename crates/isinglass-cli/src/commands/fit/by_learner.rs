@@ -32,6 +32,8 @@ pub(super) struct Done {
     pub(super) components: Vec<Vec<f64>>,
     /// What `--bootstrap` found.
     pub(super) intervals: Option<Bootstrapped>,
+    /// Whether it has done all that it was told to, although there is no convergence to be told.
+    pub(super) is_through: bool,
 }
 
 impl Done {
@@ -45,6 +47,7 @@ impl Done {
             remedy: None,
             components: Vec::new(),
             intervals,
+            is_through: false,
         }
     }
 }
@@ -170,6 +173,7 @@ impl Args {
             restarted,
             remedy: None,
             components,
+            is_through: false,
         })
     }
 
@@ -185,7 +189,8 @@ impl Args {
         let (mut restarted, _) = found.map_err(|error| report::with_hint(error, "give more --budget"))?;
         let intervals = self.intervals(learner, &restarted.fit.machine, table, common)?;
         self.add_likelihood(&mut restarted.fit, table)?;
-        Ok(Done::of(learner.name(), restarted, intervals))
+        let is_through = !learner.settles() && restarted.fit.iterations() >= settings.iterations;
+        Ok(Done { is_through, ..Done::of(learner.name(), restarted, intervals) })
     }
 
     fn fit_in_closed_form(&self, start: &Machine, table: &Table, common: &Common) -> anyhow::Result<Done> {

@@ -14,7 +14,7 @@ use crate::options::Usage;
 #[derive(Args)]
 pub(super) struct SparseOptions {
     /// pseudo-likelihood: penalise couplings with X times the sum of their absolute values, which makes many exactly 0; or ebic: choose the penalty for each column by the extended BIC
-    #[arg(long, value_name = "X|ebic")]
+    #[arg(long, value_name = "X|ebic", allow_hyphen_values = true)]
     l1: Option<L1>,
     /// --l1 ebic: the larger, the fewer couplings; 0 is the plain BIC [default: 0.25]
     #[arg(long, value_name = "X", value_parser = non_negative, allow_hyphen_values = true)]

@@ -125,6 +125,10 @@ impl Learner for ContrastiveDivergence {
         NAME
     }
 
+    fn settles(&self) -> bool {
+        false
+    }
+
     fn fit_from(
         &self,
         start: &Machine,

@@ -1,0 +1,153 @@
+//! `fit` by learners that need no partition sum, and the network that it writes.
+
+use crate::Room;
+
+/// Rows of a known machine of some units.
+fn room_with_draws(make: &str, rows: usize) -> Room {
+    let room = Room::new();
+    room.ok(&format!("make {make} --seed 3 -o true.json"));
+    room.ok(&format!("sample true.json -n {rows} -o t.csv"));
+    room
+}
+
+fn number(value: &serde_json::Value) -> f64 {
+    value.as_f64().unwrap()
+}
+
+#[test]
+fn pseudo_likelihood_comes_near_the_likelihood_and_tells_both() {
+    let room = room_with_draws("full -n 8 --coupling uniform:-0.4,0.4", 3000);
+    let best = room.json("fit t.csv -o best.json");
+    let fit = room.json("fit t.csv --learner pseudo-likelihood -o m.json");
+    assert_eq!((fit["learner"].as_str(), fit["engine"].is_null()), (Some("pseudo-likelihood"), true));
+    assert_eq!((fit["converged"].as_bool(), fit["guarantee"].as_str()), (Some(true), Some("exact")));
+    let lost = number(&best["log_likelihood"]) - number(&fit["log_likelihood"]);
+    assert!((0.0..1e-3).contains(&lost), "{lost}");
+    let score = room.json("score m.json t.csv");
+    for field in ["log_likelihood", "pseudo_log_likelihood"] {
+        assert!((number(&score[field]) - number(&fit[field])).abs() < 1e-9, "{field}");
+    }
+    assert!(room.ok("fit t.csv --learner pseudo-likelihood -o m.json").contains("converged, "));
+}
+
+#[test]
+fn penalties_leave_out_couplings_and_the_network_lists_the_others() {
+    let room = room_with_draws("chain -n 8 --coupling 0.6", 3000);
+    room.ok("fit t.csv --l1 ebic -o sparse.json --network e.csv --bootstrap 20 --level 0.9");
+    let network = room.read("e.csv");
+    let mut lines = network.lines();
+    assert_eq!(lines.next(), Some("from,to,weight,sign,lower,upper,not_zero,same_sign"));
+    let cells: Vec<Vec<&str>> = lines.map(|line| line.split(',').collect()).collect();
+    assert_eq!(cells.len(), 7, "{network}");
+    for row in &cells {
+        let numbers: Vec<f64> = [2, 4, 5, 6].iter().map(|&k| row[k].parse().unwrap()).collect();
+        assert!(row[3] == "positive" && numbers[1] < numbers[0] && numbers[0] < numbers[2], "{row:?}");
+        assert!(numbers[3] > 0.99, "{row:?}");
+    }
+    room.ok("fit t.csv --l1 1.5 -o empty.json --network none.csv");
+    assert_eq!(room.read("none.csv"), "from,to,weight,sign\n");
+    room.ok("fit t.csv --visible-links edges:e.csv -o again.json");
+    let refit = room.json("info again.json");
+    assert_eq!(refit["edges"], 7);
+    for threads in [1, 2] {
+        room.ok(&format!(
+            "fit t.csv --learner pseudo-likelihood --bootstrap 9 --threads {threads} --network n{threads}.csv -o n.json"
+        ));
+    }
+    assert_eq!(room.read("n1.csv"), room.read("n2.csv"));
+}
+
+#[test]
+fn hidden_units_and_gaps_are_drawn() {
+    let room = room_with_draws("chain -n 6 --coupling 0.8", 400);
+    let cells = room.read("t.csv");
+    let gap = |(row, line): (usize, &str)| {
+        let mut cells: Vec<&str> = line.split(',').collect();
+        if row > 0 {
+            cells[row % 6] = "";
+        }
+        cells.join(",") + "\n"
+    };
+    room.write("gaps.csv", cells.lines().enumerate().map(gap).collect::<String>());
+    let full = number(&room.json("fit t.csv -o m.json")["log_likelihood"]);
+    let fit = room.json("fit gaps.csv --learner pseudo-likelihood -o m.json");
+    assert_eq!((fit["learner"].as_str(), fit["converged"].as_bool()), (Some("pl-em"), Some(true)));
+    let filled = number(&room.json("score m.json t.csv")["log_likelihood"]);
+    assert!(filled < full && filled > full - 0.1, "{filled} {full}");
+    let (_, message) = room.fails("fit gaps.csv --l1 ebic -o m.json");
+    assert!(message.contains("missing cells"), "{message}");
+    let (_, message) =
+        room.fails("fit t.csv --learner pseudo-likelihood --optimizer cg --hidden 1 -o m.json");
+    assert!(message.contains("pseudo-likelihood cannot learn hidden units"), "{message}");
+
+    let coins = -6.0 * 2f64.ln();
+    for options in ["pl-em", "pl-em --draws gibbs --sweeps 3 --samples 2 --m-step gradient --rate 0.05"] {
+        let line = format!("fit gaps.csv --learner {options} --visible-links none --hidden 2 -o m.json");
+        let fit = room.json(&line);
+        assert!(number(&fit["log_likelihood"]) > 0.7 * coins, "{options}: {}", fit["log_likelihood"]);
+    }
+}
+
+#[test]
+fn contrastive_learners_raise_the_likelihood() {
+    let room = room_with_draws("chain -n 6 --coupling 0.8", 400);
+    let coins = -6.0 * 2f64.ln();
+    let lines = [
+        "contrastive-divergence --epochs 60 --visible-links none --hidden 3",
+        "contrastive-divergence --epochs 60 --persistent --chains 20 --steps 2 --batch 20",
+        "mean-field-cd --hidden 1 --iterations 200",
+    ];
+    for options in lines {
+        let fit = room.json(&format!("fit t.csv --learner {options} -o m.json"));
+        assert!(number(&fit["log_likelihood"]) > 0.8 * coins, "{options}: {}", fit["log_likelihood"]);
+    }
+    let output = room.run("fit t.csv --learner contrastive-divergence --epochs 3 -o m.json");
+    let (text, notes) =
+        (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
+    assert!(text.contains("made all 3 epochs") && !notes.contains("warning"), "{text}{notes}");
+}
+
+#[test]
+fn auto_turns_to_what_can_be_done_and_says_so() {
+    let room = Room::new();
+    room.ok("make full -n 40 --coupling uniform:-0.1,0.1 -o true.json");
+    room.ok("sample true.json -n 200 --engine gibbs -o t.csv");
+    for (options, learner) in [("", "pseudo-likelihood"), ("--hidden 1 --iterations 5", "pl-em")] {
+        let output = room.run(&format!("fit t.csv {options} --json -o m.json"));
+        let note = String::from_utf8(output.stderr).unwrap();
+        assert!(
+            note.contains(&format!("learner: {learner}, since the likelihood is out of reach")),
+            "{note}"
+        );
+        let document: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(
+            (document["learner"].as_str(), document["log_likelihood"].is_null()),
+            (Some(learner), true)
+        );
+    }
+    let (code, message) = room.fails("fit t.csv --optimizer cg --hidden 1 -o m.json");
+    assert!(code == 2 && message.contains("the pl-em learner has no use for it"), "{message}");
+}
+
+#[test]
+fn options_say_whose_they_are() {
+    let room = room_with_draws("chain -n 3 --coupling 0.5", 20);
+    for (options, expected) in [
+        ("--learner likelihood --l1 0.1", "--l1 belongs to --learner pseudo-likelihood"),
+        ("--learner pseudo-likelihood --l1 -1", "--l1"),
+        ("--l1 0.1 --gamma 1", "--gamma belongs to --l1 ebic"),
+        ("--l1 ebic --rule xor", "--rule"),
+        ("--learner pl-em --draws exact --sweeps 3", "--sweeps belongs to --draws gibbs"),
+        ("--learner pl-em --samples 0", "--samples"),
+        ("--learner pl-em --engine mean-field", "--engine belongs to --learner likelihood"),
+        ("--learner pl-em --optimizer cg", "--optimizer belongs to --learner likelihood, pseudo-likelihood"),
+        ("--learner contrastive-divergence --tolerance 1", "--tolerance belongs to"),
+        ("--learner mean-field-cd --persistent", "--persistent belongs to --learner contrastive-divergence"),
+        ("--learner contrastive-divergence --batch 0", "--batch"),
+        ("--bootstrap 10", "--network"),
+        ("--network e.csv --bootstrap 10 --level 1", "--level"),
+    ] {
+        let (code, message) = room.fails(&format!("fit t.csv {options} -o m.json"));
+        assert!(code == 2 && message.contains(expected), "{options}: {code} {message}");
+    }
+}
