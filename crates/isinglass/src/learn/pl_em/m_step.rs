@@ -60,7 +60,7 @@ pub(super) struct Maximum {
 
 impl MStep {
     /// All the way up.
-    pub const FULL: Self = Self::Lbfgs { most: 1000, tolerance: 1e-7 };
+    pub const FULL: Self = Self::Lbfgs { most: 1000, tolerance: 1e-9 };
 
     /// The steps of the source.
     pub const SOURCE: Self = Self::Steps { count: 20, rate: 0.01 };

@@ -55,7 +55,7 @@ const NAME: &str = "pseudo-likelihood";
 /// let start = Machine::from_graph(topology::full(2)).with_names(["a", "b"])?;
 /// let fit = PseudoLikelihood::default().fit(&start, &table, &mut NoObserver)?;
 /// assert!(fit.converged);
-/// assert!((fit.machine.weights()[0] - (1.0f64 / 3.0).atanh()).abs() < 1e-7);
+/// assert!((fit.machine.weights()[0] - (1.0f64 / 3.0).atanh()).abs() < 1e-9);
 /// let sparse = PseudoLikelihood { l1: 0.7, ..PseudoLikelihood::default() };
 /// assert_eq!(sparse.fit(&start, &table, &mut NoObserver)?.machine.weights(), [0.0]);
 /// # Ok::<(), isinglass::Error>(())
@@ -74,7 +74,7 @@ pub struct PseudoLikelihood {
 
 impl Default for PseudoLikelihood {
     fn default() -> Self {
-        let settings = OptimizerSettings { tolerance: 1e-7, ..OptimizerSettings::default() };
+        let settings = OptimizerSettings { tolerance: 1e-9, ..OptimizerSettings::default() };
         Self { l2: 0.0, l1: 0.0, settings, budget: Budget::default() }
     }
 }
