@@ -69,7 +69,8 @@ fn without_free_units_it_finds_the_optimum_of_pseudo_likelihood() {
             assert!((found - expected).abs() < 1e-8, "{found}, not {expected}");
         }
         let (found, expected) = (fit.pseudo_log_likelihood.unwrap(), plain.pseudo_log_likelihood.unwrap());
-        assert!((found - expected).abs() < 1e-12, "{found}, not {expected}");
+        // Without the penalty it is not stationary at the optimum: parameters that differ by 1e-10 tell.
+        assert!((found - expected).abs() < 1e-10, "{found}, not {expected}");
     }
 }
 

@@ -344,7 +344,7 @@ fn a_start_without_couplings_is_judged_by_its_moments_alone_and_few_steps_follow
     let found = fit(&PseudoLikelihood { l2: 0.1, ..PseudoLikelihood::default() }, &start, &table);
     close(found.history[0].objective, value, 1e-13, "value at the start");
     close(found.history[0].gradient_norm, largest, 1e-13, "gradient at the start");
-    assert!(found.converged && found.iterations() <= 10, "{:?}", found.history);
+    assert!(found.converged && found.iterations() <= 12, "{:?}", found.history);
     let average = gain.value(&gain.parameters_of(&found.machine)).unwrap();
     let squares: f64 = gain.parameters_of(&found.machine)[..1225].iter().map(|w| w * w).sum();
     close(found.pseudo_log_likelihood.unwrap(), average + 0.05 * squares, 1e-13, "average without penalty");
