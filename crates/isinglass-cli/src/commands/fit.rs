@@ -40,7 +40,7 @@ mod structure;
 /// Learn a machine from a table
 #[derive(ClapArgs)]
 #[command(
-    after_help = "Examples (the first command writes the table):\n  isinglass demo\n  isinglass fit isinglass-demo/votes.csv --l2 0.003 -o votes.json\n  isinglass fit isinglass-demo/votes.csv --visible-links none --hidden 3 --l2 0.01 -o rbm.json\n  isinglass fit isinglass-demo/votes.csv --visible-links tree --optimizer cg -o tree.json\n  isinglass fit isinglass-demo/votes.csv --learner closed-form -o quick.json"
+    after_help = "Examples (the first command writes the table):\n  isinglass demo\n  isinglass fit isinglass-demo/votes.csv --l2 0.003 -o votes.json\n  isinglass fit isinglass-demo/votes.csv --visible-links none --hidden 3 --l2 0.01 -o rbm.json\n  isinglass fit isinglass-demo/votes.csv --visible-links tree --optimizer cg -o tree.json\n  isinglass fit isinglass-demo/votes.csv --learner closed-form -o quick.json\n  isinglass fit isinglass-demo/votes.csv --learner pl-em --hidden 2 -o drawn.json\n  isinglass complete votes.json isinglass-demo/votes.csv -o whole.csv\n  isinglass fit whole.csv --l1 ebic --network network.csv --bootstrap 50 -o sparse.json\n  isinglass fit whole.csv --learner contrastive-divergence --hidden 4 --checkpoint cd.ck -o cd.json"
 )]
 pub(crate) struct Args {
     #[command(flatten)]
@@ -78,8 +78,8 @@ pub(crate) struct Args {
     /// likelihood with --engine mixture: write weight and means of each component after every iteration to a CSV file
     #[arg(long, value_name = "FILE.csv")]
     component_history: Option<PathBuf>,
-    /// Write the couplings that are not 0 to a CSV file, the strongest first
-    #[arg(long, value_name = "FILE.csv")]
+    /// Write the couplings that are not 0 to a CSV file, the strongest first: from, to, weight (of units that are −1 or +1; a regression on 0 and 1 has 4 times that), sign
+    #[arg(long, value_name = "FILE.csv", help_heading = "Network")]
     network: Option<PathBuf>,
     #[command(flatten)]
     bootstrap: BootstrapOptions,

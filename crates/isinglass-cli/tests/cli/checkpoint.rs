@@ -129,12 +129,10 @@ fn every_learner_and_start_goes_on_to_the_same_model() {
             room.ok(&format!("{line} --resume"));
             assert_eq!(room.read("m.json"), room.read("whole.json"), "{line}");
             assert_eq!(room.read("h.csv"), room.read("whole.csv"), "{line}");
-            let again = room.run(&line);
-            let note = String::from_utf8_lossy(&again.stderr).into_owned();
-            assert!(
-                again.status.success() && note.contains("c.ckpt: note: this checkpoint will be replaced"),
-                "{note}"
-            );
+            let kept = std::fs::read(room.path().join("c.ckpt")).unwrap();
+            let (code, message) = room.fails(&line);
+            assert!(code == 1 && message.contains("c.ckpt: there is a checkpoint already"), "{message}");
+            assert_eq!(std::fs::read(room.path().join("c.ckpt")).unwrap(), kept);
             assert_eq!(room.read("m.json"), room.read("whole.json"), "{line}");
             std::fs::remove_file(room.path().join("c.ckpt")).unwrap();
         }
@@ -153,8 +151,8 @@ fn a_fit_goes_on_with_more_iterations_and_restarts() {
     assert_eq!(room.read("m.json"), room.read("whole.json"));
     assert_eq!(room.read("h.csv"), room.read("whole.csv"));
     room.ok(&format!("{fit} --iterations 60 -o whole.json --history whole.csv"));
-    room.ok(&format!("{fit} --iterations 5 -o m.json --checkpoint c.ckpt"));
-    room.ok(&format!("{fit} --iterations 60 -o m.json --history h.csv --checkpoint c.ckpt --resume"));
+    room.ok(&format!("{fit} --iterations 5 -o m.json --checkpoint d.ckpt"));
+    room.ok(&format!("{fit} --iterations 60 -o m.json --history h.csv --checkpoint d.ckpt --resume"));
     assert_eq!(room.read("m.json"), room.read("whole.json"));
     assert_eq!(room.read("h.csv"), room.read("whole.csv"));
 }
@@ -173,12 +171,12 @@ fn the_record_of_components_goes_on_too() {
     ));
     assert_eq!(room.read("h.csv"), room.read("whole.csv"));
     assert_eq!(room.read("m.json"), room.read("whole.json"));
-    room.ok(&format!("{fit} --iterations 8 -o m.json --checkpoint c.ckpt"));
+    room.ok(&format!("{fit} --iterations 8 -o m.json --checkpoint d.ckpt"));
     let (code, message) = room.fails(&format!(
-        "{fit} --iterations 8 -o m.json --component-history h.csv --checkpoint c.ckpt --resume"
+        "{fit} --iterations 8 -o m.json --component-history h.csv --checkpoint d.ckpt --resume"
     ));
     assert!(
-        code == 1 && message.contains("c.ckpt: this checkpoint has no record of components"),
+        code == 1 && message.contains("d.ckpt: this checkpoint has no record of components"),
         "{message}"
     );
 }
@@ -205,7 +203,7 @@ fn checkpoints_of_other_fits_and_other_files_are_refused() {
     );
     refused("fit t.csv --learner closed-form -o m.json --checkpoint c.ckpt", "the learner restarts");
     room.write("t.csv", table().replacen('1', "0", 1));
-    refused(&format!("{fit} --l2 0.1"), "it is of a fit to another table\nhint: without --resume");
+    refused(&format!("{fit} --l2 0.1"), "it is of a fit to another table\nhint: to begin anew");
     room.write("t.csv", table());
 
     let path = room.path().join("c.ckpt");

@@ -14,8 +14,10 @@ use crate::options::{Common, at_least};
 
 /// How far couplings vary from one set of rows to another.
 #[derive(Args)]
+#[command(next_help_heading = "Network")]
 pub(super) struct BootstrapOptions {
-    /// Fit B tables of rows drawn anew from the table, and write confidence intervals into the network
+    /// Fit B tables of rows drawn anew from the table, and add to the network the percentile interval of each coupling (lower, upper), and the shares of these fits in which it is not 0 and in which
+    /// it has the same sign
     #[arg(long, value_name = "B", requires = "network", value_parser = at_least::<1>)]
     bootstrap: Option<usize>,
     /// --bootstrap: the share of cases that an interval is to cover, between 0 and 1 [default: 0.95]

@@ -111,8 +111,11 @@ impl Args {
         let (clamped, free) = most_free(start, table).with_context(in_place)?;
         let is_open = clamped.free_count() > 0;
         let has_hidden = start.with_role(Role::Hidden).next().is_some();
-        match self.learner {
-            LearnerName::Auto if self.sparse.is_asked() => Ok(LearnerName::PseudoLikelihood),
+        let asked = match self.learner {
+            LearnerName::Auto if self.sparse.is_asked() => LearnerName::PseudoLikelihood,
+            other => other,
+        };
+        match asked {
             LearnerName::Auto if self.engine.engine != EngineName::Auto => Ok(LearnerName::Likelihood),
             LearnerName::Auto => match auto::choose(&with_all_biases(start)?, &free, self.engine.budget)? {
                 Choice::Exact { .. } => Ok(LearnerName::Likelihood),
@@ -124,7 +127,14 @@ impl Args {
                     Ok(other)
                 }
             },
-            LearnerName::PseudoLikelihood if is_open && !has_hidden && !self.sparse.is_asked() => {
+            LearnerName::PseudoLikelihood if is_open && self.sparse.is_asked() => {
+                let what = if has_hidden { "hidden units" } else { "missing cells" };
+                Err(anyhow::anyhow!(
+                    "{}: --l1 needs rows without {what}\nhint: fit without --l1, fill the gaps with isinglass complete, and fit the filled table with --l1",
+                    in_place()
+                ))
+            }
+            LearnerName::PseudoLikelihood if is_open && !has_hidden => {
                 common.note("learner: pl-em, since the table has missing cells");
                 self.check_for(LearnerName::PlEm)?;
                 Ok(LearnerName::PlEm)

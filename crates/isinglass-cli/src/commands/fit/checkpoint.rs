@@ -51,6 +51,8 @@ pub(super) struct Watch<'a> {
     options: &'a CheckpointOptions,
     /// When the checkpoint was last written.
     written: Option<Instant>,
+    /// Whether the fit goes on from a checkpoint, and has not said so.
+    is_resumed: bool,
 }
 
 impl CheckpointOptions {
@@ -62,7 +64,7 @@ impl CheckpointOptions {
         common: &'a Common,
     ) -> anyhow::Result<Watch<'a>> {
         let progress = Progress::start(settings.iterations, common)?;
-        Ok(Watch { common, settings, progress, components, options: self, written: None })
+        Ok(Watch { common, settings, progress, components, options: self, written: None, is_resumed: false })
     }
 
     /// See whether the checkpoint can be written, and remove what runs that were killed have left beside the outputs.
@@ -90,7 +92,7 @@ impl Watch<'_> {
         match found {
             Err(isinglass::Error::Invalid { place, problem }) if state.is_some() && place == "state" => {
                 let path = self.options.checkpoint.as_deref().unwrap_or(Path::new(""));
-                let hint = "without --resume the fit begins anew, and replaces the checkpoint";
+                let hint = "to begin anew, remove it or name another file";
                 Err(anyhow::anyhow!(
                     "{}: this checkpoint is of no use here: {problem}\nhint: {hint}",
                     path.display()
@@ -111,9 +113,10 @@ impl Watch<'_> {
             return Ok(None);
         }
         if !self.options.resume {
-            let text = "note: this checkpoint will be replaced; --resume would go on from it";
-            self.common.note(&format!("{}: {text}", path.display()));
-            return Ok(None);
+            anyhow::bail!(
+                "{}: there is a checkpoint already\nhint: --resume goes on from it; to begin anew, remove it or name another file",
+                path.display()
+            );
         }
         let Content { state, components } = read_checkpoint::<Content<State, _>>(path)?;
         match (&mut self.components, components) {
@@ -124,6 +127,7 @@ impl Watch<'_> {
                 path.display()
             ),
         }
+        self.is_resumed = true;
         Ok(Some(state))
     }
 
@@ -144,6 +148,10 @@ impl Observer for Watch<'_> {
     fn step(&mut self, step: &Step, machine: &Machine) -> isinglass::Result<ControlFlow<()>> {
         if let Some(record) = &mut self.components {
             record.note(step, machine)?;
+        }
+        if std::mem::take(&mut self.is_resumed) {
+            self.common
+                .note(&format!("note: going on with iteration {} from the checkpoint", step.iteration));
         }
         self.progress.step(step, machine)
     }

@@ -9,11 +9,12 @@ use crate::options::Usage;
 
 /// How eqs. 33–35 are solved.
 #[derive(Args)]
+#[command(next_help_heading = "Closed form")]
 pub(super) struct ClosedFormOptions {
-    /// closed-form: what to do if the covariances have no inverse [default: whichever gives the rows the larger pseudo-likelihood]
+    /// What to do if the covariances have no inverse [default: whichever gives the rows the larger pseudo-likelihood]
     #[arg(long, value_name = "HOW")]
     singular: Option<SingularName>,
-    /// closed-form: solve without self-couplings, as if units did not react to themselves; always has a solution, mostly a worse one
+    /// Solve without self-couplings, as if units did not react to themselves; always has a solution, mostly a worse one
     #[arg(long)]
     no_self_coupling: bool,
 }

@@ -9,14 +9,15 @@ use crate::options::{Common, Usage, at_least};
 
 /// How hidden units and missing cells are drawn, and what is done with the rows that come of it.
 #[derive(Args)]
+#[command(next_help_heading = "Pseudo-likelihood EM (pl-em)")]
 pub(super) struct DrawsOptions {
-    /// pl-em: how hidden units and missing cells are drawn [default: auto]
+    /// How hidden units and missing cells are drawn [default: auto]
     #[arg(long, value_name = "HOW")]
     draws: Option<DrawsName>,
-    /// pl-em with --draws gibbs: sweeps from one draw to the next [default: 2]; see --samples for the number of draws
+    /// --draws gibbs: sweeps from one draw to the next [default: 2]; see --samples for the number of draws
     #[arg(long, value_name = "N", value_parser = at_least::<1>)]
     sweeps: Option<usize>,
-    /// pl-em: how far the pseudo-likelihood is climbed between draws [default: damped]
+    /// How far the pseudo-likelihood is climbed between draws [default: damped]
     #[arg(long, value_name = "HOW")]
     m_step: Option<MStepName>,
 }
@@ -49,6 +50,11 @@ impl DrawsOptions {
             ("--sweeps", self.sweeps.is_some(), owner),
             ("--m-step", self.m_step.is_some(), owner),
         ]
+    }
+
+    /// Whether the pseudo-likelihood is climbed by steps along its gradient.
+    pub(super) fn steps_are_asked(&self) -> bool {
+        self.m_step == Some(MStepName::Gradient)
     }
 
     /// Refuse options that do not go together.

@@ -82,9 +82,18 @@ impl Args {
             return Err(Usage("--component-history belongs to --engine mixture".into()));
         }
         self.sparse.check()?;
+        if self.sparse.is_ebic() {
+            let idle = self.optimizer.owned().into_iter().chain([("--l2", self.l2 != 0.0, STEPWISE)]);
+            if let Some((option, ..)) = idle.into_iter().find(|(_, is_given, _)| *is_given) {
+                return Err(Usage(format!(
+                    "{option} has no use with --l1 ebic, which follows paths of its own"
+                )));
+            }
+        }
         self.draws.check()?;
         self.closed_form.check()?;
-        self.optimizer.check(self.learner)
+        self.check_contrastive()?;
+        self.optimizer.check(self.learner, self.draws.steps_are_asked())
     }
 
     /// Refuse options for which a learner that was chosen by the data has no use.

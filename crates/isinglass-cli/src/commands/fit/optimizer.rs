@@ -9,20 +9,21 @@ use crate::options::{Usage, below_one};
 
 /// Which optimiser, and when it stops.
 #[derive(Args)]
+#[command(next_help_heading = "Optimiser")]
 pub(super) struct OptimizerOptions {
     /// likelihood, pseudo-likelihood: how to follow the gradient [default: lbfgs]
     #[arg(long, value_name = "OPTIMIZER")]
     optimizer: Option<OptimizerName>,
-    /// momentum: the rate; adaptive: the length of the first step [default: 0.1]; also of the contrastive learners and of --m-step gradient
+    /// momentum: the rate; adaptive: the length of the first step [default: 0.1]; contrastive learners [default: 0.02], --m-step gradient [default: 0.01]
     #[arg(long, value_name = "X", value_parser = positive, allow_hyphen_values = true)]
     rate: Option<f64>,
-    /// momentum: the share of the last step that is kept, below 1 [default: 0.9]; also of contrastive-divergence
+    /// momentum: the share of the last step that is kept, below 1 [default: 0.9]; contrastive-divergence [default: 0.5], mean-field-cd [default: 0]
     #[arg(long, value_name = "X", value_parser = below_one, allow_hyphen_values = true)]
     momentum: Option<f64>,
-    /// Iterations at most; of contrastive-divergence, passes over the table
+    /// Iterations at most [default: 1000; pl-em, mean-field-cd 500]; of contrastive-divergence, passes over the table [default: 10]
     #[arg(long, visible_alias = "epochs", value_name = "N")]
     iterations: Option<usize>,
-    /// Converged when no component of the gradient is larger; for pl-em, when parameters no longer move by more
+    /// Converged when no component of the gradient is larger [default: 5e-7; pseudo-likelihood 1e-9; mean-field-cd 1e-5]; for pl-em, when parameters move by less on average [default: 5e-4]
     #[arg(long, value_name = "X", value_parser = non_negative, allow_hyphen_values = true)]
     tolerance: Option<f64>,
 }
@@ -55,8 +56,11 @@ impl OptimizerOptions {
     }
 
     /// Refuse options that do not belong to the optimiser, for learners that have one.
-    pub(super) fn check(&self, learner: LearnerName) -> Result<(), Usage> {
-        use LearnerName::{Auto, Likelihood, PseudoLikelihood};
+    pub(super) fn check(&self, learner: LearnerName, steps_are_asked: bool) -> Result<(), Usage> {
+        use LearnerName::{Auto, Likelihood, PlEm, PseudoLikelihood};
+        if learner == PlEm && self.rate.is_some() && !steps_are_asked {
+            return Err(Usage("--rate belongs to --m-step gradient".into()));
+        }
         if !matches!(learner, Auto | Likelihood | PseudoLikelihood) {
             return Ok(());
         }
@@ -130,11 +134,19 @@ fn positive(text: &str) -> Result<f64, String> {
 
 #[cfg(test)]
 mod tests {
+    use isinglass::learn::{MeanFieldCd, PseudoLikelihood, PseudoLikelihoodEm};
+
     use super::*;
 
     #[test]
+    #[expect(clippy::float_cmp, reason = "defaults are what they are")]
     fn the_help_tells_the_library_s_defaults() {
         assert_eq!((Method::MOMENTUM_RATE, Method::ADAPTIVE_RATE, Method::MOMENTUM), (0.1, 0.1, 0.9));
-        assert_eq!(OptimizerSettings::default().method, Method::Lbfgs);
+        let usual = OptimizerSettings::default();
+        assert_eq!((usual.method, usual.iterations, usual.tolerance), (Method::Lbfgs, 1000, 5e-7));
+        assert_eq!(PseudoLikelihood::default().settings, OptimizerSettings { tolerance: 1e-9, ..usual });
+        let drawn = PseudoLikelihoodEm::default();
+        assert_eq!((drawn.iterations, drawn.tolerance), (500, 5e-4));
+        assert_eq!(MeanFieldCd::default().tolerance, 1e-5);
     }
 }

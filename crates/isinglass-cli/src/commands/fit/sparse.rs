@@ -12,8 +12,9 @@ use crate::options::Usage;
 
 /// Which couplings are there at all.
 #[derive(Args)]
+#[command(next_help_heading = "Pseudo-likelihood")]
 pub(super) struct SparseOptions {
-    /// pseudo-likelihood: penalise couplings with X times the sum of their absolute values, which makes many exactly 0; or ebic: choose the penalty for each column by the extended BIC
+    /// Penalise couplings with X times the sum of their absolute values, which makes many exactly 0; or ebic: choose the penalty for each column by the extended BIC
     #[arg(long, value_name = "X|ebic", allow_hyphen_values = true)]
     l1: Option<L1>,
     /// --l1 ebic: the larger, the fewer couplings; 0 is the plain BIC [default: 0.25]
@@ -78,6 +79,11 @@ impl SparseOptions {
         self.l1.is_some_and(|l1| l1 != L1::Weight(0.0))
     }
 
+    /// Whether the data choose the penalties.
+    pub(super) fn is_ebic(&self) -> bool {
+        self.l1 == Some(L1::Ebic)
+    }
+
     /// The weight of the penalty, the same for all couplings.
     pub(super) fn weight(&self) -> f64 {
         match self.l1 {
@@ -89,7 +95,7 @@ impl SparseOptions {
     /// The learner that chooses the penalties by the extended BIC, if it is asked for.
     pub(super) fn paths(&self, budget: Budget) -> Option<EbicPaths> {
         let usual = EbicPaths::default();
-        (self.l1 == Some(L1::Ebic)).then(|| EbicPaths {
+        self.is_ebic().then(|| EbicPaths {
             gamma: self.gamma.unwrap_or(usual.gamma),
             rule: match self.rule {
                 None | Some(RuleName::And) => Rule::And,

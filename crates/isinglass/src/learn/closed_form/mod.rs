@@ -217,9 +217,11 @@ impl ClosedForm {
         let gaps = moments.has_gaps.then(|| gaps.to_owned());
         let machine = machine_of(start, &moments, &outcome.precision)?;
         let [coupled, alone] = qualities(&machine, start, table, &moments.fill)?;
+        let is_whole = table.distinct_rows() <= JUDGED_ROWS;
+        let rows = if is_whole { String::new() } else { format!(" of {JUDGED_ROWS} rows") };
         let useless = (coupled < alone).then(|| {
             format!(
-                "pseudo-log-likelihood per row: {coupled:.4}, and {alone:.4} without any couplings: the closed form does not suit these data, whose \
+                "pseudo-log-likelihood per row{rows}: {coupled:.4}, and {alone:.4} without any couplings: the closed form does not suit these data, whose \
                  columns are too lopsided or too strongly coupled for it"
             )
         });
@@ -231,7 +233,8 @@ impl ClosedForm {
             stopped: outcome.stopped,
             log_likelihood: None,
             guarantee: Guarantee::Approximation,
-            pseudo_log_likelihood: Some(coupled),
+            // Of some rows, or with gaps filled, it would not be the table's.
+            pseudo_log_likelihood: (is_whole && !moments.has_gaps).then_some(coupled),
             diagnostics: Diagnostics::direct(),
             notes: moments.notes.iter().cloned().chain(gaps).chain(outcome.notes).chain(useless).collect(),
         };
