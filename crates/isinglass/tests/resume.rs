@@ -73,9 +73,9 @@ fn state(bytes: &[u8]) -> State {
     postcard::from_bytes(bytes).unwrap()
 }
 
-/// Some of the places 0..count: the first ones, the last one, and a few between.
+/// Some of the places 0..count: the first ones, the last one, and one between.
 fn some(count: usize) -> Vec<usize> {
-    let mut places = vec![0, 1, 2, count / 3, count / 2, count.saturating_sub(2), count - 1];
+    let mut places = vec![0, 1, count / 2, count - 1];
     places.retain(|&place| place < count);
     places.sort_unstable();
     places.dedup();
@@ -363,23 +363,36 @@ fn a_state_of_something_else_is_refused() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 40, ..ProptestConfig::default() })]
 
-    /// No bytes make a learner panic, and what it makes of them is an answer or an error.
+    /// No bytes make a learner panic, or search for ever: what it makes of them is a machine or an error.
     #[test]
-    fn damaged_states_do_no_harm(place in any::<prop::sample::Index>(), flip in 1..=255u8, cut in any::<bool>()) {
+    fn damaged_states_do_no_harm(
+        place in any::<prop::sample::Index>(),
+        flip in 1..=255u8,
+        cut in prop::bool::weighted(0.1),
+        method in prop::sample::select(METHODS.to_vec()),
+    ) {
         let table = rows_of_a_glass(3, 20, false);
         let begin = start(&columns(3), &table, 0, 0).unwrap();
-        let engine = Enumerate::default();
-        let likelihood = Likelihood::new(&engine).optimizer(settings(Method::Lbfgs, 6));
-        let pseudo = PseudoLikelihood { settings: settings(Method::Adaptive { rate: 0.1 }, 6), ..PseudoLikelihood::default() };
-        for learner in [&likelihood as &dyn Learner, &pseudo, &EbicPaths::default(), &ClosedForm::default()] {
+        let singular = Table::from_rows(["v0", "v1", "v2"], [[1, 1, 1], [-1, 1, -1], [1, -1, 1]]).unwrap();
+        let (engine, response) = (Enumerate::default(), LinearResponse::default());
+        let likelihood = Likelihood::new(&engine).optimizer(settings(method, 6));
+        let roots = Likelihood::new(&response).optimizer(settings(Method::Lbfgs, 6));
+        let pseudo = PseudoLikelihood { settings: settings(method, 6), ..PseudoLikelihood::default() };
+        let paths = EbicPaths::default();
+        let squares = ClosedForm { singular: Singular::LevenbergMarquardt, ..ClosedForm::default() };
+        let newton = ClosedForm { self_coupling: false, ..ClosedForm::default() };
+        let learners: [(&dyn Learner, &Table); 6] = [
+            (&likelihood, &table), (&roots, &table), (&pseudo, &table), (&paths, &table), (&squares, &singular), (&newton, &table),
+        ];
+        for (learner, table) in learners {
             let mut keeper = Keeper::default();
-            learner.fit(&begin, &table, &mut keeper).unwrap();
+            learner.fit(&begin, table, &mut keeper).unwrap();
             let mut bytes = keeper.states[keeper.states.len() / 2].clone();
             let place = place.index(bytes.len());
             if cut { bytes.truncate(place) } else { bytes[place] ^= flip }
             if let Ok(state) = postcard::from_bytes::<State>(&bytes) {
-                let found: isinglass::Result<Fit> = learner.fit_from(&begin, &table, Some(&state), &mut NoObserver);
-                prop_assert!(found.is_ok() || found.is_err());
+                let found = learner.fit_from(&begin, table, Some(&state), &mut NoObserver);
+                prop_assert!(found.is_err() || found.is_ok_and(|fit| fit.machine.weights().iter().all(|w| w.is_finite())));
             }
         }
     }

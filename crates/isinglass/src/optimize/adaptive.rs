@@ -22,7 +22,7 @@ struct Walk {
 
 impl Way for Walk {
     fn fits(&self, size: usize) -> bool {
-        self.here.fits(size)
+        self.here.fits(size) && self.length.is_finite() && self.length > 0.0
     }
 }
 

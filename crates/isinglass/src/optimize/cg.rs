@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::climb::{Start, Way};
 use super::line_search::search;
-use super::{Climb, Objective, Optimum, Point, dot};
+use super::{Climb, Objective, Optimum, Point, dot, fits};
 use crate::Result;
 
 /// A direction that rises less than this, as the cosine of its angle with the gradient, is given up for the gradient.
@@ -32,7 +32,7 @@ struct Conjugate {
 
 impl Way for Conjugate {
     fn fits(&self, size: usize) -> bool {
-        self.here.fits(size) && self.direction.len() == size
+        self.here.fits(size) && fits(&self.direction, size) && self.step.is_finite() && self.step > 0.0
     }
 }
 

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::{OptimizerSettings, Optimum, Point, Watch, rounding};
+use super::{OptimizerSettings, Optimum, Point, Watch, fits, rounding};
 use crate::{Error, Result};
 
 /// A climb after an iteration: all that it needs to go on with the same bits.
@@ -92,9 +92,9 @@ impl<'c, 'w> Climb<'c, 'w> {
     ) -> Result<W> {
         let Some(Saved(bytes)) = start.from else { return begin(start.parameters) };
         let size = start.parameters.len();
-        let fits =
-            |(record, way): &(Record, W)| record.visited > 0 && record.best.len() == size && way.fits(size);
-        let read = postcard::from_bytes(bytes).ok().filter(fits);
+        let is_ours =
+            |(record, way): &(Record, W)| record.visited > 0 && fits(&record.best, size) && way.fits(size);
+        let read = postcard::from_bytes(bytes).ok().filter(is_ours);
         let (record, way) = read.ok_or_else(|| Error::invalid("state", "it is not one of this optimiser"))?;
         self.record = record;
         self.again = true;

@@ -4,6 +4,8 @@ use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
 
+use super::fits;
+
 /// A step, and by how much the gradient fell along it.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Pair {
@@ -36,7 +38,7 @@ impl Memory {
 
     /// Whether it is one of so many parameters, and of so many steps at most.
     pub(super) fn fits(&self, size: usize, most: usize) -> bool {
-        let fits = |pair: &Pair| pair.step.len() == size && pair.fall.len() == size;
+        let fits = |pair: &Pair| fits(&pair.step, size) && fits(&pair.fall, size) && pair.product > 0.0;
         self.most == most && self.pairs.len() <= most && self.pairs.iter().all(fits)
     }
 

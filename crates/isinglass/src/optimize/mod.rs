@@ -218,13 +218,18 @@ impl Point {
 
     /// Whether it is one of so many parameters.
     fn fits(&self, size: usize) -> bool {
-        self.parameters.len() == size && self.gradient.len() == size
+        self.value.is_finite() && fits(&self.parameters, size) && fits(&self.gradient, size)
     }
 
     /// The parameters a step away.
     fn moved(&self, step: f64, direction: &[f64]) -> Vec<f64> {
         self.parameters.iter().zip(direction).map(|(x, d)| step.mul_add(*d, *x)).collect()
     }
+}
+
+/// Whether there are so many numbers, all of them finite.
+fn fits(numbers: &[f64], size: usize) -> bool {
+    numbers.len() == size && numbers.iter().all(|x| x.is_finite())
 }
 
 /// The value at a place to try: −∞ where the parameters overflow or the objective has no finite value.

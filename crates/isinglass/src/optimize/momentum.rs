@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::climb::{Start, Way};
-use super::{Climb, Objective, Optimum, Point};
+use super::{Climb, Objective, Optimum, Point, fits};
 use crate::Result;
 
 /// The ball.
@@ -19,7 +19,7 @@ struct Ball {
 
 impl Way for Ball {
     fn fits(&self, size: usize) -> bool {
-        self.here.fits(size) && self.velocity.len() == size
+        self.here.fits(size) && fits(&self.velocity, size)
     }
 }
 

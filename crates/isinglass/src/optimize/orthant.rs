@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::climb::{Start, Way};
 use super::memory::{difference, norm};
-use super::{Climb, OptimizerSettings, Optimum, Watch, dot, rounding};
+use super::{Climb, OptimizerSettings, Optimum, Watch, dot, fits, rounding};
 use crate::{Error, Result};
 
 /// A step gains this share of what the slope promises, at least.
@@ -99,8 +99,9 @@ struct Sparse<P, K> {
 
 impl<P: Serialize + DeserializeOwned, K: Serialize + DeserializeOwned> Way for Sparse<P, K> {
     fn fits(&self, size: usize) -> bool {
-        let Place { parameters, evaluated, slope, .. } = &self.here;
-        [parameters, &evaluated.gradient, slope].iter().all(|numbers| numbers.len() == size)
+        let Place { parameters, evaluated, value, slope } = &self.here;
+        let is_finite = value.is_finite() && evaluated.value.is_finite();
+        is_finite && [parameters, &evaluated.gradient, slope].iter().all(|numbers| fits(numbers, size))
     }
 }
 

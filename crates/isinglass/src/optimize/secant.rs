@@ -79,7 +79,7 @@ struct Search {
 
 impl Way for Search {
     fn fits(&self, size: usize) -> bool {
-        self.here.fits(size) && self.memory.fits(size, MEMORY)
+        self.here.fits(size) && self.memory.fits(size, MEMORY) && self.norms.iter().all(|x| x.is_finite())
     }
 }
 

@@ -127,6 +127,9 @@ impl<'a> Record<'a> {
         }
         let Some(way) = known else { return Ok(None) };
         Error::check_length("numbers of the state", way.numbers.len(), size)?;
+        if way.numbers.iter().any(|x| !x.is_finite()) {
+            return Err(Error::invalid("state", "its numbers are not finite"));
+        }
         self.way = way;
         self.again = true;
         Ok(Some((self.way.history.len() - 1, self.way.numbers.clone())))

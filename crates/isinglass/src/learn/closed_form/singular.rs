@@ -4,8 +4,8 @@ use std::ops::ControlFlow;
 
 use super::moments::Moments;
 use super::outcome::End;
-use crate::Result;
 use crate::numeric::dense::{Eigen, Matrix};
+use crate::{Error, Result};
 
 /// A solution of eq. 33 by least squares.
 pub(super) struct LeastSquares {
@@ -87,6 +87,9 @@ pub(super) fn levenberg_marquardt(
     let (mut count, mut responses) = from.unwrap_or((0, vec![1.0; targets.len()]));
     let mut damping = if responses.len() > targets.len() { responses[targets.len()] } else { 1e-3 };
     responses.truncate(targets.len());
+    if damping <= 0.0 || responses.iter().any(|a| *a <= 0.0) {
+        return Err(Error::invalid("state", "its least squares have eigenvalues or a damping below 0"));
+    }
     let mut state = Iterate { responses, targets: &targets };
     loop {
         let inverse: Vec<f64> = state.responses.iter().map(|a| 1.0 / a).collect();
