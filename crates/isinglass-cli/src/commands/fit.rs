@@ -69,7 +69,7 @@ pub(crate) struct Args {
     contrastive: ContrastiveOptions,
     #[command(flatten)]
     closed_form: ClosedFormOptions,
-    /// With hidden units: fits from N random starts, of which the best is kept
+    /// likelihood and pl-em with hidden units: fits from N random starts, of which the best is kept
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = at_least::<1>)]
     restarts: usize,
     /// Write objective and gradient norm of every iteration to a CSV file

@@ -199,6 +199,11 @@ impl Args {
         let (mut restarted, _) = found.map_err(|error| report::with_hint(error, "give more --budget"))?;
         let intervals = self.intervals(learner, &restarted.fit.machine, table, common)?;
         self.add_likelihood(&mut restarted.fit, table)?;
+        if restarted.objectives.len() > 1 && restarted.fit.pseudo_log_likelihood.is_none() {
+            common.note(
+                "warning: starts were compared by the pseudo-likelihood of rows completed by draws, which favours hidden units that copy visible ones",
+            );
+        }
         let is_through = !learner.settles() && restarted.fit.iterations() >= settings.iterations;
         Ok(Done { is_through, ..Done::of(learner.name(), restarted, intervals) })
     }

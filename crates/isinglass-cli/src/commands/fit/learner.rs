@@ -121,7 +121,8 @@ impl Args {
         let likelihood: &[LearnerName] = &[Likelihood];
         let mut owned: Vec<Owned> = vec![
             ("--hidden", self.structure.hidden > 0, WITH_HIDDEN),
-            ("--restarts", self.restarts > 1, WITH_HIDDEN),
+            // What contrastive learners climb orders machines with hidden units badly.
+            ("--restarts", self.restarts > 1, &[Likelihood, PlEm]),
             ("--engine", self.engine.engine != EngineName::Auto, likelihood),
             ("--clamped-engine", self.clamped_engine.is_some(), likelihood),
             ("--component-history", self.component_history.is_some(), likelihood),
