@@ -59,6 +59,15 @@ pub(crate) struct Args {
     /// Penalise couplings with X/2 times the sum of their squares
     #[arg(long, value_name = "X", default_value = "0", value_parser = non_negative, allow_hyphen_values = true)]
     l2: f64,
+    /// likelihood and pl-em with hidden units: fits from N random starts, of which the best is kept
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = at_least::<1>)]
+    restarts: usize,
+    /// Write objective and gradient norm of every iteration to a CSV file
+    #[arg(long, value_name = "FILE.csv")]
+    history: Option<PathBuf>,
+    /// likelihood with --engine mixture: write weight and means of each component after every iteration to a CSV file
+    #[arg(long, value_name = "FILE.csv")]
+    component_history: Option<PathBuf>,
     #[command(flatten)]
     optimizer: OptimizerOptions,
     #[command(flatten)]
@@ -69,15 +78,6 @@ pub(crate) struct Args {
     contrastive: ContrastiveOptions,
     #[command(flatten)]
     closed_form: ClosedFormOptions,
-    /// likelihood and pl-em with hidden units: fits from N random starts, of which the best is kept
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = at_least::<1>)]
-    restarts: usize,
-    /// Write objective and gradient norm of every iteration to a CSV file
-    #[arg(long, value_name = "FILE.csv")]
-    history: Option<PathBuf>,
-    /// likelihood with --engine mixture: write weight and means of each component after every iteration to a CSV file
-    #[arg(long, value_name = "FILE.csv")]
-    component_history: Option<PathBuf>,
     /// Write the couplings that are not 0 to a CSV file, the strongest first: from, to, weight (of units that are −1 or +1; a regression on 0 and 1 has 4 times that), sign
     #[arg(long, value_name = "FILE.csv", help_heading = "Network")]
     network: Option<PathBuf>,
