@@ -2,21 +2,30 @@
 
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::thread;
 
 use rand_distr::{Binomial, Distribution};
 use rayon::prelude::*;
 
-use super::{Learner, Observer, Step};
+use super::{Fit, Learner, Observer, Step};
 use crate::numeric::streams::{Purpose, stream};
-use crate::{Budget, Error, Machine, Result, Table};
+use crate::{Budget, Error, Machine, Result, Role, Table};
 
 const NAME: &str = "bootstrap";
+
+/// Numbers beyond this (divided by T) are more than rows can tell: two units that are joined so differ about once in ten million rows.
+const UNBOUNDED: f64 = 8.0;
 
 /// Confidence intervals of couplings and biases by the bootstrap (Efron 1979): rows are drawn with replacement, a machine is fitted to them, and the numbers of
 /// many such machines show how far those of the fit would vary from one set of rows to another.
 ///
 /// The interval of a number reaches from its `(1 − level)/2` quantile to its `(1 + level)/2` quantile (the percentile interval: Efron and Tibshirani 1993, chapter 13), between the nearest
-/// two values by a straight line. Every fit starts from the fitted machine, from which the optimum of a resample is not far; with hidden units that also keeps them in their order.
+/// two values by a straight line. Every fit begins where the fit to the table began. From the fitted machine, learners that make a given number of steps would go on
+/// with their training, and where there is no finite optimum they would not move at all.
+///
+/// **Hidden units.** A machine says the same with a hidden unit turned round (its couplings and its bias with the other sign), and mostly with two of them exchanged. After each fit hidden units are turned as in the
+/// fitted machine, by the sum of products of their couplings. The common start mostly keeps their order, but nothing makes sure of it: intervals of couplings with hidden units may mix several
+/// of them, and are then too wide.
 ///
 /// **Rows and weights.** If all weights are whole numbers, a row of weight w counts as w rows, and as many rows are drawn as the weights add up to. Otherwise as many are drawn as rows were given to the
 /// table, with probabilities in proportion to their weights, and the weight of all stays what it was. A resample is a table of distinct rows: it costs
@@ -25,12 +34,14 @@ const NAME: &str = "bootstrap";
 /// **Determinism.** Resample k has a random stream of its own; the seed fixes all, on any number of threads, and more resamples keep those of fewer.
 ///
 /// # Complexity
-/// So many fits, in parallel. *Memory*: 8 bytes for each number and resample, and for each thread a table and what the learner takes.
+/// So many fits, one at a time on each thread: a fit uses no other thread than its own. *Memory*: 8 bytes for each number and resample, and for each thread a table, machines, and what the learner takes. The last
+/// is not in the estimate: a learner keeps to a budget of its own, in each of its fits, so that all may take as many times that budget as there are threads.
 ///
 /// # Accuracy, and when it fails
 /// Limits are estimates themselves: with B resamples the tail of a 95 % interval rests on B/40 of them. Rows are taken to be independent; where they are not (a time series), intervals are too narrow.
 /// Percentile intervals do not correct a learner's bias: with penalties they are intervals of shrunk numbers. Where couplings have no finite optimum in some
-/// resamples, those fits end wherever their learner stops; they count, since leaving them out would make intervals too narrow, and those that did not converge are reported.
+/// resamples, those fits end wherever their learner stops; they count, since leaving them out would make intervals too narrow. A note tells of numbers beyond 8 T, whose intervals say where the learner stopped and
+/// nothing of how sure they are; those that did not converge are reported. Only the one start is used: what other starts would have found in a resample is not known.
 ///
 /// # Example
 /// ```
@@ -45,7 +56,7 @@ const NAME: &str = "bootstrap";
 /// let start = Machine::from_graph(topology::full(2)).with_names(["a", "b"])?;
 /// let fitted = learner.fit(&start, &table, &mut NoObserver)?.machine;
 /// let bootstrap = Bootstrap { resamples: 200, ..Bootstrap::default() };
-/// let found = bootstrap.run(&learner, &fitted, &table, &|_done, _of| ControlFlow::Continue(()))?;
+/// let found = bootstrap.run(&learner, &start, &fitted, &table, &|_done, _of| ControlFlow::Continue(()))?;
 /// let coupling = found.couplings[0];
 /// assert!(coupling.low < coupling.fitted && coupling.fitted < coupling.high);
 /// assert!(coupling.low > 0.4 && coupling.same_sign == 1.0, "far from 0");
@@ -104,25 +115,26 @@ pub struct Bootstrapped {
 
 /// The numbers of a resample's machine, and whether its fit converged; or why there is none.
 enum Outcome {
-    Fitted { numbers: Vec<f64>, converged: bool },
+    Fitted { numbers: Vec<f64>, converged: bool, bounded: bool },
     Failed(String),
     Stopped,
 }
 
-/// Told, by any of the threads, how many resamples of how many are done; `Break` stops fits that are under way and lets no other begin.
+/// Told, by any of the threads, after every iteration of a fit and after every fit, how many resamples of how many are done; `Break` stops fits that are under way and lets no other begin.
 pub type Progress<'a> = dyn Fn(usize, usize) -> ControlFlow<()> + Sync + 'a;
 
 impl Bootstrap {
-    /// Fit resamples of a table, all from the machine that was fitted to the table itself.
+    /// Fit resamples of a table, all from the start of the fit to the table itself.
     ///
     /// If `progress` stops it, the intervals rest on what is done; which resamples these are then depends on the threads.
     ///
     /// # Errors
-    /// Settings out of range, a table whose rows have no weight, more memory than the budget has; errors of the learner other than [`Error::Numerical`], which is counted; no resample at all that
+    /// Those of [`check`](Self::check); a table whose rows have no weight; errors of the learner other than [`Error::Numerical`], which is counted; no resample at all that
     /// could be fitted.
     pub fn run(
         &self,
         learner: &(dyn Learner + Sync),
+        start: &Machine,
         fitted: &Machine,
         table: &Table,
         progress: &Progress<'_>,
@@ -131,30 +143,31 @@ impl Bootstrap {
         let rows = Rows::of(table)?;
         let (stop, done) = (AtomicBool::new(false), AtomicUsize::new(0));
         let one = |index: usize| -> Result<Outcome> {
-            if stop.load(Ordering::Relaxed) {
-                return Ok(Outcome::Stopped);
-            }
             let resample = rows.draw(self.seed, index as u64)?;
-            let outcome = match learner.fit(fitted, &resample, &mut Stoppable(&stop)) {
-                Ok(_) if stop.load(Ordering::Relaxed) => Outcome::Stopped,
-                Ok(fit) => {
-                    Outcome::Fitted { numbers: numbers_of(&fit.machine, fitted)?, converged: fit.converged }
-                }
+            let ask = || {
+                let flow = progress(done.load(Ordering::Relaxed), self.resamples);
+                stop.fetch_or(flow.is_break(), Ordering::Relaxed) || flow.is_break()
+            };
+            let mut observer = Stoppable { ask: &ask, stopped: false };
+            let outcome = match learner.fit(start, &resample, &mut observer) {
+                _ if observer.stopped => return Ok(Outcome::Stopped),
+                Ok(fit) => Outcome::of(&fit, fitted)?,
                 Err(Error::Numerical { problem, .. }) => Outcome::Failed(problem),
                 Err(other) => return Err(other),
             };
-            if progress(done.fetch_add(1, Ordering::Relaxed) + 1, self.resamples).is_break() {
-                stop.store(true, Ordering::Relaxed);
-            }
+            done.fetch_add(1, Ordering::Relaxed);
+            ask();
             Ok(outcome)
         };
-        let outcomes: Vec<Result<Outcome>> = (0..self.resamples).into_par_iter().map(one).collect();
-        // In their order, so that the first error is the same on any number of threads.
-        let outcomes: Vec<Outcome> = outcomes.into_iter().collect::<Result<_>>()?;
+        let outcomes = in_turn(self.resamples, &stop, &one)?;
         self.summarise(fitted, outcomes)
     }
 
-    fn check(&self, fitted: &Machine, table: &Table) -> Result<()> {
+    /// See, before the fit to the table itself is made, whether settings are in range and what [`run`](Self::run) holds fits into the budget; what the learner takes for its fits is left to its own budget.
+    ///
+    /// # Errors
+    /// No resamples, a level that is not between 0 and 1, more memory than the budget has.
+    pub fn check(&self, machine: &Machine, table: &Table) -> Result<()> {
         if self.resamples == 0 {
             return Err(Error::invalid("resamples", "found 0, expected at least 1"));
         }
@@ -162,22 +175,27 @@ impl Bootstrap {
             let problem = format!("found {}, expected a number above 0 and below 1", self.level);
             return Err(Error::invalid("level", problem));
         }
-        let numbers = (fitted.weights().len() + fitted.units()) as u128;
-        let threads = rayon::current_num_threads() as u128;
+        let (units, edges) = (machine.units() as u128, machine.weights().len() as u128);
+        let numbers = units + edges;
+        let threads = workers(self.resamples) as u128;
         // A table has its cells, and for each row a weight, its number, and a place where that is looked up.
         let of_table = table.distinct_rows() as u128 * (table.columns().len() as u128 + 24);
-        let needed = 8 * numbers * self.resamples as u128 + (threads + 1) * of_table;
+        // The machine of a fit, and the one before it.
+        let of_machines = 2 * Machine::bytes(units, edges);
+        let needed = 8 * numbers * self.resamples as u128 + (threads + 1) * of_table + threads * of_machines;
         self.budget.check(NAME, needed, || {
             format!("{} resamples of {numbers} numbers, with {threads} tables,", self.resamples)
         })
     }
 
     fn summarise(&self, fitted: &Machine, outcomes: Vec<Outcome>) -> Result<Bootstrapped> {
-        let (mut samples, mut unconverged, mut failures) = (Vec::new(), 0, Vec::new());
+        let (mut samples, mut failures) = (Vec::new(), Vec::new());
+        let (mut unconverged, mut unbounded) = (0, 0);
         for outcome in outcomes {
             match outcome {
-                Outcome::Fitted { numbers, converged } => {
+                Outcome::Fitted { numbers, converged, bounded } => {
                     unconverged += usize::from(!converged);
+                    unbounded += usize::from(!bounded);
                     samples.push(numbers);
                 }
                 Outcome::Failed(problem) => failures.push(problem),
@@ -201,6 +219,12 @@ impl Bootstrap {
         }
         if unconverged > 0 {
             notes.push(format!("{unconverged} of {} fits have not converged; they count", samples.len()));
+        }
+        if unbounded > 0 {
+            notes.push(format!(
+                "in {unbounded} of {} resamples couplings or biases have no finite optimum, or are beyond {UNBOUNDED} T: the intervals of these tell where the learner stopped, not how sure they are",
+                samples.len()
+            ));
         }
         if tried < self.resamples {
             notes.push(format!("stopped on request after {tried} of {} resamples", self.resamples));
@@ -231,14 +255,93 @@ impl Bootstrap {
     }
 }
 
-/// The couplings of a machine at the edges of another, then its biases. A learner may give its machine fewer edges than that it began with.
+impl Outcome {
+    fn of(fit: &Fit, fitted: &Machine) -> Result<Self> {
+        let numbers = numbers_of(&fit.machine, fitted)?;
+        let most = UNBOUNDED * fitted.temperature();
+        let bounded = numbers.iter().all(|x| x.abs() <= most);
+        Ok(Self::Fitted { numbers, converged: fit.converged, bounded })
+    }
+}
+
+/// On how many threads resamples are fitted.
+fn workers(resamples: usize) -> usize {
+    rayon::current_num_threads().min(resamples)
+}
+
+/// Do pieces of work in their order, as many at a time as there are threads, until all are done, one fails, or a stop is asked for.
+///
+/// Each worker has a pool of one thread to itself. In a common pool, a fit that waits for its own parts could begin another fit in the meantime, and so
+/// hold the memory of many.
+fn in_turn<T: Send>(
+    count: usize,
+    stop: &AtomicBool,
+    work: &(dyn Fn(usize) -> Result<T> + Sync),
+) -> Result<Vec<T>> {
+    let (next, failed) = (AtomicUsize::new(0), AtomicBool::new(false));
+    let worker = || {
+        let mut done = Vec::new();
+        while !stop.load(Ordering::Relaxed) && !failed.load(Ordering::Relaxed) {
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            if index >= count {
+                break;
+            }
+            let found = work(index);
+            failed.fetch_or(found.is_err(), Ordering::Relaxed);
+            done.push((index, found));
+        }
+        done
+    };
+    let pools = (0..workers(count)).map(|_| rayon::ThreadPoolBuilder::new().num_threads(1).build());
+    let pools: Vec<rayon::ThreadPool> = pools.collect::<Result<_, _>>().map_err(|error| Error::CannotDo {
+        who: NAME,
+        what: "start its threads".into(),
+        why: error.to_string(),
+    })?;
+    let mut all = thread::scope(|scope| {
+        let running: Vec<_> = pools.iter().map(|pool| scope.spawn(|| pool.install(worker))).collect();
+        let mut all = Vec::with_capacity(count);
+        for one in running {
+            match one.join() {
+                Ok(done) => all.extend(done),
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
+        }
+        all
+    });
+    // All before the first that failed were begun before it, and are done: the error is the same on any number of threads.
+    all.sort_by_key(|(index, _)| *index);
+    all.into_iter().map(|(_, found)| found).collect()
+}
+
+/// The couplings of a machine at the edges of another, then its biases, with hidden units turned as there. A learner may give its machine fewer edges than that it began with.
 fn numbers_of(machine: &Machine, like: &Machine) -> Result<Vec<f64>> {
     Error::check_length("units of a resample's machine", machine.units(), like.units())?;
     let coupling = |&(a, b): &(usize, usize)| {
         machine.graph().edge_between(a, b).map_or(0.0, |edge| machine.weights()[edge])
     };
-    let couplings = like.graph().edges().iter().map(coupling);
-    Ok(couplings.chain(machine.biases().iter().copied()).collect())
+    let edges = like.graph().edges();
+    let mut couplings: Vec<f64> = edges.iter().map(coupling).collect();
+    let mut biases = machine.biases().to_vec();
+    let hidden: Vec<usize> = like.with_role(Role::Hidden).collect();
+    // Each turn makes the sum of all products larger; units that are joined with each other may need more than one round.
+    for _ in 0..hidden.len() {
+        let mut is_still = true;
+        for &unit in &hidden {
+            let own = || (0..edges.len()).filter(|&edge| edges[edge].0 == unit || edges[edge].1 == unit);
+            let agreement: f64 = own().map(|edge| couplings[edge] * like.weights()[edge]).sum();
+            if agreement < 0.0 {
+                own().for_each(|edge| couplings[edge] = -couplings[edge]);
+                biases[unit] = -biases[unit];
+                is_still = false;
+            }
+        }
+        if is_still {
+            break;
+        }
+    }
+    couplings.append(&mut biases);
+    Ok(couplings)
 }
 
 /// The value below which a share of sorted values lies, between the nearest two by a straight line.
@@ -302,11 +405,16 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// Stops a fit once all are to stop.
-struct Stoppable<'a>(&'a AtomicBool);
+/// Asks after every iteration whether to stop.
+struct Stoppable<'a> {
+    ask: &'a dyn Fn() -> bool,
+    /// Whether this fit was told to.
+    stopped: bool,
+}
 
 impl Observer for Stoppable<'_> {
     fn step(&mut self, _step: &Step, _machine: &Machine) -> Result<ControlFlow<()>> {
-        Ok(if self.0.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+        self.stopped = (self.ask)();
+        Ok(if self.stopped { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
     }
 }
