@@ -6,8 +6,8 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use isinglass::learn::{
-    Bootstrap, Bootstrapped, Factorized, Fit, Learner, NoObserver, Observer, OptimizerSettings,
-    PseudoLikelihood, State,
+    Bootstrap, Bootstrapped, ContrastiveDivergence, Factorized, Fit, Learner, Likelihood, MeanFieldCd,
+    NoObserver, Observer, OptimizerSettings, PseudoLikelihood, PseudoLikelihoodEm, State, start,
 };
 use isinglass::{Budget, Enumerate, Error, Evidence, Machine, Sampler, Table, topology};
 
@@ -27,9 +27,12 @@ fn draw(machine: &Machine, rows: usize, seed: u64) -> Table {
     Table::from_rows(machine.names().iter().cloned(), draws.cells.chunks(machine.units())).unwrap()
 }
 
+fn zero() -> Machine {
+    truth().with_parameters(vec![0.0; 6], vec![0.0; 4]).unwrap()
+}
+
 fn fitted(learner: &dyn Learner, table: &Table) -> Machine {
-    let zero = truth().with_parameters(vec![0.0; 6], vec![0.0; 4]).unwrap();
-    learner.fit(&zero, table, &mut NoObserver).unwrap().machine
+    learner.fit(&zero(), table, &mut NoObserver).unwrap().machine
 }
 
 fn run(
@@ -38,7 +41,10 @@ fn run(
     machine: &Machine,
     table: &Table,
 ) -> Bootstrapped {
-    bootstrap.run(learner, machine, table, &on_and_on).unwrap()
+    let start = machine.clone();
+    let start =
+        start.with_parameters(vec![0.0; machine.weights().len()], vec![0.0; machine.units()]).unwrap();
+    bootstrap.run(learner, &start, machine, table, &on_and_on).unwrap()
 }
 
 #[test]
@@ -183,7 +189,7 @@ fn failures_are_counted_and_a_stop_keeps_what_is_done() {
         most.fetch_max(done, Ordering::Relaxed);
         if done < 10 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     };
-    let found = bootstrap.run(&Factorized, &machine, &table, &few).unwrap();
+    let found = bootstrap.run(&Factorized, &machine, &machine, &table, &few).unwrap();
     assert!((5..100).contains(&found.resamples) && most.load(Ordering::Relaxed) >= 10, "{}", found.resamples);
     assert!(found.notes[0].starts_with("stopped on request after"), "{:?}", found.notes);
 }
@@ -200,13 +206,95 @@ fn what_makes_no_sense_is_refused() {
         (Bootstrap { budget: Budget(1000), ..good }, "1000 resamples"),
     ];
     for (bootstrap, word) in bad {
-        let message = bootstrap.run(&Factorized, &machine, &table, &on_and_on).unwrap_err().to_string();
+        let message =
+            bootstrap.run(&Factorized, &machine, &machine, &table, &on_and_on).unwrap_err().to_string();
         assert!(message.contains(word), "{message}");
     }
     let empty = Table::new(["a"]).unwrap();
-    let message = good.run(&Factorized, &machine, &empty, &on_and_on).unwrap_err().to_string();
+    let message = good.run(&Factorized, &machine, &machine, &empty, &on_and_on).unwrap_err().to_string();
     assert!(message.contains("no weight"), "{message}");
     let settings = OptimizerSettings { tolerance: f64::NAN, ..OptimizerSettings::default() };
     let learner = PseudoLikelihood { settings, ..PseudoLikelihood::default() };
-    assert!(matches!(good.run(&learner, &machine, &table, &on_and_on), Err(Error::Invalid { .. })));
+    assert!(matches!(good.run(&learner, &machine, &machine, &table, &on_and_on), Err(Error::Invalid { .. })));
+}
+
+#[test]
+fn intervals_contain_what_every_learner_found() {
+    let table = draw(&truth(), 300, 8);
+    let engine = Enumerate::default();
+    let likelihood = Likelihood::new(&engine);
+    // Far from their optima, which they never come to.
+    let few = OptimizerSettings { iterations: 2, ..OptimizerSettings::default() };
+    let stopped_early = PseudoLikelihood { settings: few, ..PseudoLikelihood::default() };
+    let sampled = ContrastiveDivergence { epochs: 5, ..ContrastiveDivergence::default() };
+    let means = MeanFieldCd { iterations: 30, ..MeanFieldCd::default() };
+    let learners: [&(dyn Learner + Sync); 6] = [
+        &likelihood,
+        &PseudoLikelihood::default(),
+        &stopped_early,
+        &PseudoLikelihoodEm::default(),
+        &sampled,
+        &means,
+    ];
+    for learner in learners {
+        let bootstrap = Bootstrap { resamples: 80, level: 0.99, seed: 1, ..Bootstrap::default() };
+        let found = run(bootstrap, learner, &fitted(learner, &table), &table);
+        for interval in found.couplings.iter().chain(&found.biases) {
+            let holds = interval.low < interval.fitted && interval.fitted < interval.high;
+            assert!(holds, "{}: {interval:?}", learner.name());
+        }
+    }
+}
+
+#[test]
+fn couplings_without_a_finite_optimum_are_told() {
+    let mut table = Table::new(["a", "b"]).unwrap();
+    table.push(&[1, 1], 30.0).unwrap();
+    table.push(&[-1, -1], 20.0).unwrap();
+    let zero = Machine::from_graph(topology::full(2)).with_names(["a", "b"]).unwrap();
+    let bootstrap = Bootstrap { resamples: 40, ..Bootstrap::default() };
+    let note = |learner: &PseudoLikelihood| {
+        let machine = learner.fit(&zero, &table, &mut NoObserver).unwrap().machine;
+        let found = run(bootstrap, learner, &machine, &table);
+        (found.notes.iter().any(|note| note.contains("no finite optimum")), found.couplings[0])
+    };
+    let (told, _) = note(&PseudoLikelihood::default());
+    assert!(told);
+    let (told, coupling) = note(&PseudoLikelihood { l2: 0.01, ..PseudoLikelihood::default() });
+    assert!(!told && coupling.low < coupling.high, "{coupling:?}");
+}
+
+#[test]
+fn hidden_units_are_turned_as_in_the_fit() {
+    let table = draw(&truth(), 300, 2);
+    let machine = topology::rbm(4, 1).unwrap().with_names(["a", "b", "c", "d", "h"]).unwrap();
+    let begin = start(&machine, &table, 0, 0).unwrap();
+    let learner = ContrastiveDivergence { epochs: 3, rate: 0.05, ..ContrastiveDivergence::default() };
+    let fit = learner.fit(&begin, &table, &mut NoObserver).unwrap().machine;
+    // The same machine, with its hidden unit the other way round.
+    let turn = |x: &f64| -x;
+    let mut biases = fit.biases().to_vec();
+    biases[4] = -biases[4];
+    let turned = fit.clone().with_parameters(fit.weights().iter().map(turn).collect(), biases).unwrap();
+    let bootstrap = Bootstrap { resamples: 30, ..Bootstrap::default() };
+    let [one, other] =
+        [&fit, &turned].map(|like| bootstrap.run(&learner, &begin, like, &table, &on_and_on).unwrap());
+    for (x, y) in one.couplings.iter().zip(&other.couplings).chain([(&one.biases[4], &other.biases[4])]) {
+        assert!((x.low + y.high).abs() < 1e-12 && (x.high + y.low).abs() < 1e-12, "{x:?} {y:?}");
+    }
+    assert_eq!(one.biases[..4], other.biases[..4]);
+}
+
+#[test]
+fn a_stop_comes_within_a_fit() {
+    let table = draw(&truth(), 300, 2);
+    let endless = ContrastiveDivergence { epochs: usize::MAX, ..ContrastiveDivergence::default() };
+    let asked = AtomicUsize::new(0);
+    let soon = |done: usize, _of: usize| {
+        assert_eq!(done, 0);
+        let often = asked.fetch_add(1, Ordering::Relaxed);
+        if often < 5 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    };
+    let error = Bootstrap::default().run(&endless, &zero(), &zero(), &table, &soon).unwrap_err().to_string();
+    assert!(error.contains("stopped on request before any resample was done"), "{error}");
 }

@@ -145,7 +145,7 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
     let header = ["iteration", "component", "weight"].into_iter().chain(units);
     write_history(component_history, header, components)?;
     if let Some(mut output) = network {
-        let measures = intervals.as_ref().map(bootstrap::measures).unwrap_or_default();
+        let measures = intervals.found.as_ref().map(bootstrap::measures).unwrap_or_default();
         let measures: Vec<(&str, &[f64])> = measures.iter().map(|(name, all)| (*name, &all[..])).collect();
         write_network(&fit.machine, &measures, &mut output).map_err(|error| output.error(&error))?;
         output.commit()?;
@@ -182,10 +182,11 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
         if let Some(remedy) = remedy {
             document["singular"] = remedy.word().into();
         }
-        if let Some(found) = &intervals {
+        if let Some(found) = &intervals.found {
             document["bootstrap"] = args.bootstrap.document(found);
         }
-        return report::json(&document);
+        report::json(&document)?;
+        return intervals.done();
     }
     let restarts = if objectives.len() > 1 {
         let worst = objectives.iter().copied().fold(f64::INFINITY, f64::min);
@@ -200,7 +201,8 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
         (false, false) => "NOT converged",
     };
     let head = plain(&table, fit, (learner, engine, ended), seconds);
-    report::text(&format!("{head}{restarts}wrote {}\n", args.output.display()))
+    report::text(&format!("{head}{restarts}wrote {}\n", args.output.display()))?;
+    intervals.done()
 }
 
 /// Write a table of numbers, if there is a place for it.

@@ -151,3 +151,50 @@ fn options_say_whose_they_are() {
         assert!(code == 2 && message.contains(expected), "{options}: {code} {message}");
     }
 }
+
+/// Columns in a chain; each resample that has only the first few kinds of rows has equal columns.
+#[test]
+fn an_error_of_the_resamples_leaves_model_and_network() {
+    let room = Room::new();
+    room.write("t.csv", "a,b,c\n1,1,1\n1,1,1\n-1,-1,-1\n-1,-1,-1\n1,-1,1\n-1,-1,1\n");
+    let fit = "fit t.csv --learner closed-form --visible-links chain --singular lm --json -o m.json";
+    room.ok(fit);
+    let alone = room.read("m.json");
+    let output = room.run(&format!("{fit} --network e.csv --bootstrap 200"));
+    let notes = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{notes}");
+    assert!(
+        notes.contains("warning: the resamples failed") && notes.contains("error: --bootstrap: "),
+        "{notes}"
+    );
+    assert_eq!(room.read("m.json"), alone);
+    assert!(room.read("e.csv").starts_with("from,to,weight,sign\n"));
+    assert!(serde_json::from_slice::<serde_json::Value>(&output.stdout).unwrap()["bootstrap"].is_null());
+
+    // What can be known before is refused before.
+    let (code, message) =
+        room.fails("fit t.csv --bootstrap 1000000000 --budget 1MB --network n.csv -o n.json");
+    assert!(code == 1 && message.contains("1000000000 resamples"), "{message}");
+    assert!(!room.files().contains(&"n.json".to_owned()));
+}
+
+#[test]
+fn resamples_that_are_stopped_leave_the_network_without_intervals() {
+    let room = room_with_draws("chain -n 4 --coupling 0.5", 200);
+    let line = "fit t.csv --learner pseudo-likelihood --bootstrap 3000000 --network e.csv -o m.json";
+    let child = std::process::Command::new(assert_cmd::cargo::cargo_bin("isinglass"))
+        .args(line.split(' '))
+        .current_dir(room.path())
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    std::thread::sleep(std::time::Duration::from_millis(1500));
+    let kill = format!("kill -INT {}", child.id());
+    assert!(std::process::Command::new("sh").args(["-c", &kill]).status().unwrap().success());
+    let output = child.wait_with_output().unwrap();
+    let notes = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success() && notes.contains("the network is written without intervals"), "{notes}");
+    assert!(room.read("e.csv").starts_with("from,to,weight,sign\n"));
+    room.ok("info m.json");
+}

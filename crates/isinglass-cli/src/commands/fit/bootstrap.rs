@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 
 use crate::interrupt;
 use crate::options::{Common, at_least};
+use crate::report;
 
 /// How far couplings vary from one set of rows to another.
 #[derive(Args)]
@@ -25,34 +26,93 @@ pub(super) struct BootstrapOptions {
     level: Option<f64>,
 }
 
+/// Intervals of fewer resamples than this, or a smaller share of those asked for, would say little.
+const LEAST: usize = 10;
+const LEAST_SHARE: f64 = 0.2;
+
+/// What came of the resamples; nothing at all if none were asked for.
+#[derive(Default)]
+pub(super) struct Intervals {
+    pub(super) found: Option<Bootstrapped>,
+    /// Why there are none, where that is an error. The fit itself is finished and is written all the same.
+    failure: Option<isinglass::Error>,
+}
+
+impl Intervals {
+    /// The end of the program, once everything is written.
+    pub(super) fn done(self) -> anyhow::Result<()> {
+        self.failure.map_or(Ok(()), |error| Err(anyhow::Error::from(error).context("--bootstrap")))
+    }
+}
+
 impl BootstrapOptions {
-    /// Fit the resamples, if they are asked for.
-    pub(super) fn run(
+    fn settings(&self, budget: Budget, common: &Common) -> Option<Bootstrap> {
+        let resamples = self.bootstrap?;
+        Some(Bootstrap { resamples, level: self.level(), seed: common.seed, budget })
+    }
+
+    /// Refuse what cannot be done before a long fit is made.
+    pub(super) fn check(
         &self,
-        learner: &(dyn Learner + Sync),
-        fitted: &Machine,
+        machine: &Machine,
         table: &Table,
         budget: Budget,
         common: &Common,
-    ) -> anyhow::Result<Option<Bootstrapped>> {
-        let Some(resamples) = self.bootstrap else { return Ok(None) };
+    ) -> anyhow::Result<()> {
+        let Some(bootstrap) = self.settings(budget, common) else { return Ok(()) };
+        let hint = "give more --budget, or a smaller --bootstrap";
+        bootstrap.check(machine, table).map_err(|error| report::with_hint(error, hint))
+    }
+
+    /// Fit the resamples, if they are asked for, from the start of the fit itself.
+    pub(super) fn run(
+        &self,
+        learner: &(dyn Learner + Sync),
+        (start, fitted): (&Machine, &Machine),
+        table: &Table,
+        budget: Budget,
+        common: &Common,
+    ) -> anyhow::Result<Intervals> {
+        let Some(bootstrap) = self.settings(budget, common) else { return Ok(Intervals::default()) };
+        if interrupt::requested() {
+            common.note("warning: the fit was stopped: no resamples are fitted, and the network is written without intervals");
+            return Ok(Intervals::default());
+        }
         let shown = !common.quiet && std::io::stderr().is_terminal();
         let target = if shown { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
-        let bar = ProgressBar::with_draw_target(Some(resamples as u64), target);
+        let bar = ProgressBar::with_draw_target(Some(bootstrap.resamples as u64), target);
         bar.set_style(ProgressStyle::with_template(
             "{spinner} resample {pos} of {len}  {elapsed} gone, {eta} left",
         )?);
-        let bootstrap = Bootstrap { resamples, level: self.level(), seed: common.seed, budget };
-        let found = bootstrap.run(learner, fitted, table, &|done, _| {
+        let found = bootstrap.run(learner, start, fitted, table, &|done, _| {
             bar.set_position(done as u64);
             if interrupt::requested() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         });
         bar.finish_and_clear();
-        let found = found?;
-        for note in &found.notes {
-            common.note(&format!("note: {note}"));
-        }
-        Ok(Some(found))
+        Ok(match found {
+            Ok(found) => {
+                for note in &found.notes {
+                    common.note(&format!("note: {note}"));
+                }
+                let (done, asked) = (found.resamples, bootstrap.resamples);
+                let is_enough = done == asked || done >= LEAST && done as f64 >= LEAST_SHARE * asked as f64;
+                if !is_enough {
+                    common.note(&format!(
+                        "warning: {done} of {asked} resamples are too few: the network is written without intervals"
+                    ));
+                }
+                Intervals { found: Some(found).filter(|_| is_enough), failure: None }
+            }
+            Err(error) if interrupt::requested() => {
+                common.note(&format!("warning: {error}; the network is written without intervals"));
+                Intervals::default()
+            }
+            Err(error) => {
+                common
+                    .note("warning: the resamples failed: model and network are written, without intervals");
+                Intervals { found: None, failure: Some(error) }
+            }
+        })
     }
 
     fn level(&self) -> f64 {

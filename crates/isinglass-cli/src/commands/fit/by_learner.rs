@@ -3,12 +3,13 @@
 use anyhow::Context;
 use isinglass::engine::auto::{self, Choice};
 use isinglass::learn::{
-    Bootstrapped, Factorized, Fit, InformationGain, Learner, Likelihood, OptimizerSettings, Phases,
-    PseudoLikelihood, Remedy, Restarted, Restarts, most_free,
+    Factorized, Fit, InformationGain, Learner, Likelihood, OptimizerSettings, Phases, PseudoLikelihood,
+    Remedy, Restarted, Restarts, most_free, start as start_of,
 };
 use isinglass::{Budget, Engine, Evidence, Machine, Role, Table};
 
 use super::Args;
+use super::bootstrap::Intervals;
 use super::components::ComponentRecord;
 use super::learner::LearnerName;
 use crate::engine_options::EngineName;
@@ -31,14 +32,14 @@ pub(super) struct Done {
     /// What `--component-history` is to hold.
     pub(super) components: Vec<Vec<f64>>,
     /// What `--bootstrap` found.
-    pub(super) intervals: Option<Bootstrapped>,
+    pub(super) intervals: Intervals,
     /// Whether it has done all that it was told to, although there is no convergence to be told.
     pub(super) is_through: bool,
 }
 
 impl Done {
     /// By a learner that needs no engine.
-    fn of(learner: &'static str, restarted: Restarted, intervals: Option<Bootstrapped>) -> Self {
+    fn of(learner: &'static str, restarted: Restarted, intervals: Intervals) -> Self {
         Self {
             learner,
             engine: None,
@@ -70,6 +71,7 @@ fn limits(iterations: usize, tolerance: f64) -> OptimizerSettings {
 
 impl Args {
     pub(super) fn fit(&self, start: &Machine, table: &Table, common: &Common) -> anyhow::Result<Done> {
+        self.bootstrap.check(start, table, self.engine.budget, common)?;
         let data = (start, table);
         match self.settled(start, table, common)? {
             LearnerName::Auto | LearnerName::Likelihood => self.fit_by_likelihood(start, table, common),
@@ -99,8 +101,9 @@ impl Args {
                 let watch = self.checkpoint.watch(OptimizerSettings::default(), None, common)?;
                 let (fit, _) =
                     watch.run(|from, observer| Factorized.fit_from(start, table, from, observer))?;
-                let intervals = self.intervals(&Factorized, &fit.machine, table, common)?;
-                Ok(Done::of(Factorized.name(), once(fit), intervals))
+                let restarted = once(fit);
+                let intervals = self.intervals(&Factorized, &restarted, data, common)?;
+                Ok(Done::of(Factorized.name(), restarted, intervals))
             }
         }
     }
@@ -179,7 +182,7 @@ impl Args {
             learner: learner.name(),
             engine: Some(engine.name()),
             clamped_engine: (clamped.free_count() > 0).then(|| phases.clamped.name()),
-            intervals: self.intervals(&learner, &restarted.fit.machine, table, common)?,
+            intervals: self.intervals(&learner, &restarted, (start, table), common)?,
             restarted,
             remedy: None,
             components,
@@ -197,7 +200,7 @@ impl Args {
     ) -> anyhow::Result<Done> {
         let found = self.fit_from_starts(learner, (settings, None), (start, table), common);
         let (mut restarted, _) = found.map_err(|error| report::with_hint(error, "give more --budget"))?;
-        let intervals = self.intervals(learner, &restarted.fit.machine, table, common)?;
+        let intervals = self.intervals(learner, &restarted, (start, table), common)?;
         self.add_likelihood(&mut restarted.fit, table)?;
         if restarted.objectives.len() > 1 && restarted.fit.pseudo_log_likelihood.is_none() {
             common.note(
@@ -216,8 +219,9 @@ impl Args {
             report::with_hint(error, "give more --budget; --learner factorized fits any size")
         };
         let (found, _) = found.map_err(advise)?;
-        let intervals = self.intervals(&learner, &found.fit.machine, table, common)?;
-        Ok(Done { remedy: Some(found.remedy), ..Done::of(learner.name(), once(found.fit), intervals) })
+        let restarted = once(found.fit);
+        let intervals = self.intervals(&learner, &restarted, (start, table), common)?;
+        Ok(Done { remedy: Some(found.remedy), ..Done::of(learner.name(), restarted, intervals) })
     }
 
     /// From the one start that is given, or from several of which the best is kept; with the record of components for each start.
@@ -236,14 +240,20 @@ impl Args {
         watch.run(|from, observer| restarts.fit_from(learner, start, table, from, observer))
     }
 
+    /// Fit resamples, from where the fit that was kept began.
     fn intervals(
         &self,
         learner: &(dyn Learner + Sync),
-        fitted: &Machine,
-        table: &Table,
+        restarted: &Restarted,
+        (start, table): (&Machine, &Table),
         common: &Common,
-    ) -> anyhow::Result<Option<Bootstrapped>> {
-        self.bootstrap.run(learner, fitted, table, self.engine.budget, common)
+    ) -> anyhow::Result<Intervals> {
+        let begin = match &self.init {
+            Some(_) => start.clone(),
+            None => start_of(start, table, common.seed, restarted.best as u64)?,
+        };
+        let machines = (&begin, &restarted.fit.machine);
+        self.bootstrap.run(learner, machines, table, self.engine.budget, common)
     }
 
     /// Where a learner has no use for the likelihood but it takes next to nothing to compute, the user has: it is exact or absent.
