@@ -11,7 +11,7 @@ use isinglass::learn::{
     PseudoGain, State, Step, start,
 };
 use isinglass::topology::{self, Links, Numbers};
-use isinglass::{Budget, Enumerate, Evidence, Machine, Role, Sampler, Table, Unit};
+use isinglass::{Budget, Enumerate, Error, Evidence, Machine, Role, Sampler, Table, Unit};
 use proptest::prelude::*;
 
 const PLAIN: ContrastiveDivergence = ContrastiveDivergence {
@@ -529,8 +529,34 @@ fn what_cannot_be_done_is_refused() {
 fn a_fit_that_runs_away_keeps_the_last_machine_that_was_sound() {
     let machine = two_layers((2, &Links::None), (2, &Links::None), false, 1);
     let table = Table::from_rows(["v0", "v1"], [[1, 1], [-1, 1]]).unwrap();
-    let learner = ContrastiveDivergence { rate: 1e200, ..PLAIN };
-    let fit = learner.fit(&machine, &table, &mut NoObserver).unwrap();
-    assert!(fit.stopped.contains("diverged") && !fit.converged, "{}", fit.stopped);
-    assert_eq!((fit.iterations(), &fit.machine), (0, &machine));
+    // A penalty whose steps overshoot makes couplings ten times as large at every one.
+    let sampled = ContrastiveDivergence { rate: 0.1, l2: 110.0, ..PLAIN };
+    let means = MeanFieldCd { rate: 0.1, l2: 110.0, momentum: 0.0, ..MEANS };
+    let learners: [(&dyn Fn(usize) -> Box<dyn Learner>, &str); 3] = [
+        (&|epochs| Box::new(ContrastiveDivergence { epochs, ..sampled }), "epoch"),
+        (&|iterations| Box::new(MeanFieldCd { iterations, ..means }), "iteration"),
+        (&|iterations| Box::new(MeanFieldCd { iterations, batch: Some(1), ..means }), "iteration"),
+    ];
+    for (learner, word) in learners {
+        let fit = learner(1000).fit(&machine, &table, &mut NoObserver).unwrap();
+        let last = fit.iterations();
+        assert!(last > 10 && !fit.converged && fit.kept == last, "{last} {word}s");
+        let expected = format!(
+            "diverged: parameters run away in {word} {}, and the machine of the one before is kept; a rate below 0.1 is needed",
+            last + 1
+        );
+        assert_eq!(fit.stopped, expected);
+        let shorter = learner(last).fit(&machine, &table, &mut NoObserver).unwrap();
+        assert_eq!(bits(&fit), bits(&shorter));
+        assert_eq!(fit.diagnostics, shorter.diagnostics);
+    }
+    // Where there is nothing before it, it is an error.
+    for (learner, word) in [
+        (&ContrastiveDivergence { rate: 1e200, ..PLAIN } as &dyn Learner, "epoch"),
+        (&MeanFieldCd { rate: 1e200, ..MEANS }, "iteration"),
+    ] {
+        let error = learner.fit(&machine, &table, &mut NoObserver).unwrap_err();
+        let words = format!("diverged: parameters run away in {word} 1; a rate below 1e200 is needed");
+        assert!(matches!(error, Error::Numerical { .. }) && error.to_string().contains(&words), "{error}");
+    }
 }

@@ -118,7 +118,7 @@ fn a_fit_goes_on_from_any_state_bit_for_bit() {
     learner.fit(&begin, &table, &mut keeper).unwrap();
     let other = two_layers(5, 2, 0.1, 0);
     let error = learner.fit_from(&other, &table, keeper.states.last(), &mut NoObserver).unwrap_err();
-    assert!(error.to_string().contains("parameters"), "{error}");
+    assert!(error.to_string().contains("other units, couplings"), "{error}");
 }
 
 #[test]
@@ -261,6 +261,47 @@ fn bad_settings_and_tables_are_refused() {
     let runs = PseudoLikelihoodEm { m_step: MStep::Steps { count: 50, rate: 1e300 }, ..fine };
     let error = runs.fit(&begin, &table, &mut NoObserver).unwrap_err();
     assert!(matches!(error, Error::Numerical { .. }), "{error}");
+    assert!(error.to_string().contains("in iteration 1; a rate below 1e300 is needed"), "{error}");
+    let huge = begin.clone().with_parameters(vec![1e30; begin.weights().len()], vec![0.0; 8]).unwrap();
+    assert!(matches!(fine.fit(&huge, &table, &mut NoObserver), Err(Error::Numerical { .. })));
+}
+
+#[test]
+fn a_fit_that_runs_away_keeps_what_was_found_before() {
+    let (begin, table) = with_gaps();
+    // A penalty whose steps overshoot makes couplings ten times as large at every one.
+    for e_step in [EStep::Exact, EStep::SOURCE] {
+        let m_step = MStep::Steps { count: 1, rate: 0.1 };
+        let runs = PseudoLikelihoodEm { e_step, m_step, l2: 110.0, ..PseudoLikelihoodEm::default() };
+        let fit = runs.fit(&begin, &table, &mut NoObserver).unwrap();
+        let last = fit.iterations();
+        assert!(last > 10 && !fit.converged && fit.kept == last, "{last} iterations");
+        let expected = format!(
+            "diverged: parameters run away in iteration {}, and the machine of the one before is kept; a rate below 0.1 is needed",
+            last + 1
+        );
+        assert_eq!(fit.stopped, expected);
+        let shorter = PseudoLikelihoodEm { iterations: last, ..runs };
+        let shorter = shorter.fit(&begin, &table, &mut NoObserver).unwrap();
+        assert_eq!((fit.machine, fit.history), (shorter.machine, shorter.history));
+    }
+}
+
+#[test]
+fn a_height_on_some_rows_is_told_as_such() {
+    let machine = two_layers(9, 1, 0.1, 3);
+    let begin = start(&machine, &drawn_rows(&machine, 10, 1), 0, 0).unwrap();
+    let learner = PseudoLikelihoodEm { iterations: 2, ..PseudoLikelihoodEm::default() };
+    for (rows, is_told) in [(60, false), (300, true)] {
+        let table = drawn_rows(&machine, rows, 1);
+        assert_eq!(table.distinct_rows() > 100, is_told);
+        let fit = learner.fit(&begin, &table, &mut NoObserver).unwrap();
+        let note = format!(" of {} distinct rows", table.distinct_rows());
+        let found = fit.notes.iter().any(|known| {
+            known.starts_with("the pseudo-log-likelihood is that on ") && known.ends_with(&note)
+        });
+        assert_eq!(found, is_told, "{:?}", fit.notes);
+    }
 }
 
 #[test]

@@ -6,8 +6,9 @@ use std::ops::ControlFlow;
 
 use isinglass::engine::AisSettings;
 use isinglass::learn::{
-    ClosedForm, EbicPaths, Factorized, Fit, Learner, Likelihood, Method, NoObserver, Observer,
-    OptimizerSettings, Phases, PseudoLikelihood, Restarts, Rule, Singular, State, Step, start,
+    ClosedForm, ContrastiveDivergence, EStep, EbicPaths, Factorized, Fit, Learner, Likelihood, MStep,
+    MeanFieldCd, Method, NoObserver, Observer, OptimizerSettings, Phases, PseudoLikelihood,
+    PseudoLikelihoodEm, Restarts, Rule, Singular, State, Step, start,
 };
 use isinglass::topology::{self, Links};
 use isinglass::{
@@ -360,6 +361,175 @@ fn a_state_of_something_else_is_refused() {
     }
 }
 
+/// A learner that makes its iterations itself, and what may be changed about it.
+struct Case {
+    what: &'static str,
+    learner: Box<dyn Learner>,
+    /// Learners that differ in one setting, and what a refusal of their states says of it.
+    others: Vec<(Box<dyn Learner>, &'static str)>,
+    /// With limits of iterations (or epochs) and a tolerance.
+    limited: Box<dyn Fn(usize, f64) -> Box<dyn Learner>>,
+    /// Hidden units with which it converges.
+    hidden: usize,
+    /// A tolerance that ends the fit early, and a smaller one; the same where there is none.
+    tolerances: [f64; 2],
+}
+
+fn pl_em(what: &'static str, base: PseudoLikelihoodEm, exact: bool) -> Case {
+    type Em = PseudoLikelihoodEm;
+    let other_step = if exact { EStep::SOURCE } else { EStep::Gibbs { sweeps: 3 } };
+    let others: Vec<(Em, &str)> = vec![
+        (Em { e_step: other_step, ..base }, "with E-step"),
+        (Em { draws: 2, ..base }, "draws a row 3, and this one has 2"),
+        (Em { m_step: MStep::SOURCE, ..base }, "M-step Damped { reach: 0.2 }"),
+        (Em { l2: 0.5, ..base }, "l2 0.01, and this one has 0.5"),
+        (Em { seed: 7, ..base }, "seed 0, and this one has 7"),
+    ];
+    Case {
+        what,
+        learner: Box::new(base),
+        others: others
+            .into_iter()
+            .map(|(other, words)| (Box::new(other) as Box<dyn Learner>, words))
+            .collect(),
+        limited: Box::new(move |iterations, tolerance| Box::new(Em { iterations, tolerance, ..base })),
+        hidden: 2,
+        tolerances: [0.02, 0.002],
+    }
+}
+
+fn divergence(what: &'static str, base: ContrastiveDivergence) -> Case {
+    type Cd = ContrastiveDivergence;
+    let others: Vec<(Cd, &str)> = vec![
+        (Cd { steps: 2, ..base }, "steps 1, and this one has 2"),
+        (Cd { persistent: !base.persistent, ..base }, "with persistent"),
+        (Cd { chains: Some(11), ..base }, "chains as many as a mini-batch has rows, and this one has 11"),
+        (Cd { clamped_sweeps: 4, ..base }, "clamped sweeps 5, and this one has 4"),
+        (Cd { batch: 9, ..base }, "batch 10, and this one has 9"),
+        (Cd { rate: 0.03, ..base }, "rate 0.02, and this one has 0.03"),
+        (Cd { rate_decay: 0.0, ..base }, "rate decay 0.5, and this one has 0.0"),
+        (Cd { momentum: 0.0, ..base }, "momentum 0.5, and this one has 0.0"),
+        (Cd { l2: 0.5, ..base }, "l2 0.0, and this one has 0.5"),
+        (Cd { seed: 7, ..base }, "seed 0, and this one has 7"),
+    ];
+    Case {
+        what,
+        learner: Box::new(base),
+        others: others
+            .into_iter()
+            .map(|(other, words)| (Box::new(other) as Box<dyn Learner>, words))
+            .collect(),
+        limited: Box::new(move |epochs, _| Box::new(Cd { epochs, ..base })),
+        hidden: 2,
+        tolerances: [0.0; 2],
+    }
+}
+
+fn mean_field_cd(what: &'static str, base: MeanFieldCd) -> Case {
+    type Mf = MeanFieldCd;
+    let others: Vec<(Mf, &str)> = vec![
+        (Mf { steps: 2, ..base }, "steps 1, and this one has 2"),
+        (Mf { damping: 0.5, ..base }, "damping 0.9, and this one has 0.5"),
+        (Mf { rate: 0.03, ..base }, "rate 0.02, and this one has 0.03"),
+        (Mf { momentum: 0.5, ..base }, "momentum 0.0, and this one has 0.5"),
+        (Mf { l2: 0.5, ..base }, "l2 0.0, and this one has 0.5"),
+        (Mf { batch: Some(9), ..base }, "batch of all rows, and this one has 9"),
+    ];
+    Case {
+        what,
+        learner: Box::new(base),
+        others: others
+            .into_iter()
+            .map(|(other, words)| (Box::new(other) as Box<dyn Learner>, words))
+            .collect(),
+        limited: Box::new(move |iterations, tolerance| Box::new(Mf { iterations, tolerance, ..base })),
+        hidden: 0,
+        tolerances: [0.1, 0.05],
+    }
+}
+
+fn cases() -> [Case; 5] {
+    let em = PseudoLikelihoodEm { l2: 0.01, iterations: 40, ..PseudoLikelihoodEm::default() };
+    let sampled = ContrastiveDivergence { epochs: 8, ..ContrastiveDivergence::default() };
+    let means = MeanFieldCd { iterations: 60, ..MeanFieldCd::default() };
+    [
+        pl_em("pl-em, exact", PseudoLikelihoodEm { e_step: EStep::Exact, ..em }, true),
+        pl_em("pl-em, gibbs", PseudoLikelihoodEm { e_step: EStep::SOURCE, ..em }, false),
+        divergence("contrastive divergence", sampled),
+        divergence("persistent", ContrastiveDivergence { persistent: true, ..sampled }),
+        mean_field_cd("mean-field-cd", means),
+    ]
+}
+
+/// The state after the last iteration of a fit, and the fit.
+fn ended(learner: &dyn Learner, start: &Machine, table: &Table) -> (State, Fit) {
+    let mut keeper = Keeper::default();
+    let fit = learner.fit(start, table, &mut keeper).unwrap();
+    (state(keeper.states.last().unwrap()), fit)
+}
+
+#[test]
+fn learners_without_an_optimiser_go_on_with_the_same_bits() {
+    let table = rows_of_a_glass(5, 60, true);
+    let begin = start(&topology::rbm(5, 2).unwrap(), &table, 3, 0).unwrap();
+    for case in cases() {
+        check_learner(case.what, &*case.learner, &begin, &table);
+    }
+}
+
+#[test]
+fn learners_without_an_optimiser_refuse_states_of_other_fits() {
+    let structure = topology::rbm(5, 2).unwrap();
+    let (table, other) = (rows_of_a_glass(5, 60, true), rows_of_a_glass(5, 61, true));
+    let begin = start(&structure, &table, 3, 0).unwrap();
+    let moved = start(&structure, &table, 4, 0).unwrap();
+    for Case { what, learner, others, .. } in cases() {
+        let (kept, _) = ended(&*learner, &begin, &table);
+        let refused = |learner: &dyn Learner, begin: &Machine, table: &Table, words: &str| {
+            let found = learner.fit_from(begin, table, Some(&kept), &mut NoObserver);
+            let message = found.unwrap_err().to_string();
+            assert!(message.starts_with("state: ") && message.contains(words), "{what}: {message}");
+        };
+        refused(&*learner, &begin, &other, "another table");
+        refused(&*learner, &moved, &table, "other numbers");
+        for (other, words) in others {
+            refused(&*other, &begin, &table, words);
+        }
+        refused(&Factorized, &begin, &table, learner.name());
+    }
+}
+
+#[test]
+fn learners_without_an_optimiser_go_on_for_longer_but_not_for_less() {
+    let table = rows_of_a_glass(5, 60, true);
+    for Case { what, limited, hidden, tolerances: [loose, tight], .. } in cases() {
+        let structure = topology::two_layer(5, &Links::Full, hidden, &Links::None).unwrap();
+        let begin = start(&structure, &table, 3, 0).unwrap();
+        let most = if loose > 0.0 { 5000 } else { 9 };
+        let whole = limited(most, tight).fit(&begin, &table, &mut NoObserver).unwrap();
+        assert_eq!(whole.converged, loose > 0.0, "{what}: {}", whole.stopped);
+        let mut shorter = vec![limited(4, tight)];
+        if loose > tight {
+            shorter.push(limited(most, loose));
+        }
+        for shorter in shorter {
+            let (last, part) = ended(&*shorter, &begin, &table);
+            assert!(part.iterations() < whole.iterations(), "{what}: {}", part.stopped);
+            let found = limited(most, tight).fit_from(&begin, &table, Some(&last), &mut NoObserver).unwrap();
+            assert_eq!(words(&found), words(&whole), "{what}");
+            let message = |learner: Box<dyn Learner>| {
+                learner.fit_from(&begin, &table, Some(&last), &mut NoObserver).unwrap_err().to_string()
+            };
+            let least = message(limited(2, tight));
+            assert!(least.contains("beyond the limit of 2 "), "{what}: {least}");
+            if loose > tight {
+                let eager = message(limited(most, 1.0));
+                assert!(eager.contains("and with 1e0 that might have ended before"), "{what}: {eager}");
+            }
+        }
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 40, ..ProptestConfig::default() })]
 
@@ -381,8 +551,12 @@ proptest! {
         let paths = EbicPaths::default();
         let squares = ClosedForm { singular: Singular::LevenbergMarquardt, ..ClosedForm::default() };
         let newton = ClosedForm { self_coupling: false, ..ClosedForm::default() };
-        let learners: [(&dyn Learner, &Table); 6] = [
+        let em = PseudoLikelihoodEm { iterations: 6, ..PseudoLikelihoodEm::default() };
+        let sampled = ContrastiveDivergence { epochs: 6, persistent: true, ..ContrastiveDivergence::default() };
+        let means = MeanFieldCd { iterations: 6, ..MeanFieldCd::default() };
+        let learners: [(&dyn Learner, &Table); 9] = [
             (&likelihood, &table), (&roots, &table), (&pseudo, &table), (&paths, &table), (&squares, &singular), (&newton, &table),
+            (&em, &table), (&sampled, &table), (&means, &table),
         ];
         for (learner, table) in learners {
             let mut keeper = Keeper::default();

@@ -117,6 +117,11 @@ fn every_learner_and_start_goes_on_to_the_same_model() {
         "fit named.csv --init init.json",
         "fit t.csv --optimizer cg --engine bethe --iterations 20",
         "fit t.csv --engine linear-response --iterations 20",
+        "fit four.csv --learner pseudo-likelihood --l2 0.1",
+        "fit four.csv --l1 ebic",
+        "fit t.csv --learner pl-em --hidden 1 --iterations 20",
+        "fit t.csv --learner contrastive-divergence --persistent --hidden 1 --epochs 9",
+        "fit t.csv --learner mean-field-cd --hidden 1 --iterations 20",
     ] {
         room.ok(&format!("{fit} -o whole.json --history whole.csv"));
         // Nothing may depend on how often the checkpoint is written.

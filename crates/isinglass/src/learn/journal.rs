@@ -1,4 +1,4 @@
-//! The iterations of a fit that follows a gradient: told to an observer, kept, and gone on with.
+//! The iterations of a fit: told to an observer, kept, and gone on with.
 
 use std::ops::ControlFlow;
 
@@ -17,13 +17,22 @@ pub(super) struct Journal<'a> {
     pub(super) history: Vec<Step>,
 }
 
-/// What a state holds; `more` is what the learner remembers beside its optimiser.
+/// How long a fit may last: a state may go on with other limits, as long as these would not have ended the fit before.
+#[derive(Clone, Copy)]
+pub(super) struct Limits {
+    pub(super) iterations: usize,
+    /// The fit has converged when what it watches is not above this.
+    pub(super) tolerance: f64,
+    /// What an iteration is called.
+    pub(super) word: &'static str,
+}
+
+/// What a state holds; `rest` is what the learner needs to go on.
 #[derive(Serialize, Deserialize)]
-struct Kept<H, M> {
+struct Kept<H, R> {
     tolerance: f64,
     history: H,
-    climb: Saved,
-    more: M,
+    rest: R,
 }
 
 /// Where a fit that was interrupted goes on: with its optimiser there, and with what the learner remembered beside it.
@@ -33,7 +42,7 @@ pub(super) struct Resumed<M> {
 }
 
 impl<'a> Journal<'a> {
-    /// An empty one, or that of the state to go on from.
+    /// An empty one, or that of the state to go on from, for a fit by an optimiser.
     ///
     /// # Errors
     /// A state of another origin, or one at which these settings would have stopped before.
@@ -42,17 +51,28 @@ impl<'a> Journal<'a> {
         settings: &OptimizerSettings,
         from: Option<&State>,
     ) -> Result<(Self, Option<Resumed<M>>)> {
-        let tolerance = settings.tolerance;
+        let limits =
+            Limits { iterations: settings.iterations, tolerance: settings.tolerance, word: "iteration" };
+        let (journal, rest) = Self::open_within(origin, limits, from)?;
+        Ok((journal, rest.map(|(climb, more)| Resumed { climb, more })))
+    }
+
+    /// An empty one, or that of the state to go on from, with what its learner needs.
+    fn open_within<R: DeserializeOwned>(
+        origin: Origin<'a>,
+        limits: Limits,
+        from: Option<&State>,
+    ) -> Result<(Self, Option<R>)> {
+        let Limits { iterations: most, tolerance, word } = limits;
         let Some(state) = from else { return Ok((Self { origin, tolerance, history: Vec::new() }, None)) };
-        let kept: Kept<Vec<Step>, M> = origin.read(state)?;
+        let kept: Kept<Vec<Step>, R> = origin.read(state)?;
         let refuse = |problem: String| Err(Error::invalid("state", problem));
         if kept.history.iter().enumerate().any(|(k, step)| step.iteration != k) || kept.history.is_empty() {
-            return refuse("its iterations are not in order".into());
+            return refuse(format!("its {word}s are not in order"));
         }
-        let iteration = kept.history.len() - 1;
-        if iteration > settings.iterations {
-            let most = settings.iterations;
-            return refuse(format!("it is of iteration {iteration}, beyond the limit of {most} iterations"));
+        let last = kept.history.len() - 1;
+        if last > most {
+            return refuse(format!("it is of {word} {last}, beyond the limit of {most} {word}s"));
         }
         if tolerance > kept.tolerance {
             let old = kept.tolerance;
@@ -60,8 +80,7 @@ impl<'a> Journal<'a> {
                 "it is of a fit with tolerance {old:e}, and with {tolerance:e} that might have ended before"
             ));
         }
-        let resumed = Resumed { climb: kept.climb, more: kept.more };
-        Ok((Self { origin, tolerance, history: kept.history }, Some(resumed)))
+        Ok((Self { origin, tolerance, history: kept.history }, Some(kept.rest)))
     }
 
     /// Keep an iteration and tell the observer, who may take the state; one that was told before is passed over.
@@ -77,12 +96,128 @@ impl<'a> Journal<'a> {
         }
         let step =
             Step { iteration: visit.iteration, objective: visit.value, gradient_norm: visit.gradient_norm };
+        self.put(step, machine, &|| Ok((visit.take()?, more)), observer)
+    }
+
+    /// Keep a step and tell the observer, who may take the state.
+    fn put<R: Serialize>(
+        &mut self,
+        step: Step,
+        machine: &Machine,
+        rest: &dyn Fn() -> Result<R>,
+        observer: &mut dyn Observer,
+    ) -> Result<ControlFlow<()>> {
         self.history.push(step);
         let flow = observer.step(&step, machine)?;
         observer.state(&step, &|| {
-            let climb = visit.take()?;
-            self.origin.state(&Kept { tolerance: self.tolerance, history: &self.history, climb, more })
+            self.origin.state(&Kept { tolerance: self.tolerance, history: &self.history, rest: rest()? })
         })?;
         Ok(flow)
     }
+}
+
+/// A fit that makes its iterations itself, without an optimiser.
+pub(super) trait Iterated {
+    /// What is needed to go on, as it is read from a state.
+    type Rest: DeserializeOwned;
+
+    /// The same, as it is put in.
+    fn rest(&self) -> impl Serialize;
+
+    /// Go on from an iteration.
+    ///
+    /// # Errors
+    /// What was read is not of this machine.
+    fn restore(&mut self, rest: Self::Rest, iteration: usize) -> Result<()>;
+
+    /// Judge the start.
+    fn begin(&mut self) -> Result<Step>;
+
+    /// Make an iteration. Nothing comes back if parameters run away: the machine, and all that the answer is made of, are then as they were before.
+    fn advance(&mut self, iteration: usize) -> Result<Option<Step>>;
+
+    /// The machine of the last iteration.
+    fn machine(&self) -> &Machine;
+
+    /// Whether the fit has converged with its last step, and by what, in words.
+    fn converged(&self, last: &Step, tolerance: f64) -> Option<String>;
+
+    /// Why a fit ends that has made all its iterations.
+    fn complete(&self, limits: Limits) -> String {
+        format!("reached the limit of {} {}s", limits.iterations, limits.word)
+    }
+
+    /// The rate of its steps, where it has one.
+    fn rate(&self) -> Option<f64>;
+}
+
+/// How a fit ended.
+pub(super) struct Ended {
+    pub(super) history: Vec<Step>,
+    pub(super) converged: bool,
+    pub(super) stopped: String,
+}
+
+/// Iterate from the start or from a state, until the fit has converged or must stop.
+///
+/// # Errors
+/// A state of another origin, or one at which these limits would have stopped the fit before; [`Error::Numerical`] where parameters run away in the first iteration. Later, the machine of the iteration before
+/// is kept.
+pub(super) fn iterate<I: Iterated>(
+    method: &'static str,
+    fit: &mut I,
+    (origin, limits): (Origin<'_>, Limits),
+    from: Option<&State>,
+    observer: &mut dyn Observer,
+) -> Result<Ended> {
+    let (mut journal, rest) = Journal::open_within(origin, limits, from)?;
+    let mut flow = ControlFlow::Continue(());
+    if let Some(rest) = rest {
+        fit.restore(rest, journal.history.len() - 1)?;
+    } else {
+        let step = fit.begin()?;
+        flow = journal.put(step, fit.machine(), &|| Ok(fit.rest()), observer)?;
+    }
+    loop {
+        // The start has been told, or was read with the state.
+        let last = journal.history[journal.history.len() - 1];
+        let end = if let Some(stopped) = fit.converged(&last, limits.tolerance) {
+            Some((true, stopped))
+        } else if last.iteration >= limits.iterations {
+            Some((false, fit.complete(limits)))
+        } else if flow == ControlFlow::Break(()) {
+            Some((false, "stopped on request".into()))
+        } else if let Some(step) = fit.advance(last.iteration + 1)? {
+            flow = journal.put(step, fit.machine(), &|| Ok(fit.rest()), observer)?;
+            None
+        } else if last.iteration == 0 {
+            return Err(Error::Numerical { method, problem: diverged(limits.word, 1, fit.rate()) });
+        } else {
+            Some((false, diverged(limits.word, last.iteration + 1, fit.rate())))
+        };
+        if let Some((converged, stopped)) = end {
+            return Ok(Ended { history: journal.history, converged, stopped });
+        }
+    }
+}
+
+/// That parameters run away in an iteration, what is kept, and what may help.
+fn diverged(word: &str, iteration: usize, rate: Option<f64>) -> String {
+    let kept = if iteration > 1 { ", and the machine of the one before is kept" } else { "" };
+    let remedy = match rate {
+        Some(rate) => format!("a rate below {} is needed", in_short(rate)),
+        None => "an L2 penalty may keep them small".into(),
+    };
+    format!("diverged: parameters run away in {word} {iteration}{kept}; {remedy}")
+}
+
+/// A number in full where that is short, otherwise with its power of ten.
+fn in_short(number: f64) -> String {
+    let (full, power) = (number.to_string(), format!("{number:e}"));
+    if full.len() > 8 && power.len() < full.len() { power } else { full }
+}
+
+/// Whether energies of parameters, which may be no numbers, are below a limit.
+pub(super) fn are_within(parameters: &[f64], temperature: f64, limit: f64) -> bool {
+    parameters.iter().map(|x| x.abs()).sum::<f64>() / temperature < limit
 }

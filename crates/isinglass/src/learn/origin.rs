@@ -97,6 +97,49 @@ impl Print {
     }
 }
 
+/// Here alone, so that no state goes without its origin.
+impl State {
+    /// The state of a learner.
+    fn of(learner: &'static str, state: &impl Serialize) -> Result<Self> {
+        let bytes = postcard::to_stdvec(state).map_err(|error| broken(learner, &error))?;
+        Ok(Self { learner: learner.to_owned(), bytes })
+    }
+
+    /// What the learner had put in.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] for a state of another learner, or one that was damaged.
+    fn read<T: DeserializeOwned>(&self, learner: &'static str) -> Result<T> {
+        self.check(learner)?;
+        match postcard::take_from_bytes(&self.bytes) {
+            Ok((kept, [])) => Ok(kept),
+            Ok(_) => Err(broken(learner, &postcard::Error::DeserializeBadEncoding)),
+            Err(error) => Err(broken(learner, &error)),
+        }
+    }
+
+    /// The first part of what the learner had put in.
+    ///
+    /// # Errors
+    /// As for [`read`](Self::read).
+    fn head<T: DeserializeOwned>(&self, learner: &'static str) -> Result<T> {
+        self.check(learner)?;
+        postcard::take_from_bytes(&self.bytes).map(|(head, _)| head).map_err(|error| broken(learner, &error))
+    }
+
+    fn check(&self, learner: &'static str) -> Result<()> {
+        if self.learner == learner {
+            return Ok(());
+        }
+        let problem = format!("found the state of the learner {}, expected one of {learner}", self.learner);
+        Err(Error::invalid("state", problem))
+    }
+}
+
+fn broken(learner: &str, error: &postcard::Error) -> Error {
+    Error::invalid("state", format!("it is not one of the learner {learner}: {error}"))
+}
+
 fn structure(machine: &Machine) -> u64 {
     let mut hash = Hash::new();
     hash.number(machine.units() as u64);
@@ -204,6 +247,18 @@ mod tests {
         refused(read("likelihood", &start, &rows, vec![]), "other settings");
         let engine = vec![("l2", "0.5".into()), ("engine", "gibbs".into())];
         refused(read("likelihood", &start, &rows, engine), "without engine");
+    }
+
+    #[test]
+    fn a_state_gives_back_every_bit_and_to_its_learner_alone() {
+        let numbers = vec![0.1, -0.0, f64::INFINITY, f64::MIN_POSITIVE, 1.0 / 3.0];
+        let state = State::of("likelihood", &(7usize, numbers.clone())).unwrap();
+        let (count, read): (usize, Vec<f64>) = state.read("likelihood").unwrap();
+        assert_eq!(count, 7);
+        assert!(read.iter().zip(&numbers).all(|(a, b)| a.to_bits() == b.to_bits()));
+        let other = state.read::<(usize, Vec<f64>)>("factorized").unwrap_err().to_string();
+        assert!(other.contains("likelihood") && other.contains("factorized"), "{other}");
+        assert!(state.read::<Vec<Vec<f64>>>("likelihood").is_err());
     }
 
     #[test]

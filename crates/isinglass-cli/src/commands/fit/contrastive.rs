@@ -89,7 +89,6 @@ mod tests {
     use super::*;
 
     #[test]
-    #[expect(clippy::float_cmp, reason = "defaults are what they are")]
     fn the_help_tells_the_library_s_defaults() {
         let usual = ContrastiveDivergence::default();
         assert_eq!((usual.batch, usual.steps, MeanFieldCd::default().steps), (10, 1, 1));

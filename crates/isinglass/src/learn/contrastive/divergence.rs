@@ -1,16 +1,16 @@
 //! Learner `contrastive-divergence`: Gibbs steps away from the rows, or persistent chains.
 
-use std::ops::ControlFlow;
-
 use fearless_simd::Level;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::job::Data;
 use super::kernel::{Kernel, Pieces, Plan, Use, cut};
 use super::order::rows_of_epoch;
 use super::slots::{Ascent, Slots};
 use crate::engine::{Diagnostics, Guarantee};
+use crate::learn::journal::{Iterated, Limits, are_within, iterate};
 use crate::learn::notes::about_likelihood;
+use crate::learn::origin::Origin;
 use crate::learn::{Fit, Learner, Observer, State, Step};
 use crate::{Budget, Error, Machine, Result, Table};
 
@@ -49,7 +49,7 @@ const JUDGED_ROWS: usize = 1000;
 /// # Accuracy, and when it fails
 /// For k → ∞ the gradient is that of the likelihood, with noise; for small k it is biased, and parameters settle near the optimum, not at it. Persistent chains have less bias where the rate is so small
 /// that chains keep up. There is no convergence to be told: the fit makes its epochs, [`Fit::converged`] is false, and [`Fit::log_likelihood`] is `None`. Parameters that run away end the fit with the
-/// machine of the epoch before, which is said.
+/// machine of the epoch before, which is said; in the first epoch they are an error.
 ///
 /// # Example
 /// ```
@@ -110,16 +110,6 @@ impl Default for ContrastiveDivergence {
     }
 }
 
-/// All that a fit needs to go on.
-#[derive(Serialize, Deserialize)]
-struct Progress {
-    history: Vec<Step>,
-    /// Of weights, then of biases.
-    parameters: Vec<f64>,
-    velocity: Vec<f64>,
-    chains: Vec<i8>,
-}
-
 impl Learner for ContrastiveDivergence {
     fn name(&self) -> &'static str {
         NAME
@@ -139,30 +129,15 @@ impl Learner for ContrastiveDivergence {
         self.check()?;
         start.check_scale(NAME, SCALE)?;
         let mut run = Run::new(self, start, table)?;
-        let mut stopped = None;
-        match from {
-            Some(state) => run.restore(&state.read(NAME)?)?,
-            None => {
-                run.begin();
-                stopped = run.tell(observer)?;
-            }
-        }
-        while stopped.is_none() && run.epoch() < self.epochs {
-            stopped = match run.advance() {
-                Ok(()) => run.tell(observer)?,
-                Err(Error::Numerical { problem, .. }) => Some(problem),
-                Err(other) => return Err(other),
-            };
-        }
-        let epochs = if self.epochs == 1 { "epoch" } else { "epochs" };
-        let stopped = stopped.unwrap_or_else(|| format!("made all {} {epochs}", self.epochs));
+        let limits = Limits { iterations: self.epochs, tolerance: 0.0, word: "epoch" };
+        let ended = iterate(NAME, &mut run, (self.origin(start, table), limits), from, observer)?;
         let notes = about_likelihood(&run.machine, table);
         Ok(Fit {
-            kept: run.epoch(),
+            kept: ended.history.len() - 1,
             machine: run.machine,
-            history: run.history,
-            converged: false,
-            stopped,
+            history: ended.history,
+            converged: ended.converged,
+            stopped: ended.stopped,
             log_likelihood: None,
             guarantee: Guarantee::Approximation,
             pseudo_log_likelihood: None,
@@ -173,6 +148,23 @@ impl Learner for ContrastiveDivergence {
 }
 
 impl ContrastiveDivergence {
+    fn origin<'o>(&self, start: &'o Machine, table: &'o Table) -> Origin<'o> {
+        let chains = self.chains.map_or_else(|| "as many as a mini-batch has rows".into(), |n| n.to_string());
+        let settings = [
+            ("steps", self.steps.to_string()),
+            ("persistent", self.persistent.to_string()),
+            ("chains", chains),
+            ("clamped sweeps", self.clamped_sweeps.to_string()),
+            ("batch", self.batch.to_string()),
+            ("rate", format!("{:?}", self.rate)),
+            ("rate decay", format!("{:?}", self.rate_decay)),
+            ("momentum", format!("{:?}", self.momentum)),
+            ("l2", format!("{:?}", self.l2)),
+            ("seed", self.seed.to_string()),
+        ];
+        Origin::new(NAME, start, table, settings)
+    }
+
     fn check(&self) -> Result<()> {
         for (place, count) in [
             ("steps", self.steps),
@@ -209,7 +201,6 @@ struct Run<'a> {
     judged: (Vec<u32>, Vec<f64>),
     judges: Pieces,
     machine: Machine,
-    history: Vec<Step>,
 }
 
 impl<'a> Run<'a> {
@@ -245,7 +236,6 @@ impl<'a> Run<'a> {
             order: Vec::new(),
             judged: judged_rows(&data, settings.seed),
             machine: start.clone(),
-            history: Vec::new(),
             settings,
             plan,
             data,
@@ -254,13 +244,36 @@ impl<'a> Run<'a> {
         })
     }
 
-    /// The last epoch made; 0 is the start.
-    fn epoch(&self) -> usize {
-        self.history.len() - 1
+    fn objective(&mut self) -> f64 {
+        self.judges.begin(&self.plan, Use::Judging);
+        let (rows, weights) = &self.judged;
+        self.judges.objective(&self.kernel, &self.plan, &self.data, rows, weights)
+    }
+}
+
+impl Iterated for Run<'_> {
+    /// Of parameters: weights, then biases; velocities in the same order; the chains.
+    type Rest = (Vec<f64>, Vec<f64>, Vec<i8>);
+
+    fn rest(&self) -> impl Serialize {
+        let Ascent { parameters, velocity, .. } = &self.ascent;
+        (self.slots.gather(parameters), self.slots.gather(velocity), self.pieces.chains())
     }
 
-    /// Judge the start.
-    fn begin(&mut self) {
+    fn restore(&mut self, (parameters, velocity, chains): Self::Rest, _epoch: usize) -> Result<()> {
+        let count = self.slots.edges.len() + self.slots.units.len();
+        Error::check_length("parameters of the state", parameters.len(), count)?;
+        Error::check_length("velocities of the state", velocity.len(), count)?;
+        Error::check_length("chains of the state", chains.len(), self.pieces.chains().len())?;
+        self.ascent.parameters = self.slots.scatter(&parameters);
+        self.ascent.velocity = self.slots.scatter(&velocity);
+        self.machine = self.slots.machine_of(&self.machine, &self.ascent.parameters)?;
+        self.kernel.load(self.plan.level, &self.ascent.parameters);
+        self.pieces.set_chains(&chains);
+        Ok(())
+    }
+
+    fn begin(&mut self) -> Result<Step> {
         self.kernel.load(self.plan.level, &self.ascent.parameters);
         rows_of_epoch(&self.data, self.settings.seed, 0, &mut self.order);
         self.pieces.begin_chains(&self.kernel, &self.plan, &self.data, &self.order);
@@ -274,16 +287,10 @@ impl<'a> Run<'a> {
         // Chains have moved by now.
         self.pieces.begin_chains(&self.kernel, &self.plan, &self.data, &self.order);
         let gradient_norm = self.ascent.take_norm(batches);
-        let objective = self.objective();
-        self.history.push(Step { iteration: 0, objective, gradient_norm });
+        Ok(Step { iteration: 0, objective: self.objective(), gradient_norm })
     }
 
-    /// Make an epoch.
-    ///
-    /// # Errors
-    /// [`Error::Numerical`] if parameters run away; the machine is then still that of the epoch before.
-    fn advance(&mut self) -> Result<()> {
-        let epoch = self.epoch() + 1;
+    fn advance(&mut self, epoch: usize) -> Result<Option<Step>> {
         let settings = self.settings;
         let rate = settings.rate / (1.0 + settings.rate_decay * (epoch - 1) as f64);
         rows_of_epoch(&self.data, settings.seed, epoch, &mut self.order);
@@ -296,60 +303,30 @@ impl<'a> Run<'a> {
             batches += 1;
         }
         let gradient_norm = self.ascent.take_norm(batches);
-        let scale = self.ascent.parameters.iter().map(|x| x.abs()).sum::<f64>() / self.machine.temperature();
+        let sound = are_within(&self.ascent.parameters, self.machine.temperature(), SCALE);
         let objective = self.objective();
-        // A comparison that is false for numbers that are none.
-        if !(scale < SCALE && gradient_norm.is_finite() && objective.is_finite()) {
-            let problem = format!(
-                "diverged: parameters are no longer finite in epoch {epoch}, and the machine of the one before is kept; a rate below {} is needed",
-                settings.rate
-            );
-            return Err(Error::Numerical { method: NAME, problem });
+        if !(sound && gradient_norm.is_finite() && objective.is_finite()) {
+            return Ok(None);
         }
         self.machine = self.slots.machine_of(&self.machine, &self.ascent.parameters)?;
-        self.history.push(Step { iteration: epoch, objective, gradient_norm });
-        Ok(())
+        Ok(Some(Step { iteration: epoch, objective, gradient_norm }))
     }
 
-    fn objective(&mut self) -> f64 {
-        self.judges.begin(&self.plan, Use::Judging);
-        let (rows, weights) = &self.judged;
-        self.judges.objective(&self.kernel, &self.plan, &self.data, rows, weights)
+    fn machine(&self) -> &Machine {
+        &self.machine
     }
 
-    /// Tell the observer of the last epoch; why to stop, if it wants to.
-    fn tell(&self, observer: &mut dyn Observer) -> Result<Option<String>> {
-        let step = self.history[self.epoch()];
-        let flow = observer.step(&step, &self.machine)?;
-        observer.state(&step, &|| {
-            let progress = Progress {
-                history: self.history.clone(),
-                parameters: self.slots.gather(&self.ascent.parameters),
-                velocity: self.slots.gather(&self.ascent.velocity),
-                chains: self.pieces.chains(),
-            };
-            State::of(NAME, &progress)
-        })?;
-        Ok((flow == ControlFlow::Break(())).then(|| "stopped on request".into()))
+    fn converged(&self, _last: &Step, _tolerance: f64) -> Option<String> {
+        None
     }
 
-    /// Go on from a state.
-    fn restore(&mut self, progress: &Progress) -> Result<()> {
-        let count = self.slots.edges.len() + self.slots.units.len();
-        let fits = !progress.history.is_empty()
-            && progress.parameters.len() == count
-            && progress.velocity.len() == count
-            && progress.chains.len() == self.pieces.chains().len();
-        if !fits {
-            return Err(Error::invalid("state", "it is of another machine, or other settings"));
-        }
-        self.history.clone_from(&progress.history);
-        self.ascent.parameters = self.slots.scatter(&progress.parameters);
-        self.ascent.velocity = self.slots.scatter(&progress.velocity);
-        self.machine = self.slots.machine_of(&self.machine, &self.ascent.parameters)?;
-        self.kernel.load(self.plan.level, &self.ascent.parameters);
-        self.pieces.set_chains(&progress.chains);
-        Ok(())
+    fn complete(&self, limits: Limits) -> String {
+        let s = if limits.iterations == 1 { "" } else { "s" };
+        format!("made all {} epoch{s}", limits.iterations)
+    }
+
+    fn rate(&self) -> Option<f64> {
+        Some(self.settings.rate)
     }
 }
 

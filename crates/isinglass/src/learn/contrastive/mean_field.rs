@@ -1,13 +1,13 @@
 //! Learner `mean-field-cd`: contrastive divergence with means in place of samples.
 
-use std::ops::ControlFlow;
-
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::job::Data;
 use super::mean_field_rows::{Away, Sums, Wiring};
 use crate::engine::{Diagnostics, Guarantee, Iteration};
+use crate::learn::journal::{Iterated, Limits, are_within, iterate};
 use crate::learn::notes::about_likelihood;
+use crate::learn::origin::Origin;
 use crate::learn::trained::Trained;
 use crate::learn::{Fit, Learner, Observer, State, Step};
 use crate::{Budget, Error, Machine, Result, Table};
@@ -38,11 +38,12 @@ const SCALE: f64 = 1e100;
 /// follow its gradient, and it may fall; what the fit looks for is a place where its own gradient vanishes.
 ///
 /// # Complexity
-/// For each row and iteration `2 (k + 2)` multiplications an edge, and as many again for each sweep that hidden units need to settle. *Memory*: a byte a cell, up to seventeen numbers a parameter.
+/// For each row and iteration `2 (k + 2)` multiplications an edge, and as many again for each sweep that hidden units need to settle. *Memory*: a byte a cell, up to thirty numbers a parameter.
 ///
 /// # Accuracy, and when it fails
 /// Good for weak couplings, worse than the pseudo-likelihood for strong ones. With hidden units the place where the gradient vanishes may be far from a maximum of the likelihood, which rises at first and falls later: a few hundred
 /// iterations at a small rate, as by default, are better than convergence, and [`Fit::converged`] says which of the two it was. The machine of the last iteration is kept.
+/// Parameters that run away end the fit with the machine of the iteration before, which is said; in the first iteration they are an error.
 ///
 /// # Example
 /// ```
@@ -95,14 +96,6 @@ impl Default for MeanFieldCd {
     }
 }
 
-/// All that a fit needs to go on.
-#[derive(Serialize, Deserialize)]
-struct Progress {
-    history: Vec<Step>,
-    parameters: Vec<f64>,
-    velocity: Vec<f64>,
-}
-
 impl Learner for MeanFieldCd {
     fn name(&self) -> &'static str {
         NAME
@@ -118,39 +111,18 @@ impl Learner for MeanFieldCd {
         self.check()?;
         start.check_scale(NAME, SCALE)?;
         let mut run = Run::new(self, start, table)?;
-        let mut stopped = None;
-        match from {
-            Some(state) => run.restore(state.read(NAME)?)?,
-            None => {
-                run.judge()?;
-                stopped = run.tell(observer)?;
-            }
-        }
-        let stopped = loop {
-            if run.last().gradient_norm <= self.tolerance {
-                break format!("the gradient fell below {:e}", self.tolerance);
-            }
-            if let Some(stopped) = stopped {
-                break stopped;
-            }
-            if run.last().iteration >= self.iterations {
-                break format!("reached the limit of {} iterations", self.iterations);
-            }
-            run.climb()?;
-            run.judge()?;
-            stopped = run.tell(observer)?;
-        };
+        let limits = Limits { iterations: self.iterations, tolerance: self.tolerance, word: "iteration" };
+        let ended = iterate(NAME, &mut run, (self.origin(start, table), limits), from, observer)?;
         let sums = run.sums;
-        let small = run.history.last().is_some_and(|step| step.gradient_norm <= self.tolerance);
         let iteration =
             Iteration { sweeps: sums.sweeps, residual: sums.residual, damping: 0.0, oscillated: false };
-        let stopped = match (small, sums.settled()) {
-            (true, false) => stopped + ", but hidden units had not settled in every row",
-            _ => stopped,
+        let stopped = match (ended.converged, sums.settled()) {
+            (true, false) => ended.stopped + ", but hidden units had not settled in every row",
+            _ => ended.stopped,
         };
         Ok(Fit {
-            kept: run.history.len() - 1,
-            converged: small && sums.settled(),
+            kept: ended.history.len() - 1,
+            converged: ended.converged && sums.settled(),
             stopped,
             log_likelihood: None,
             guarantee: Guarantee::Approximation,
@@ -158,12 +130,24 @@ impl Learner for MeanFieldCd {
             diagnostics: Diagnostics::iterated(sums.settled(), iteration),
             notes: about_likelihood(&run.machine, table),
             machine: run.machine,
-            history: run.history,
+            history: ended.history,
         })
     }
 }
 
 impl MeanFieldCd {
+    fn origin<'o>(&self, start: &'o Machine, table: &'o Table) -> Origin<'o> {
+        let settings = [
+            ("steps", self.steps.to_string()),
+            ("damping", format!("{:?}", self.damping)),
+            ("rate", format!("{:?}", self.rate)),
+            ("momentum", format!("{:?}", self.momentum)),
+            ("l2", format!("{:?}", self.l2)),
+            ("batch", self.batch.map_or_else(|| "of all rows".into(), |rows| rows.to_string())),
+        ];
+        Origin::new(NAME, start, table, settings)
+    }
+
     fn away(&self) -> Away {
         Away { steps: self.steps, damping: self.damping }
     }
@@ -199,7 +183,6 @@ struct Run<'a> {
     machine: Machine,
     /// Of all rows at the machine as it is.
     sums: Sums,
-    history: Vec<Step>,
 }
 
 impl<'a> Run<'a> {
@@ -224,94 +207,97 @@ impl<'a> Run<'a> {
             wiring,
             data,
             rows,
-            history: Vec::new(),
         })
     }
 
-    /// The gradient of rows with some sums and a share of the weight of all, penalty included.
-    fn gradient(&self, sums: &Sums, share: f64) -> Vec<f64> {
-        let (pairs, singles) = sums.moments.split_at(self.machine.graph().edges().len());
-        let scale = 1.0 / (self.machine.temperature() * share * (1.0 - self.settings.damping));
+    /// The gradient of rows with some sums at a machine, and a share of the weight of all, penalty included.
+    fn gradient(&self, machine: &Machine, sums: &Sums, share: f64) -> Vec<f64> {
+        let (pairs, singles) = sums.moments.split_at(machine.graph().edges().len());
+        let scale = 1.0 / (machine.temperature() * share * (1.0 - self.settings.damping));
         let edges = self
             .trained
             .edges
             .iter()
-            .map(|&edge| scale * pairs[edge] - self.settings.l2 * self.machine.weights()[edge]);
+            .map(|&edge| scale * pairs[edge] - self.settings.l2 * machine.weights()[edge]);
         edges.chain(self.trained.biases.iter().map(|&unit| scale * singles[unit])).collect()
     }
 
-    /// Note how the machine fares.
-    fn judge(&mut self) -> Result<()> {
-        let gradient = self.gradient(&self.sums, 1.0);
+    /// How a machine fares with its sums over all rows; nothing if that is not finite.
+    fn judge(&self, iteration: usize, machine: &Machine, sums: &Sums) -> Option<Step> {
+        let gradient = self.gradient(machine, sums, 1.0);
         let gradient_norm = gradient.iter().fold(0.0, |most: f64, g| most.max(g.abs()));
-        let objective = self.sums.value;
-        if !(objective.is_finite() && gradient.iter().all(|g| g.is_finite())) {
-            let problem = format!("the gradient is not finite after iteration {}", self.history.len());
-            return Err(Error::Numerical { method: NAME, problem });
-        }
-        self.history.push(Step { iteration: self.history.len(), objective, gradient_norm });
+        let is_finite = sums.value.is_finite() && gradient.iter().all(|g| g.is_finite());
+        is_finite.then_some(Step { iteration, objective: sums.value, gradient_norm })
+    }
+
+    fn sums_of(&self, machine: &Machine, rows: &[u32]) -> Sums {
+        self.wiring.sums(machine, &self.data, rows, self.settings.away())
+    }
+}
+
+impl Iterated for Run<'_> {
+    /// Parameters and velocities.
+    type Rest = (Vec<f64>, Vec<f64>);
+
+    fn rest(&self) -> impl Serialize {
+        (&self.parameters, &self.velocity)
+    }
+
+    fn restore(&mut self, (parameters, velocity): Self::Rest, _iteration: usize) -> Result<()> {
+        let count = self.parameters.len();
+        Error::check_length("parameters of the state", parameters.len(), count)?;
+        Error::check_length("velocities of the state", velocity.len(), count)?;
+        self.machine = self.trained.machine_of(&parameters)?;
+        self.sums = self.sums_of(&self.machine, &self.rows);
+        (self.parameters, self.velocity) = (parameters, velocity);
         Ok(())
+    }
+
+    fn begin(&mut self) -> Result<Step> {
+        let problem = "the gradient is not finite at the start";
+        self.judge(0, &self.machine, &self.sums)
+            .ok_or_else(|| Error::Numerical { method: NAME, problem: problem.into() })
     }
 
     /// A step, or one for each mini-batch.
-    fn climb(&mut self) -> Result<()> {
+    fn advance(&mut self, iteration: usize) -> Result<Option<Step>> {
         let size = self.settings.batch.unwrap_or(self.rows.len());
         let whole = size >= self.rows.len();
-        for first in (0..self.rows.len()).step_by(size) {
-            let rows = &self.rows[first..self.rows.len().min(first + size)];
+        let (mut parameters, mut velocity) = (self.parameters.clone(), self.velocity.clone());
+        let mut machine = self.machine.clone();
+        for rows in self.rows.chunks(size) {
             let gradient = if whole {
-                self.gradient(&self.sums, 1.0)
+                self.gradient(&machine, &self.sums, 1.0)
             } else {
                 let share = rows.iter().map(|&row| self.data.shares[row as usize]).sum();
-                let sums = self.wiring.sums(&self.machine, &self.data, rows, self.settings.away());
-                self.gradient(&sums, share)
+                self.gradient(&machine, &self.sums_of(&machine, rows), share)
             };
-            let places = self.parameters.iter_mut().zip(&mut self.velocity);
-            for ((x, v), g) in places.zip(gradient) {
+            for ((x, v), g) in parameters.iter_mut().zip(&mut velocity).zip(gradient) {
                 *v = self.settings.momentum * *v + self.settings.rate * g;
                 *x += *v;
             }
-            self.machine = self.trained.machine_of(&self.parameters)?;
+            if !are_within(&parameters, machine.temperature(), SCALE) {
+                return Ok(None);
+            }
+            machine = self.trained.machine_of(&parameters)?;
         }
-        self.machine.check_scale(NAME, SCALE)?;
-        self.sums = self.wiring.sums(&self.machine, &self.data, &self.rows, self.settings.away());
-        Ok(())
-    }
-
-    fn last(&self) -> Step {
-        // The start is judged, or read from a state that has it, before anything else.
-        *self.history.last().expect("the start was judged")
-    }
-
-    /// Tell the observer of the last iteration; why to stop, if it wants to.
-    fn tell(&self, observer: &mut dyn Observer) -> Result<Option<String>> {
-        let step = self.last();
-        let flow = observer.step(&step, &self.machine)?;
-        observer.state(&step, &|| {
-            let progress = Progress {
-                history: self.history.clone(),
-                parameters: self.parameters.clone(),
-                velocity: self.velocity.clone(),
-            };
-            State::of(NAME, &progress)
-        })?;
-        Ok((flow == ControlFlow::Break(())).then(|| "stopped on request".into()))
-    }
-
-    /// Go on from a state.
-    fn restore(&mut self, progress: Progress) -> Result<()> {
-        let count = self.parameters.len();
-        if progress.history.is_empty()
-            || progress.parameters.len() != count
-            || progress.velocity.len() != count
-        {
-            return Err(Error::invalid("state", "it is of another machine"));
+        let sums = self.sums_of(&machine, &self.rows);
+        let step = self.judge(iteration, &machine, &sums);
+        if step.is_some() {
+            (self.parameters, self.velocity, self.machine, self.sums) = (parameters, velocity, machine, sums);
         }
-        self.machine = self.trained.machine_of(&progress.parameters)?;
-        self.sums = self.wiring.sums(&self.machine, &self.data, &self.rows, self.settings.away());
-        self.history = progress.history;
-        self.parameters = progress.parameters;
-        self.velocity = progress.velocity;
-        Ok(())
+        Ok(step)
+    }
+
+    fn machine(&self) -> &Machine {
+        &self.machine
+    }
+
+    fn converged(&self, last: &Step, tolerance: f64) -> Option<String> {
+        (last.gradient_norm <= tolerance).then(|| format!("the gradient fell below {tolerance:e}"))
+    }
+
+    fn rate(&self) -> Option<f64> {
+        Some(self.settings.rate)
     }
 }

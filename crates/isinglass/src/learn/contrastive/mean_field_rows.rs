@@ -109,11 +109,14 @@ impl Wiring {
         }
     }
 
-    /// The bytes of the sums and states of all pieces.
+    /// The bytes of the sums and states of all pieces, and of parameters, velocities, sums and machines before and after an iteration.
     pub(super) fn bytes(machine: &Machine) -> u128 {
         let (units, edges) = (machine.units() as u128, machine.graph().edges().len() as u128);
         let pieces = PIECES as u128 + 1;
-        8 * pieces * (edges + units) + pieces * units * 2 * size_of::<Means>() as u128 + 40 * edges
+        8 * pieces * (edges + units)
+            + pieces * units * 2 * size_of::<Means>() as u128
+            + 40 * edges
+            + 64 * (edges + units)
     }
 
     /// Sums over some rows, each with its share of the weight of all rows.

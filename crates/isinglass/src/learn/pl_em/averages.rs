@@ -33,8 +33,14 @@ impl Averages {
         8 * (BLOCKS as u128 + 1) * parameters
     }
 
-    pub(super) fn parameters(&self) -> usize {
-        self.open.len()
+    /// Whether they can be those of so many parameters and iterations, wherever they come from.
+    pub(super) fn are_of(&self, parameters: usize, iterations: usize) -> bool {
+        let told = self.length.checked_mul(self.blocks.len()).and_then(|told| told.checked_add(self.filled));
+        let sums = self.blocks.iter().chain([&self.open]);
+        told == Some(iterations)
+            && self.filled < self.length
+            && self.blocks.len() < BLOCKS
+            && sums.into_iter().all(|sum| sum.len() == parameters)
     }
 
     /// Take the parameters of an iteration.

@@ -122,6 +122,11 @@ impl Completed {
         &self.gain
     }
 
+    /// Distinct rows that have weight.
+    pub(super) fn distinct_rows(&self) -> usize {
+        self.batch.rows()
+    }
+
     /// Whether any cell is drawn.
     pub(super) fn is_random(&self) -> bool {
         !matches!(self.drawing, Drawing::Nothing)
@@ -136,6 +141,15 @@ impl Completed {
     #[cfg(test)]
     pub(super) fn rows(&self) -> (&Batch, &[i8]) {
         (&self.batch, &self.cells)
+    }
+
+    /// How cells are drawn, as far as their bits depend on it.
+    pub(super) fn drawing(&self) -> String {
+        match self.drawing {
+            Drawing::Nothing => "nothing".into(),
+            Drawing::Exact(_) => "exact".into(),
+            Drawing::Gibbs { sweeps } => format!("by Gibbs chains of {sweeps} sweeps"),
+        }
     }
 
     /// How cells are drawn, in words.

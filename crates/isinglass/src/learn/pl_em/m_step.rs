@@ -50,7 +50,7 @@ impl Default for MStep {
     }
 }
 
-/// Where an M-step ended.
+/// Where an M-step ended: steps along the gradient may run away, to numbers that are not finite.
 pub(super) struct Maximum {
     pub(super) parameters: Vec<f64>,
     pub(super) value: f64,
@@ -168,9 +168,5 @@ fn climb_by_steps(gain: &PseudoGain, mut at: Vec<f64>, count: usize, rate: f64) 
         at.iter_mut().zip(&gradient).for_each(|(x, g)| *x += rate * g);
     }
     let value = gain.value(&at)?;
-    if !value.is_finite() {
-        let problem = format!("the parameters run away with steps of rate {rate}; a smaller one may do");
-        return Err(Error::Numerical { method: super::NAME, problem });
-    }
     Ok(Maximum { parameters: at, value, slope: slope.unwrap_or(0.0) })
 }

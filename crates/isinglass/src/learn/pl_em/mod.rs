@@ -10,8 +10,10 @@ mod tests;
 pub use e_step::EStep;
 pub use m_step::MStep;
 
+use super::journal::{Limits, iterate};
 use super::judge::some_rows;
 use super::notes::about_likelihood;
+use super::origin::Origin;
 use super::{Fit, Learner, Observer, State};
 use crate::engine::{Diagnostics, Eliminate, Guarantee};
 use crate::score::pseudo_log_likelihood;
@@ -21,6 +23,9 @@ use e_step::Completed;
 
 /// The name by which users choose the learner.
 const NAME: &str = "pl-em";
+
+/// Energies beyond this leave the range of single precision, in which chains are drawn.
+const SCALE: f64 = 1e30;
 
 /// Rows by which a machine with free units is judged.
 const JUDGED_ROWS: usize = 100;
@@ -51,7 +56,10 @@ const JUDGED_ROWS: usize = 100;
 ///
 /// [`Step::objective`](super::Step::objective) is Q at the new parameters on the rows of its iteration, less the penalty: noisy, since rows are drawn anew. [`Step::gradient_norm`](super::Step::gradient_norm) is
 /// the largest component of the gradient that the iteration began with, which vanishes at a fixed point but for the noise of the draws. [`Fit::log_likelihood`] is `None`. [`Fit::pseudo_log_likelihood`]
-/// is that of visible cells, hidden units summed out, on up to 100 rows, where draws are exact; elsewhere `None`.
+/// is that of visible cells, hidden units summed out, on up to 100 distinct rows, where draws are exact; elsewhere `None`. A note says if there are more rows. It is that of the machine that is kept, the average; objectives and
+/// gradients in [`Fit::history`], and machines shown to an observer, are those of the parameters of each iteration before averaging, so the ones at [`Fit::kept`] are not those of [`Fit::machine`].
+///
+/// Parameters that run away end the fit with what was found before that iteration, which is said; in the first iteration they are an error.
 ///
 /// # Example
 /// ```
@@ -112,29 +120,33 @@ impl Learner for PseudoLikelihoodEm {
         observer: &mut dyn Observer,
     ) -> Result<Fit> {
         self.check()?;
-        let mut completed = Completed::new(self, start, table)?;
-        let mut course = match from {
-            Some(state) => Course::read(state, completed.gain(), self.iterations)?,
-            None => Course::begin(self, start, &mut completed, observer)?,
-        };
-        let (converged, stopped) = course.run(self, &mut completed, observer)?;
-        let parameters = course.kept(completed.is_random());
+        start.check_scale(NAME, SCALE)?;
+        let completed = Completed::new(self, start, table)?;
+        let origin = self.origin(start, table, &completed);
+        let limits = Limits { iterations: self.iterations, tolerance: self.tolerance, word: "iteration" };
+        let mut course = Course::new(self, start, completed);
+        let ended = iterate(NAME, &mut course, (origin, limits), from, observer)?;
+        let (parameters, completed) = (course.kept(), course.completed());
         let machine = completed.gain().machine_of(&parameters)?;
+        let mut notes = about_likelihood(&machine, table);
+        notes.extend(completed.note());
         let pseudo_log_likelihood = if !completed.is_random() {
             Some(completed.gain().average(&parameters))
         } else if completed.is_exact() {
-            let engine = Eliminate::new(self.budget);
-            Some(pseudo_log_likelihood(&machine, &some_rows(table, JUDGED_ROWS)?, &engine)?)
+            let judged = some_rows(table, JUDGED_ROWS)?;
+            let (some, all) = (judged.distinct_rows(), completed.distinct_rows());
+            if some < all {
+                notes.push(format!("the pseudo-log-likelihood is that on {some} of {all} distinct rows"));
+            }
+            Some(pseudo_log_likelihood(&machine, &judged, &Eliminate::new(self.budget))?)
         } else {
             None
         };
-        let mut notes = about_likelihood(&machine, table);
-        notes.extend(completed.note());
         Ok(Fit {
-            kept: course.iteration(),
-            history: course.into_history(),
-            converged,
-            stopped,
+            kept: ended.history.len() - 1,
+            history: ended.history,
+            converged: ended.converged,
+            stopped: ended.stopped,
             log_likelihood: None,
             guarantee: Guarantee::Approximation,
             pseudo_log_likelihood,
@@ -146,6 +158,19 @@ impl Learner for PseudoLikelihoodEm {
 }
 
 impl PseudoLikelihoodEm {
+    fn origin<'o>(&self, start: &'o Machine, table: &'o Table, completed: &Completed) -> Origin<'o> {
+        let settings = [
+            ("E-step", format!("{:?}", self.e_step)),
+            // What is chosen by itself depends on the budget.
+            ("draws", completed.drawing()),
+            ("draws a row", self.draws.to_string()),
+            ("M-step", format!("{:?}", self.m_step)),
+            ("l2", format!("{:?}", self.l2)),
+            ("seed", self.seed.to_string()),
+        ];
+        Origin::new(NAME, start, table, settings)
+    }
+
     fn check(&self) -> Result<()> {
         if self.draws == 0 {
             return Err(Error::invalid("draws", "found 0, expected at least 1"));
