@@ -525,6 +525,9 @@ fn what_cannot_be_done_is_refused() {
     assert!(PLAIN.fit(&huge, &table, &mut NoObserver).is_err());
 }
 
+/// A learner by how many iterations it may make.
+type ByLimit<'a> = &'a dyn Fn(usize) -> Box<dyn Learner>;
+
 #[test]
 fn a_fit_that_runs_away_keeps_the_last_machine_that_was_sound() {
     let machine = two_layers((2, &Links::None), (2, &Links::None), false, 1);
@@ -532,7 +535,7 @@ fn a_fit_that_runs_away_keeps_the_last_machine_that_was_sound() {
     // A penalty whose steps overshoot makes couplings ten times as large at every one.
     let sampled = ContrastiveDivergence { rate: 0.1, l2: 110.0, ..PLAIN };
     let means = MeanFieldCd { rate: 0.1, l2: 110.0, momentum: 0.0, ..MEANS };
-    let learners: [(&dyn Fn(usize) -> Box<dyn Learner>, &str); 3] = [
+    let learners: [(ByLimit<'_>, &str); 3] = [
         (&|epochs| Box::new(ContrastiveDivergence { epochs, ..sampled }), "epoch"),
         (&|iterations| Box::new(MeanFieldCd { iterations, ..means }), "iteration"),
         (&|iterations| Box::new(MeanFieldCd { iterations, batch: Some(1), ..means }), "iteration"),
