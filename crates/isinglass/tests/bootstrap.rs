@@ -126,6 +126,7 @@ fn weights_that_are_not_whole_keep_their_sum_and_the_number_of_rows() {
             observer: &mut dyn Observer,
         ) -> isinglass::Result<Fit> {
             assert!((table.total_weight() - 7.5).abs() < 1e-12);
+            assert_eq!(table.rows(), 3);
             for row in 0..table.distinct_rows() {
                 let count = table.weight(row) / 7.5 * 3.0;
                 assert!((count - count.round()).abs() < 1e-12 && count > 0.5);

@@ -179,7 +179,8 @@ impl Bootstrap {
         let numbers = units + edges;
         let threads = workers(self.resamples) as u128;
         // A table has its cells, and for each row a weight, its number, and a place where that is looked up.
-        let of_table = table.distinct_rows() as u128 * (table.columns().len() as u128 + 24);
+        let of_table =
+            table.distinct_rows() as u128 * (table.columns().len() as u128 + 20) + 4 * table.rows() as u128;
         // The machine of a fit, and the one before it.
         let of_machines = 2 * Machine::bytes(units, edges);
         let needed = 8 * numbers * self.resamples as u128 + (threads + 1) * of_table + threads * of_machines;
@@ -358,6 +359,8 @@ struct Rows<'a> {
     table: &'a Table,
     /// The rows that have weight, in the order of their cells.
     order: Vec<usize>,
+    /// Whether a weight is the number of times that a row was seen.
+    is_whole: bool,
     /// The number of draws, and the weight of each.
     draws: u64,
     unit: f64,
@@ -375,7 +378,7 @@ impl<'a> Rows<'a> {
         // Beyond 2⁵³ not every whole number is a number here.
         let is_whole = total < 9e15 && order.iter().all(|&row| table.weight(row).fract() == 0.0);
         let draws = if is_whole { total as u64 } else { table.rows() as u64 };
-        Ok(Self { table, order, draws, unit: total / draws as f64 })
+        Ok(Self { table, order, is_whole, draws, unit: total / draws as f64 })
     }
 
     /// How often each row is drawn, one after the other: a binomial number of those draws that are left.
@@ -396,8 +399,10 @@ impl<'a> Rows<'a> {
             let binomial = Binomial::new(left, share)
                 .map_err(|error| Error::Numerical { method: NAME, problem: error.to_string() })?;
             let count = binomial.sample(&mut random);
-            if count > 0 {
-                resample.push(self.table.row(row), count as f64 * self.unit)?;
+            // A count says how many rows there are; other weights do not, and learners may ask.
+            let (times, weight) = if self.is_whole { (1, count as f64) } else { (count, self.unit) };
+            for _ in 0..times.min(count) {
+                resample.push(self.table.row(row), weight)?;
             }
             left -= count;
         }

@@ -96,7 +96,9 @@ mod tests {
         let machine = Machine::from_graph(topology::full(2)).with_names(["a", "b"]).unwrap();
         let epoch = |rows: &[([i8; 2], f64)]| {
             let mut table = Table::new(["a", "b"]).unwrap();
-            rows.iter().for_each(|(row, weight)| table.push(row, *weight).unwrap());
+            for (row, weight) in rows {
+                table.push(row, *weight).unwrap();
+            }
             Data::new(&machine, &table).unwrap().given_rows
         };
         let (a, b) = ([1, 1], [-1, 1]);
