@@ -130,7 +130,8 @@ fn many_sweeps_give_the_gradient_of_the_likelihood() {
                 steps: 25,
                 clamped_sweeps: 25,
                 persistent,
-                batch: table.rows(),
+                // All rows at once: an epoch has as many as whole weights add up to.
+                batch: table.rows() + table.total_weight() as usize,
                 epochs: 1,
                 rate: 1.0,
                 seed: 3,
@@ -152,7 +153,7 @@ fn one_sweep_is_not_enough_for_the_gradient_of_the_likelihood() {
     let machine = two_layers((4, &Links::Full), (3, &Links::Chain), false, 4);
     let rows: &[(&[i8], f64)] = &[(&[1, 1, -1, 1], 1.0), (&[-1, 1, 1, -1], 1.0)];
     let table = repeated(&["v0", "v1", "v2", "v3"], rows, 10_000);
-    let learner = ContrastiveDivergence { batch: table.rows(), epochs: 1, rate: 1.0, ..PLAIN };
+    let learner = ContrastiveDivergence { batch: 10 * table.rows(), epochs: 1, rate: 1.0, ..PLAIN };
     let found = step_of(&learner, &machine, &table);
     let apart = found.iter().zip(exact_gradient(&machine, &table)).map(|(x, y)| (x - y).abs());
     assert!(apart.fold(0.0, f64::max) > 0.1);
