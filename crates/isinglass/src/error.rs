@@ -73,6 +73,14 @@ impl Error {
         Self::Invalid { place: place.into(), problem: problem.into() }
     }
 
+    /// Check that a setting is a finite number of at least 0.
+    pub(crate) fn check_not_negative(place: &str, number: f64) -> Result<()> {
+        if number.is_finite() && number >= 0.0 {
+            return Ok(());
+        }
+        Err(Self::invalid(place, format!("found {number}, expected a finite number of at least 0")))
+    }
+
     /// Check that two lengths agree.
     pub(crate) fn check_length(what: &'static str, found: usize, expected: usize) -> Result<()> {
         if found == expected { Ok(()) } else { Err(Self::Length { what, found, expected }) }

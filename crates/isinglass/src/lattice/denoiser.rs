@@ -205,10 +205,7 @@ impl Denoiser {
 
     /// Whether the settings make sense, and some pictures fit the budget.
     fn check(&self, lattice: &Lattice, pictures: usize) -> Result<()> {
-        if !(self.tolerance >= 0.0 && self.tolerance.is_finite()) {
-            let problem = format!("found {}, expected a finite number of at least 0", self.tolerance);
-            return Err(Error::invalid("tolerance", problem));
-        }
+        Error::check_not_negative("tolerance", self.tolerance)?;
         if !(0.0..1.0).contains(&self.damping) {
             let problem = format!("found {}, expected a number of at least 0 and below 1", self.damping);
             return Err(Error::invalid("damping", problem));

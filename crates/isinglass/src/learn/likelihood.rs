@@ -109,10 +109,7 @@ impl Learner for Likelihood<'_> {
         from: Option<&State>,
         observer: &mut dyn Observer,
     ) -> Result<Fit> {
-        if !(self.l2.is_finite() && self.l2 >= 0.0) {
-            let problem = format!("found {}, expected a finite number of at least 0", self.l2);
-            return Err(Error::invalid("l2", problem));
-        }
+        Error::check_not_negative("l2", self.l2)?;
         let gain = InformationGain::new(self.phases, start, table, self.l2)?;
         let mut judge = Judge::new(self.phases, start, table)?;
         let parameters = gain.parameters_of(start);

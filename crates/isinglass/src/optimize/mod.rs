@@ -150,10 +150,7 @@ impl OptimizerSettings {
     /// # Errors
     /// [`Error::Invalid`] that names the setting.
     pub fn check(&self) -> Result<()> {
-        if !(self.tolerance.is_finite() && self.tolerance >= 0.0) {
-            let problem = format!("found {}, expected a finite number of at least 0", self.tolerance);
-            return Err(Error::invalid("tolerance", problem));
-        }
+        Error::check_not_negative("tolerance", self.tolerance)?;
         self.method.check()
     }
 }

@@ -177,12 +177,8 @@ impl ContrastiveDivergence {
             }
         }
         super::check_rate(self.rate, self.momentum)?;
-        for (place, number) in [("rate_decay", self.rate_decay), ("l2", self.l2)] {
-            if !(number.is_finite() && number >= 0.0) {
-                let problem = format!("found {number}, expected a finite number of at least 0");
-                return Err(Error::invalid(place, problem));
-            }
-        }
+        Error::check_not_negative("rate_decay", self.rate_decay)?;
+        Error::check_not_negative("l2", self.l2)?;
         Ok(())
     }
 }

@@ -160,12 +160,8 @@ impl MeanFieldCd {
         }
         super::check_rate(self.rate, self.momentum)?;
         super::check_share("damping", self.damping)?;
-        for (place, number) in [("l2", self.l2), ("tolerance", self.tolerance)] {
-            if !(number.is_finite() && number >= 0.0) {
-                let problem = format!("found {number}, expected a finite number of at least 0");
-                return Err(Error::invalid(place, problem));
-            }
-        }
+        Error::check_not_negative("l2", self.l2)?;
+        Error::check_not_negative("tolerance", self.tolerance)?;
         Ok(())
     }
 }

@@ -175,12 +175,8 @@ impl PseudoLikelihoodEm {
         if self.draws == 0 {
             return Err(Error::invalid("draws", "found 0, expected at least 1"));
         }
-        for (place, number) in [("l2", self.l2), ("tolerance", self.tolerance)] {
-            if !(number.is_finite() && number >= 0.0) {
-                let problem = format!("found {number}, expected a finite number of at least 0");
-                return Err(Error::invalid(place, problem));
-            }
-        }
+        Error::check_not_negative("l2", self.l2)?;
+        Error::check_not_negative("tolerance", self.tolerance)?;
         self.e_step.check()?;
         self.m_step.check()
     }

@@ -262,10 +262,7 @@ impl EbicPaths {
     }
 
     fn check(&self, start: &Machine, table: &Table) -> Result<()> {
-        if !(self.gamma.is_finite() && self.gamma >= 0.0) {
-            let problem = format!("found {}, expected a finite number of at least 0", self.gamma);
-            return Err(Error::invalid("gamma", problem));
-        }
+        Error::check_not_negative("gamma", self.gamma)?;
         let n = start.units() as u128;
         let cells = table.distinct_rows() as u128 * n;
         let most = (0..start.units()).map(|unit| start.graph().degree(unit)).max().unwrap_or(0) as u128 + 1;

@@ -141,12 +141,8 @@ impl PseudoLikelihood {
     }
 
     fn check(&self) -> Result<()> {
-        for (place, lambda) in [("l2", self.l2), ("l1", self.l1)] {
-            if !(lambda.is_finite() && lambda >= 0.0) {
-                let problem = format!("found {lambda}, expected a finite number of at least 0");
-                return Err(Error::invalid(place, problem));
-            }
-        }
+        Error::check_not_negative("l2", self.l2)?;
+        Error::check_not_negative("l1", self.l1)?;
         if self.l1 > 0.0 && self.settings.method != Method::Lbfgs {
             return Err(Error::CannotDo {
                 who: self.settings.method.name(),
