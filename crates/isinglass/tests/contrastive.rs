@@ -518,6 +518,9 @@ fn what_cannot_be_done_is_refused() {
         let found = message(&learner, &table);
         assert!(found.contains(word), "{found}");
     }
+    let mut many = Table::new(["v0", "v1"]).unwrap();
+    many.push(&[1, 1], 2e9).unwrap();
+    assert!(message(&PLAIN, &many).contains("2000000000 rows of an epoch"));
     let mut light = Table::new(["v0", "v1"]).unwrap();
     light.push(&[1, 1], 0.0).unwrap();
     assert_eq!(message(&PLAIN, &light), "table: the rows have no weight");

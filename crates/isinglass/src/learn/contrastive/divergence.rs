@@ -34,7 +34,8 @@ const JUDGED_ROWS: usize = 1000;
 /// conditional means; other hidden units, and missing cells, are drawn by `clamped_sweeps` Gibbs sweeps. With `persistent`, sweeps go on
 /// from where chains were left instead of from the rows (Younes 1989, Tieleman 2008); there, chain c has for each mini-batch the inputs of its row c.
 ///
-/// An epoch takes as many rows as were given, in random order, each as often as its weight tells: a row of weight 2 is taken twice as often as one of weight 1, not with twice the step.
+/// An epoch takes rows in random order, each as often as its weight tells: a row of weight 2 is taken twice as often as one of weight 1, not with twice the step. Where all weights are whole numbers (of a sum
+/// below 2³²) an epoch is as long as they add up to, so that rows and the same rows with their counts are trained alike; otherwise it takes as many rows as were given.
 /// The last mini-batch of an epoch may be smaller.
 ///
 /// # Objective
@@ -44,7 +45,7 @@ const JUDGED_ROWS: usize = 1000;
 ///
 /// # Complexity
 /// An epoch costs about `(3 + 2k)` multiplications for each row and edge. Machines of two layers without couplings within them go through products of dense matrices, others along their edges; both in single
-/// precision, while parameters are kept in double. *Memory*: a byte a cell, some 50 bytes a parameter.
+/// precision, while parameters are kept in double. *Memory*: a byte a cell, some 50 bytes a parameter, 4 bytes a row of an epoch.
 ///
 /// # Accuracy, and when it fails
 /// For k → ∞ the gradient is that of the likelihood, with noise; for small k it is biased, and parameters settle near the optimum, not at it. Persistent chains have less bias where the rate is so small
@@ -210,13 +211,18 @@ impl<'a> Run<'a> {
         let sizes = [(rows, chains), (judged, 0)];
         let pieces = sizes.map(|(rows, chains)| cut(start, rows.max(chains)));
         let (parameters, states) = Kernel::sizes(start, &pieces);
+        // The order of an epoch; that by which the judged rows are drawn is gone before.
         let needed = 2 * cells
+            + 4 * data.given_rows as u128
             + states
             + parameters * (48 + 4 * pieces[0].0 as u128)
             + 2 * chains as u128 * start.units() as u128;
-        settings
-            .budget
-            .check(NAME, needed, || format!("{cells} cells, {parameters} parameters and {chains} chains"))?;
+        settings.budget.check(NAME, needed, || {
+            format!(
+                "{cells} cells, {} rows of an epoch, {parameters} parameters and {chains} chains",
+                data.given_rows
+            )
+        })?;
         let kernel = Kernel::new(start);
         let slots = kernel.slots(start);
         let plan = Plan {
@@ -334,6 +340,7 @@ fn judged_rows(data: &Data, seed: u64) -> (Vec<u32>, Vec<f64>) {
     let mut rows = Vec::new();
     rows_of_epoch(data, seed, 0, &mut rows);
     rows.truncate(JUDGED_ROWS);
+    rows.shrink_to_fit();
     let weights = vec![1.0 / rows.len() as f64; rows.len()];
     (rows, weights)
 }

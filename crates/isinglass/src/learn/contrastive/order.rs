@@ -5,7 +5,7 @@ use rand::RngExt;
 use super::job::Data;
 use crate::numeric::streams::{Purpose, stream};
 
-/// The rows of an epoch in random order: as many as were given, each as often as its weight tells.
+/// The rows of an epoch in random order, each as often as its weight tells.
 ///
 /// Along the weights laid end to end, rows are taken at even distances from a random place on: a row of weight w is taken w times the count over the total weight, rounded up or
 /// down at random so that it is right on average. Where all rows have the same weight, each is taken as often as it was given.
