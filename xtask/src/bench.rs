@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::say;
 
 /// Where cargo builds, where the framework keeps its results below it, and where ours go.
-fn target() -> PathBuf {
+pub(crate) fn target() -> PathBuf {
     std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| PathBuf::from("target"), PathBuf::from)
 }
 

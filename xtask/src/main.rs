@@ -1,6 +1,7 @@
-//! The developer's commands: `cargo xtask ci`, `cargo xtask test`, `cargo xtask bench`.
+//! The developer's commands: `cargo xtask ci`, `cargo xtask test`, `cargo xtask bench`, `cargo xtask gallery`.
 
 mod bench;
+mod gallery;
 mod steps;
 
 use std::process::ExitCode;
@@ -9,6 +10,7 @@ const HELP: &str = "\
 cargo xtask ci             everything that must hold: formatting, lints, tests, documentation, licences
 cargo xtask test [ARGS]    the tests alone; arguments go to cargo test
 cargo xtask bench [FILTER] the benchmarks: a table here, JSON in target/bench.json
+cargo xtask gallery        docs/gallery.md and its figures, from every experiment; --quick takes small sizes
 ";
 
 fn main() -> ExitCode {
@@ -18,6 +20,8 @@ fn main() -> ExitCode {
             "ci" if rest.is_empty() => steps::ci(),
             "test" => steps::test(rest),
             "bench" if rest.len() <= 1 => bench::run(rest.first().map(String::as_str)),
+            "gallery" if rest.is_empty() => gallery::run(false),
+            "gallery" if rest == ["--quick"] => gallery::run(true),
             _ => Err(format!("unknown command\n\n{HELP}")),
         },
         None => Err(HELP.to_owned()),

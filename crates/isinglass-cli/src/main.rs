@@ -43,6 +43,7 @@ enum Command {
     Info(commands::info::Args),
     Make(commands::make::Args),
     Convert(commands::convert::Args),
+    Reproduce(commands::reproduce::Args),
 }
 
 fn main() -> ExitCode {
@@ -81,5 +82,6 @@ fn run(command: &Command, common: &Common) -> anyhow::Result<()> {
         Command::Info(args) => commands::info::run(args, common),
         Command::Make(args) => commands::make::run(args, common),
         Command::Convert(args) => commands::convert::run(args, common),
+        Command::Reproduce(args) => commands::reproduce::run(args, common),
     }
 }

@@ -1,7 +1,9 @@
 //! Tables built into the program; `data/README.md` tells where they come from.
 
+use std::path::Path;
+
 use isinglass::Table;
-use isinglass_files::{TableOptions, parse_csv};
+use isinglass_files::{TableOptions, parse_csv, read_table};
 
 /// The votes of the US House of Representatives on 16 issues of 1984, with the party of each member, as CSV.
 pub const HOUSE_VOTES_CSV: &str = include_str!("../../../data/house_votes_84.csv");
@@ -31,4 +33,23 @@ pub const DIGITS_CSV: &str = include_str!("../../../data/digits_8x8.csv");
 pub fn digits() -> isinglass_files::Result<Table> {
     let options = TableOptions { drop: vec!["digit".into()], ..TableOptions::default() };
     parse_csv(DIGITS_CSV.as_bytes(), "digits_8x8.csv", b',', &options)
+}
+
+/// Columns that tell which digit a picture shows, and are no pixels.
+const LABELS: [&str; 2] = ["label", "digit"];
+
+/// Pictures from a table of one's own: 64 columns of pixels, and perhaps one named `label` or `digit`, which is left out.
+///
+/// # Errors
+/// A file that is no such table.
+pub fn read_digits(path: &Path) -> isinglass_files::Result<Table> {
+    let without = |label: &str| {
+        let options = TableOptions { drop: vec![label.into()], ..TableOptions::default() };
+        read_table(path, &options)
+    };
+    // A column that is not there cannot be left out; then the table is read as it is, and any error is about that.
+    LABELS
+        .iter()
+        .find_map(|label| without(label).ok())
+        .map_or_else(|| read_table(path, &TableOptions::default()), Ok)
 }

@@ -12,6 +12,7 @@ mod fitting;
 mod help;
 mod learners;
 mod reproducible;
+mod reproducing;
 
 use std::path::Path;
 use std::process::Output;

@@ -1,0 +1,203 @@
+//! `isinglass reproduce`: rerun the experiments of the sources.
+
+use std::fs;
+use std::io::{IsTerminal, Write as _};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use anyhow::Context;
+use clap::Args as ClapArgs;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use isinglass_files::Output;
+use isinglass_lab::data::read_digits;
+use isinglass_lab::reproduce::{Experiment, Report, Settings, Watch, experiment, experiments};
+use serde_json::{Value, json};
+
+use crate::options::{Common, Usage};
+use crate::report::{self, count};
+
+/// Rerun an experiment of a source: its numbers, a picture, and whether its claim holds
+///
+/// Each experiment writes NAME.csv (the numbers), NAME.svg (the picture) and NAME.md (what the source claims, what came out, whether it holds).
+#[derive(ClapArgs)]
+#[command(
+    after_help = "Examples:\n  isinglass reproduce --list\n  isinglass reproduce kappen-3 --quick -o figures\n\nSizes are the source's, and `all` takes some minutes; --quick shows the shape of everything in seconds."
+)]
+pub(crate) struct Args {
+    /// The experiment, or `all`; --list names them
+    #[arg(required_unless_present = "list", conflicts_with = "list")]
+    name: Option<String>,
+    /// The folder for tables, pictures and texts
+    #[arg(short, long, value_name = "DIR", required_unless_present = "list", conflicts_with = "list")]
+    output: Option<PathBuf>,
+    /// Smaller sizes, which show the shape in seconds
+    #[arg(long)]
+    quick: bool,
+    /// Name all experiments
+    #[arg(long)]
+    list: bool,
+    /// Pictures of 8×8 pixels for lawrence-5 and lawrence-6: a table of 64 columns, and perhaps one named `label` or `digit` [default: the built-in digits]
+    #[arg(long, value_name = "FILE")]
+    data: Option<PathBuf>,
+}
+
+pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
+    let (Some(name), Some(folder)) = (&args.name, &args.output) else {
+        return list(common);
+    };
+    let chosen: Vec<&'static Experiment> = if name == "all" {
+        experiments().collect()
+    } else {
+        vec![experiment(name).map_err(|error| Usage(error.to_string()))?]
+    };
+    let digits = args.data.as_deref().map(read_digits).transpose()?;
+    fs::create_dir_all(folder).with_context(|| format!("{}: cannot be made", folder.display()))?;
+    let mut documents = Vec::new();
+    for (k, experiment) in chosen.iter().enumerate() {
+        let files = Files::reserve(folder, experiment.name)?;
+        let bar = Bar::start(experiment.name, (k + 1, chosen.len()), common)?;
+        let settings =
+            Settings { quick: args.quick, seed: common.seed, digits: digits.as_ref(), watch: &bar };
+        let began = Instant::now();
+        let report = experiment.run(&settings)?;
+        let seconds = began.elapsed().as_secs_f64();
+        bar.0.finish_and_clear();
+        let paths = files.write(&report)?;
+        if common.json {
+            documents.push(document(&report, seconds, &paths));
+        } else {
+            report::text(&story(&report, seconds))?;
+        }
+    }
+    if common.json {
+        return report::json(&json!({"quick": args.quick, "seed": common.seed, "experiments": documents}));
+    }
+    common.note(&format!("wrote {} to {}", count(chosen.len(), "experiment"), folder.display()));
+    Ok(())
+}
+
+fn list(common: &Common) -> anyhow::Result<()> {
+    if common.json {
+        let all: Vec<Value> = experiments()
+            .map(|experiment| {
+                json!({
+                    "name": experiment.name,
+                    "title": experiment.title,
+                    "source": experiment.source,
+                    "claim": experiment.claim,
+                })
+            })
+            .collect();
+        return report::json(&json!({ "experiments": all }));
+    }
+    let rows: Vec<Vec<String>> = experiments()
+        .map(|experiment| vec![experiment.name.to_owned(), experiment.title.to_owned()])
+        .collect();
+    report::text(&report::columns(&["experiment", "what it shows"], &rows))
+}
+
+/// The outputs of an experiment, reserved before it is run.
+struct Files {
+    csv: Output,
+    svg: Output,
+    md: Output,
+    #[cfg(feature = "png")]
+    png: Output,
+}
+
+impl Files {
+    fn reserve(folder: &Path, name: &str) -> anyhow::Result<Self> {
+        let output = |ending: &str| Output::create(&folder.join(format!("{name}.{ending}")));
+        Ok(Self {
+            csv: output("csv")?,
+            svg: output("svg")?,
+            md: output("md")?,
+            #[cfg(feature = "png")]
+            png: output("png")?,
+        })
+    }
+
+    /// Write everything, and say where.
+    fn write(self, report: &Report) -> anyhow::Result<Vec<PathBuf>> {
+        let outcome = &report.outcome;
+        let mut parts = vec![
+            (self.csv, outcome.to_csv().into_bytes()),
+            (self.svg, outcome.figure.clone().into_bytes()),
+            (self.md, report.to_markdown().into_bytes()),
+        ];
+        #[cfg(feature = "png")]
+        {
+            let picture = isinglass_lab::to_png(&outcome.figure).map_err(anyhow::Error::msg);
+            let path = self.png.path().display().to_string();
+            parts.push((self.png, picture.context(path)?));
+        }
+        let mut paths = Vec::new();
+        for (mut output, bytes) in parts.drain(..) {
+            paths.push(output.path().to_owned());
+            output.write_all(&bytes).map_err(|error| output.error(&error))?;
+            output.commit()?;
+        }
+        Ok(paths)
+    }
+}
+
+fn document(report: &Report, seconds: f64, paths: &[PathBuf]) -> Value {
+    let outcome = &report.outcome;
+    let checks: Vec<Value> =
+        outcome.checks.iter().map(|check| json!({"holds": check.holds, "what": check.what})).collect();
+    json!({
+        "name": report.experiment.name,
+        "title": report.experiment.title,
+        "source": report.experiment.source,
+        "claim": report.experiment.claim,
+        "set_up": outcome.set_up,
+        "verdict": outcome.verdict().word(),
+        "checks": checks,
+        "remarks": outcome.remarks,
+        "seconds": seconds,
+        "files": paths,
+    })
+}
+
+fn story(report: &Report, seconds: f64) -> String {
+    let outcome = &report.outcome;
+    let mut out = format!(
+        "{}: {}: {} ({seconds:.1} s)\n",
+        report.experiment.name,
+        report.experiment.title,
+        outcome.verdict()
+    );
+    for check in &outcome.checks {
+        let word = if check.holds { "holds" } else { "does not hold" };
+        out += &format!("  {word}: {}\n", check.what);
+    }
+    out
+}
+
+/// A bar with the time left, where standard error is a terminal.
+struct Bar(ProgressBar);
+
+impl Bar {
+    fn start(name: &str, (place, of): (usize, usize), common: &Common) -> anyhow::Result<Self> {
+        let shown = !common.quiet && std::io::stderr().is_terminal();
+        let target = if shown { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
+        let bar = ProgressBar::with_draw_target(None, target);
+        bar.set_style(ProgressStyle::with_template(
+            "{spinner} {prefix} {bar:30} {percent:>3} %  {eta} left",
+        )?);
+        let place = if of > 1 { format!(" ({place} of {of})") } else { String::new() };
+        bar.set_prefix(format!("{name}{place}"));
+        bar.enable_steady_tick(Duration::from_millis(200));
+        Ok(Self(bar))
+    }
+}
+
+impl Watch for Bar {
+    fn expect(&self, parts: usize) {
+        self.0.set_length(parts as u64);
+    }
+
+    fn done(&self) {
+        self.0.inc(1);
+    }
+}

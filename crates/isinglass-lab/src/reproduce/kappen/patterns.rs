@@ -1,0 +1,104 @@
+//! Random patterns, and the machines that the methods of the source learn from them.
+
+use isinglass::learn::{ClosedForm, Factorized, Learner, Likelihood, NoObserver, Remedy, Singular};
+use isinglass::{Enumerate, Machine, Result, Table, topology};
+use rand::{Rng, RngExt};
+
+use crate::reproduce::chance::spin;
+use crate::reproduce::learning::divergence_and_completion;
+
+/// Patterns to be learned: those of the units that vary.
+///
+/// A unit that never varies is learned by all methods alike, with an infinite threshold: it adds nothing to K, and log 1 to the sum in Q. Leaving such units out says the same with finite numbers.
+pub(super) struct Patterns {
+    table: Table,
+    /// All units, those that never vary included.
+    units: usize,
+}
+
+/// K and Q of a machine.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Quality {
+    pub(super) k: f64,
+    pub(super) q: f64,
+}
+
+impl Patterns {
+    /// Each unit of each pattern by chance, all patterns with the same probability; a pattern may come twice.
+    pub(super) fn alike(units: usize, count: usize, random: &mut impl Rng) -> Result<Self> {
+        let rows: Vec<(Vec<i8>, f64)> =
+            (0..count).map(|_| ((0..units).map(|_| spin(random)).collect(), 1.0)).collect();
+        Self::of_rows(units, &rows)
+    }
+
+    /// Different patterns by chance, with probabilities by chance: uniform numbers divided by their sum.
+    pub(super) fn weighted(units: usize, count: usize, random: &mut impl Rng) -> Result<Self> {
+        let mut states: Vec<u32> = (0..1 << units).collect();
+        // The first steps of a shuffle draw without putting back.
+        for k in 0..count {
+            let other = random.random_range(k..states.len());
+            states.swap(k, other);
+        }
+        let row = |state: u32| (0..units).map(|unit| if state >> unit & 1 == 1 { 1 } else { -1 }).collect();
+        let rows: Vec<(Vec<i8>, f64)> =
+            states[..count].iter().map(|&state| (row(state), 1.0 - random.random::<f64>())).collect();
+        Self::of_rows(units, &rows)
+    }
+
+    fn of_rows(units: usize, rows: &[(Vec<i8>, f64)]) -> Result<Self> {
+        let varies = |unit: &usize| rows.iter().any(|(row, _)| row[*unit] != rows[0].0[*unit]);
+        let varying: Vec<usize> = (0..units).filter(varies).collect();
+        let mut table = Table::new((0..varying.len()).map(|k| format!("x{k}")))?;
+        for (row, weight) in rows {
+            table.push(&varying.iter().map(|&unit| row[unit]).collect::<Vec<_>>(), *weight)?;
+        }
+        Ok(Self { table, units })
+    }
+
+    fn start(&self) -> Machine {
+        Machine::from_graph(topology::full(self.table.columns().len()))
+    }
+
+    /// Of the machine that maximum likelihood gives, by the exact gradient.
+    pub(super) fn exact(&self) -> Result<Quality> {
+        let engine = Enumerate::default();
+        let fit = |start: &Machine| Likelihood::new(&engine).fit(start, &self.table, &mut NoObserver);
+        self.quality(|start| Ok(fit(start)?.machine))
+    }
+
+    /// Of independent units.
+    pub(super) fn factorized(&self) -> Result<Quality> {
+        self.quality(|start| Ok(Factorized.fit(start, &self.table, &mut NoObserver)?.machine))
+    }
+
+    /// Of linear response with self-coupling: the closed form, or least squares where covariances are singular. Nothing if these have no solution.
+    pub(super) fn linear_response(&self) -> Result<Option<Quality>> {
+        self.closed_form(
+            ClosedForm { singular: Singular::LevenbergMarquardt, ..ClosedForm::default() },
+            |_| true,
+        )
+    }
+
+    /// Of linear response without self-coupling. Nothing if its equations have no solution.
+    pub(super) fn without_self_coupling(&self) -> Result<Option<Quality>> {
+        let learner = ClosedForm { self_coupling: false, ..ClosedForm::default() };
+        self.closed_form(learner, |remedy| remedy == Remedy::None)
+    }
+
+    fn closed_form(&self, learner: ClosedForm, accepts: impl Fn(Remedy) -> bool) -> Result<Option<Quality>> {
+        let found = learner.solve(&self.start(), &self.table, &mut NoObserver)?;
+        if !(found.fit.converged && accepts(found.remedy)) {
+            return Ok(None);
+        }
+        self.quality(|_| Ok(found.fit.machine.clone())).map(Some)
+    }
+
+    fn quality(&self, fit: impl FnOnce(&Machine) -> Result<Machine>) -> Result<Quality> {
+        let start = self.start();
+        if start.units() == 0 {
+            return Ok(Quality { k: 0.0, q: 0.0 });
+        }
+        let (k, q) = divergence_and_completion(&fit(&start)?, &self.table)?;
+        Ok(Quality { k, q: q * start.units() as f64 / self.units as f64 })
+    }
+}

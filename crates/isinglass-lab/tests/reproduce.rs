@@ -1,0 +1,322 @@
+//! The experiments of the sources at their small sizes: what the sources claim holds in the numbers.
+
+#![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use isinglass::{Error, Table};
+use isinglass_lab::reproduce::{NoWatch, Report, Settings, Verdict, Watch, experiment, experiments};
+
+fn quick(name: &str, seed: u64) -> Report {
+    let settings = Settings { quick: true, seed, digits: None, watch: &NoWatch };
+    experiment(name).unwrap().run(&settings).unwrap()
+}
+
+fn column(report: &Report, name: &str) -> Vec<f64> {
+    report.outcome.column(name).unwrap_or_else(|| panic!("no column {name}")).to_vec()
+}
+
+fn mean(numbers: &[f64]) -> f64 {
+    numbers.iter().sum::<f64>() / numbers.len() as f64
+}
+
+/// How often the change from one number to the next turns round.
+fn turns(numbers: &[f64]) -> usize {
+    let steps: Vec<f64> = numbers.windows(2).map(|pair| pair[1] - pair[0]).collect();
+    steps.windows(2).filter(|pair| pair[0] * pair[1] < 0.0).count()
+}
+
+/// What every experiment owes: the same number of cells in each line, a picture of moderate size that is one, and a text with a verdict.
+#[track_caller]
+fn whole(report: &Report) {
+    let name = report.experiment.name;
+    let csv = report.outcome.to_csv();
+    let mut lines = csv.lines();
+    let cells = lines.next().unwrap().split(',').count();
+    assert_eq!(cells, report.outcome.columns.len());
+    assert!(csv.lines().count() > 2 && lines.all(|line| line.split(',').count() == cells), "{name}");
+    let svg = &report.outcome.figure;
+    assert!(svg.starts_with("<svg ") && svg.ends_with("</svg>\n"), "{name}");
+    assert!(svg.len() < 150_000, "{name}: the picture has {} bytes", svg.len());
+    assert!(!svg.contains("NaN") && !svg.contains("inf"), "{name}: a place in the picture is no number");
+    let text = report.to_markdown();
+    for part in ["## What the source claims", "## What came out", "**Verdict: ", &format!("({name}.svg)")] {
+        assert!(text.contains(part), "{name}: {part}");
+    }
+    assert!(!report.outcome.checks.is_empty() && !text.contains("NaN"), "{name}\n{text}");
+}
+
+#[test]
+fn the_names_are_those_that_were_promised() {
+    let promised = [
+        "kappen-1",
+        "kappen-2",
+        "kappen-3",
+        "kappen-4",
+        "kappen-5",
+        "kappen-6",
+        "yasuda-2",
+        "yasuda-3",
+        "yasuda-4",
+        "yasuda-5",
+        "yasuda-6",
+        "yasuda-7",
+        "lawrence-1",
+        "lawrence-2",
+        "lawrence-3",
+        "lawrence-5",
+        "lawrence-6",
+        "ruger-3",
+        "ruger-scaling",
+        "lecture-denoise",
+    ];
+    let names: Vec<&str> = experiments().map(|experiment| experiment.name).collect();
+    assert!(promised.iter().all(|name| names.contains(name)), "{names:?}");
+    let mut different = names.clone();
+    different.sort_unstable();
+    different.dedup();
+    assert_eq!(different.len(), names.len());
+    let error = experiment("kapen-3").unwrap_err().to_string();
+    assert!(error.contains("did you mean 'kappen-3'"), "{error}");
+}
+
+#[test]
+fn naive_mean_field_does_not_settle() {
+    let report = quick("kappen-1", 0);
+    whole(&report);
+    let (exact, field) = (column(&report, "k_exact"), column(&report, "k_mf"));
+    let half = exact.len() / 2;
+    assert!(exact.last().unwrap() < &0.05 && turns(&column(&report, "theta1_exact")[half..]) <= 1);
+    assert!(turns(&column(&report, "theta1_mf")[half..]) > 4);
+    // It comes close and leaves again.
+    let late = &field[half..];
+    let (low, high) = late.iter().fold((f64::INFINITY, 0.0f64), |(low, high), k| (low.min(*k), high.max(*k)));
+    assert!(low < 0.1 && high > 0.2, "K between {low} and {high}");
+    assert_eq!(report.outcome.verdict(), Verdict::Holds);
+}
+
+#[test]
+fn linear_response_is_far_better_than_independent_units() {
+    let report = quick("kappen-2", 0);
+    whole(&report);
+    let (exact, mf, lr) = (column(&report, "exact"), column(&report, "mf"), column(&report, "lr"));
+    assert!(exact[0] < 1e-3 && mf[0] < 1e-3 && lr[0] < 1e-3, "one pattern is learned by all");
+    let both: Vec<usize> = (0..lr.len()).filter(|&k| lr[k].is_finite()).collect();
+    let average = |numbers: &[f64]| mean(&both.iter().map(|&k| numbers[k]).collect::<Vec<_>>());
+    let share = (average(&lr) - average(&exact)) / (average(&mf) - average(&exact));
+    assert!((0.0..0.4).contains(&share), "linear response loses {share} of what independent units lose");
+    assert!(
+        exact.iter().zip(&mf).all(|(exact, mf)| *exact <= mf + 1e-6),
+        "no machine is better than the best"
+    );
+
+    let report = quick("kappen-3", 0);
+    whole(&report);
+    assert!(report.outcome.to_csv().starts_with("n,lr,lr_variance,mf,mf_variance\n"));
+    let (lr, mf) = (mean(&column(&report, "lr")), mean(&column(&report, "mf")));
+    // Methods: between 0.05 and 0.13 as a share; four sets of a size spread more.
+    assert!((0.02..0.25).contains(&(lr / mf)), "K_lr − K_ex is {lr}, K_mf − K_ex {mf}");
+    assert!(column(&report, "lr").iter().all(|above| *above > -1e-6));
+    assert_eq!(report.outcome.verdict(), Verdict::Holds);
+}
+
+#[test]
+fn completion_orders_methods_as_the_divergence_does() {
+    let report = quick("kappen-4", 0);
+    whole(&report);
+    let [k_lr, q_lr, k_mf, q_mf] = ["k_lr", "q_lr", "k_mf", "q_mf"].map(|name| column(&report, name));
+    let same = (0..k_lr.len()).filter(|&set| (k_mf[set] - k_lr[set]) * (q_mf[set] - q_lr[set]) > 0.0).count();
+    assert!(same as f64 > 0.95 * k_lr.len() as f64, "{same} of {}", k_lr.len());
+
+    let report = quick("kappen-5", 0);
+    whole(&report);
+    assert!(report.outcome.to_csv().starts_with("n,q_lr,q_mf,q_exact\n"));
+    let [n, q_lr, q_mf, q_exact] = ["n", "q_lr", "q_mf", "q_exact"].map(|name| column(&report, name));
+    assert_eq!((n.len(), n[26]), (27, 100.0));
+    for k in (0..27).filter(|&k| q_exact[k].is_finite()) {
+        assert!(q_lr[k] < q_mf[k] + 1e-9, "n = {}", n[k]);
+    }
+    let large: Vec<f64> = (0..27).filter(|&k| n[k] >= 20.0).map(|k| q_lr[k]).collect();
+    assert!(large.iter().all(|q| (q - mean(&large)).abs() < 0.1), "flat up to 100 units: {large:?}");
+    assert!((q_mf[26] - 2f64.ln()).abs() < 0.02);
+}
+
+#[test]
+fn two_units_are_as_in_the_appendix() {
+    let report = quick("kappen-6", 0);
+    whole(&report);
+    let [m, a, w, lr] = ["m", "a", "w_exact", "w_lr"].map(|name| column(&report, name));
+    let [theta, theta_lr] = ["theta_exact", "theta_lr"].map(|name| column(&report, name));
+    for k in 0..m.len() {
+        let (m, a) = (m[k], a[k]);
+        let factor = (1.0 - m * m - 4.0 * a) / (8.0 * a * (1.0 - m * m - 2.0 * a));
+        let own = factor * (4.0 * a / (1.0 - m * m) - 1.0);
+        assert!((lr[k] - factor).abs() < 1e-9 * factor.abs().max(1.0), "weight by linear response");
+        assert!((theta_lr[k] - (m.atanh() - (factor + own) * m)).abs() < 1e-9 * factor.abs().max(1.0));
+        // The exact machine has the correlation 1 − 4a and the mean m.
+        let weights = [2.0 * theta[k] + w[k], -w[k], -w[k], w[k] - 2.0 * theta[k]].map(f64::exp);
+        let z: f64 = weights.iter().sum();
+        assert!(((weights[0] - weights[3]) / z - m).abs() < 1e-12);
+        assert!(((weights[0] + weights[3] - 2.0 * weights[1]) / z - (1.0 - 4.0 * a)).abs() < 1e-12);
+    }
+    assert_eq!(report.outcome.verdict(), Verdict::Holds);
+}
+
+#[test]
+fn errors_fall_with_the_number_of_components() {
+    let report = quick("lawrence-1", 0);
+    whole(&report);
+    assert!(report.outcome.to_csv().starts_with("components,sum_of_squares,"));
+    let squares = column(&report, "sum_of_squares");
+    assert_eq!(column(&report, "components"), (1..=10).map(f64::from).collect::<Vec<_>>());
+    let shares: Vec<f64> = squares.iter().map(|sum| sum / squares[0]).collect();
+    assert!(shares[1] < 0.7 && shares[4] < 0.3 && shares[9] < 0.1, "{squares:?}");
+    assert!(column(&report, "gap").windows(2).all(|pair| pair[1] <= pair[0] + 1e-9));
+    // Each error is in one bin: 12 machines of 55 expectations.
+    let bins = report.outcome.columns.iter().filter(|column| column.name.starts_with("errors_"));
+    assert_eq!(bins.map(|bin| bin.values[0]).sum::<f64>(), 12.0 * 55.0);
+}
+
+#[test]
+fn mean_field_learning_oscillates_and_a_mixture_does_not() {
+    let report = quick("lawrence-2", 0);
+    whole(&report);
+    let biases = |name: &str| column(&report, &format!("bias1_{name}"));
+    let [exact, field, mixture] = ["exact", "mean_field", "mixture"].map(|name| turns(&biases(name)));
+    assert!(field > 20 && mixture <= exact + 2, "{field} {mixture} {exact}");
+    let (k_exact, k_mixture) = (column(&report, "k_exact"), column(&report, "k_mixture"));
+    let apart = k_exact.iter().zip(&k_mixture).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+    assert!(apart < 0.02, "K of the mixture is {apart} from that of exact learning");
+    assert_eq!(report.outcome.verdict(), Verdict::Holds);
+
+    let report = quick("lawrence-3", 0);
+    whole(&report);
+    let jumps = column(&report, "m1").windows(2).filter(|pair| pair[0] * pair[1] < 0.0).count();
+    assert!(jumps >= 4, "{jumps} jumps between the modes");
+}
+
+#[test]
+fn digits_can_be_learned_with_both_and_given_from_outside() {
+    let report = quick("lawrence-5", 0);
+    whole(&report);
+    let [field, mixture] = ["mean_field", "mixture"].map(|name| column(&report, name));
+    assert_eq!(field.len(), 31);
+    assert!(mixture[30] > mixture[0] + 5.0, "learning with the mixture gets somewhere: {mixture:?}");
+    assert!(field.iter().chain(&mixture).all(|cost| cost.is_finite()));
+
+    let narrow = Table::from_rows(["a", "b"], [[1, -1]]).unwrap();
+    let settings = Settings { quick: true, seed: 0, digits: Some(&narrow), watch: &NoWatch };
+    let error = experiment("lawrence-5").unwrap().run(&settings).unwrap_err();
+    assert!(matches!(error, Error::Invalid { .. }) && error.to_string().contains("64"), "{error}");
+}
+
+#[test]
+fn few_draws_of_many_rows_are_better_than_many_of_few() {
+    let report = quick("yasuda-2", 0);
+    whole(&report);
+    let (few, many) = (column(&report, "m100"), column(&report, "m1000"));
+    assert!(few[1] < 1.5 * few[19] && many[1] < 1.5 * many[19], "{few:?} {many:?}");
+    assert!(few[19] > 3.0 * many[1], "{} {}", few[19], many[1]);
+}
+
+#[test]
+fn learning_with_hidden_units_settles_whatever_the_number_of_draws() {
+    let report = quick("yasuda-3", 0);
+    whole(&report);
+    let likelihood = column(&report, "log_likelihood");
+    let (first, middle, last) =
+        (likelihood[0], likelihood[likelihood.len() / 2], likelihood[likelihood.len() - 1]);
+    assert!(middle > first + 0.02 && (last - middle).abs() < 0.2 * (middle - first), "{likelihood:?}");
+
+    let report = quick("yasuda-4", 0);
+    whole(&report);
+    for name in ["by_k", "by_lambda"] {
+        let ends = column(&report, name);
+        assert!(ends.iter().all(|end| (end - mean(&ends)).abs() < 0.01), "{name}: {ends:?}");
+    }
+
+    let report = quick("yasuda-5", 0);
+    whole(&report);
+    assert!(mean(&column(&report, "k9")[100..]) < 0.85 * mean(&column(&report, "k3")[100..]));
+}
+
+#[test]
+fn pseudo_likelihood_beats_mean_fields_the_more_the_stronger_couplings_are() {
+    let report = quick("yasuda-6", 0);
+    whole(&report);
+    assert!(report.outcome.to_csv().starts_with("j,pl_em,mean_field_cd\n"));
+    let (draws, means) = (column(&report, "pl_em"), column(&report, "mean_field_cd"));
+    let gap: Vec<f64> = draws.iter().zip(&means).map(|(a, b)| a - b).collect();
+    assert!(gap[gap.len() - 1] > gap[0] + 0.01 && gap[gap.len() - 1] > 0.0, "{gap:?}");
+}
+
+#[test]
+fn time_grows_with_the_number_of_hidden_units() {
+    let report = quick("yasuda-7", 0);
+    whole(&report);
+    assert!(report.outcome.to_csv().starts_with("hidden,seconds\n"));
+    let seconds = column(&report, "seconds");
+    // Ten times the hidden units is less than six times the couplings; a busy machine may double what it takes.
+    assert!(seconds[9] < 12.0 * seconds[0], "{seconds:?}");
+}
+
+#[test]
+fn decimation_is_exact_and_linear_in_the_units() {
+    let report = quick("ruger-3", 0);
+    whole(&report);
+    assert_eq!(report.outcome.verdict(), Verdict::Holds);
+    assert_eq!(column(&report, "unit"), [1.0, 2.0, 3.0, 4.0, 5.0]);
+
+    let report = quick("ruger-scaling", 0);
+    whole(&report);
+    assert!(report.outcome.to_csv().starts_with("units,seconds,"));
+    let (units, seconds) = (column(&report, "units"), column(&report, "seconds"));
+    // A hundred times the units in less than a thousand times the time, on a machine that may be busy: not quadratic.
+    let last = units.len() - 1;
+    assert!(seconds[last] / seconds[0] < 10.0 * units[last] / units[0], "{seconds:?}");
+    assert!(column(&report, "gibbs_error").iter().all(|error| (1e-3..0.1).contains(error)));
+}
+
+#[test]
+fn a_noisy_picture_becomes_clean() {
+    let report = quick("lecture-denoise", 0);
+    whole(&report);
+    let (before, after) = (column(&report, "flipped"), column(&report, "mean_field"));
+    assert!((before[2] - 10.0).abs() < 0.5 && after[2] < 0.25 * before[2]);
+    assert_eq!(report.outcome.verdict(), Verdict::Holds);
+}
+
+#[test]
+fn seeds_decide_and_threads_do_not() {
+    let on = |threads: usize, name: &'static str| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| quick(name, 3).outcome.to_csv())
+    };
+    for name in ["kappen-3", "kappen-4", "lawrence-2", "lecture-denoise"] {
+        assert_eq!(on(1, name), on(3, name), "{name}");
+    }
+    assert_ne!(quick("kappen-4", 3).outcome.to_csv(), quick("kappen-4", 4).outcome.to_csv());
+}
+
+#[test]
+fn the_watch_hears_of_every_part() {
+    #[derive(Default)]
+    struct Counter {
+        expected: AtomicUsize,
+        done: AtomicUsize,
+    }
+    impl Watch for Counter {
+        fn expect(&self, parts: usize) {
+            self.expected.fetch_add(parts, Ordering::Relaxed);
+        }
+        fn done(&self) {
+            self.done.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+    for name in ["kappen-1", "kappen-2", "kappen-3", "kappen-5", "kappen-6", "lawrence-3", "ruger-3"] {
+        let watch = Counter::default();
+        let settings = Settings { quick: true, seed: 0, digits: None, watch: &watch };
+        experiment(name).unwrap().run(&settings).unwrap();
+        assert_eq!(watch.done.into_inner(), watch.expected.into_inner(), "{name}");
+    }
+}
