@@ -159,7 +159,9 @@ fn two_units_are_as_in_the_appendix() {
         assert!(((weights[0] - weights[3]) / z - m).abs() < 1e-12);
         assert!(((weights[0] + weights[3] - 2.0 * weights[1]) / z - (1.0 - 4.0 * a)).abs() < 1e-12);
     }
-    assert_eq!(report.outcome.verdict(), Verdict::Holds);
+    // K of linear response tends to ½ as a goes to 0, where the source thinks that it vanishes.
+    assert!((column(&report, "k_lr")[0] - 0.5).abs() < 0.02);
+    assert_eq!(report.outcome.verdict(), Verdict::InPart);
 }
 
 #[test]
@@ -215,8 +217,8 @@ fn few_draws_of_many_rows_are_better_than_many_of_few() {
     let report = quick("yasuda-2", 0);
     whole(&report);
     let (few, many) = (column(&report, "m100"), column(&report, "m1000"));
-    assert!(few[1] < 1.5 * few[19] && many[1] < 1.5 * many[19], "{few:?} {many:?}");
-    assert!(few[19] > 3.0 * many[1], "{} {}", few[19], many[1]);
+    assert!(few[7] < 1.25 * few[19] && many[7] < 1.25 * many[19], "{few:?} {many:?}");
+    assert!(few[19] > 2.0 * many[1] && mean(&few) > 5.0 * mean(&many), "{few:?} {many:?}");
 }
 
 #[test]

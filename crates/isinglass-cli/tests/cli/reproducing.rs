@@ -6,11 +6,11 @@ use crate::Room;
 fn an_experiment_leaves_its_numbers_its_picture_and_its_text() {
     let room = Room::new();
     let told = room.ok("reproduce kappen-6 --quick -o figures");
-    assert!(told.starts_with("kappen-6: ") && told.contains(": holds ("), "{told}");
+    assert!(told.starts_with("kappen-6: ") && told.contains(": holds in part ("), "{told}");
     let csv = room.read("figures/kappen-6.csv");
     assert!(csv.starts_with("m,a,w_exact,w_lr,theta_exact,theta_lr,"), "{csv}");
     assert!(room.read("figures/kappen-6.svg").starts_with("<svg "));
-    assert!(room.read("figures/kappen-6.md").contains("**Verdict: holds.**"));
+    assert!(room.read("figures/kappen-6.md").contains("**Verdict: holds in part.**"));
 
     let document = room.json("reproduce ruger-3 -o figures");
     let found = &document["experiments"][0];

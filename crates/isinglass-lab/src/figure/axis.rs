@@ -57,6 +57,9 @@ pub(crate) struct Ruler {
     high: f64,
 }
 
+/// A round step may be this much shorter than asked for.
+const SLACK: f64 = 0.65;
+
 /// The share of the range that is left free at an end where data would touch the frame.
 const MARGIN: f64 = 0.05;
 
@@ -93,11 +96,11 @@ impl Ruler {
     }
 
     fn linear_ticks(&self, count: usize) -> Vec<Tick> {
-        let rough = (self.high - self.low) / count.max(1) as f64;
+        let rough = (self.high - self.low) / count.max(2) as f64;
         let power = rough.log10().floor();
         let decade = 10f64.powf(power);
         let factor =
-            [1.0, 2.0, 5.0].into_iter().find(|factor| factor * decade >= rough * 0.999).unwrap_or(10.0);
+            [1.0, 2.0, 5.0].into_iter().find(|factor| factor * decade >= SLACK * rough).unwrap_or(10.0);
         let step = factor * decade;
         let decimals = if factor == 10.0 { -power - 1.0 } else { -power }.max(0.0) as usize;
         let slack = 1e-9 * step;
@@ -165,11 +168,11 @@ fn grouped(text: &str) -> String {
     out
 }
 
-/// A number of one digit in a decade: plainly from 0.01 to 10 000, otherwise as a power of ten.
+/// A number of one digit in a decade: plainly from 0.001 to 10 000, otherwise as a power of ten.
 fn of_decade(at: f64, digit: u32, power: i32) -> String {
     match power {
         0..=4 => number(at, 0),
-        -2..=-1 => number(at, -power as usize),
+        -3..=-1 => number(at, -power as usize),
         _ => {
             let exponent: String = power.to_string().chars().map(raised).collect();
             let factor = if digit == 1 { String::new() } else { format!("{digit}·") };
@@ -205,7 +208,10 @@ mod tests {
         assert_eq!(labels(&within(Axis::new(""), 0.0, 1.0), 5), ["0.0", "0.2", "0.4", "0.6", "0.8", "1.0"]);
         assert_eq!(labels(&within(Axis::new(""), -0.07, 0.1), 4), ["−0.05", "0.00", "0.05", "0.10"]);
         assert_eq!(labels(&within(Axis::new(""), 0.0, 50_000.0), 3), ["0", "20\u{2009}000", "40\u{2009}000"]);
-        assert_eq!(labels(&within(Axis::log(""), 1e-4, 10.0), 8), ["10⁻⁴", "10⁻³", "0.01", "0.1", "1", "10"]);
+        assert_eq!(
+            labels(&within(Axis::log(""), 1e-4, 10.0), 8),
+            ["10⁻⁴", "0.001", "0.01", "0.1", "1", "10"]
+        );
         assert_eq!(labels(&within(Axis::log(""), 1.5, 30.0), 8), ["2", "5", "10", "20"]);
     }
 

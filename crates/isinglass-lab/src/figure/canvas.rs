@@ -78,9 +78,9 @@ impl Type {
         Self { colour, ..self }
     }
 
-    /// About how wide a text is. Fonts differ; this is a wide one.
+    /// About how wide a text is. Fonts differ; this is rather wide.
     pub(crate) fn width_of(&self, text: &str) -> f64 {
-        0.62 * self.size * text.chars().count() as f64
+        0.56 * self.size * text.chars().count() as f64
     }
 }
 
@@ -186,9 +186,10 @@ impl Canvas<'_> {
     }
 
     pub(crate) fn frame(&self, rect: Rect, width: f64, colour: impl Into<RGBAColor>) {
-        let corners = [fine((rect.left, rect.top)), fine((rect.right(), rect.bottom()))];
-        let style = ShapeStyle { color: colour.into(), filled: false, stroke_width: pen(width) };
-        certain(self.area.draw(&Rectangle::new(corners, style)));
+        // The crate's own rectangles have hair lines, whatever their style says.
+        let (left, top, right, bottom) = (rect.left, rect.top, rect.right(), rect.bottom());
+        let corners = [(left, top), (right, top), (right, bottom), (left, bottom), (left, top)];
+        self.line(&corners, width, Stroke::Solid, colour);
     }
 
     pub(crate) fn disc(&self, middle: Point, radius: f64, colour: impl Into<RGBAColor>) {

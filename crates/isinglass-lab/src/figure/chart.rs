@@ -115,7 +115,7 @@ pub(crate) struct Chart {
 }
 
 /// The room around the frame: tick labels and the axes' names.
-const LEFT: f64 = 66.0;
+const LEFT: f64 = 70.0;
 const BOTTOM: f64 = 46.0;
 const TOP_WITH_TITLE: f64 = 26.0;
 const TOP: f64 = 8.0;

@@ -29,6 +29,8 @@ pub(crate) struct Node {
 pub(crate) struct Link {
     pub(crate) ends: (usize, usize),
     pub(crate) label: String,
+    /// Where on the line the label is, from the first end (0) to the second (1).
+    pub(crate) label_at: f64,
     pub(crate) emphasis: Emphasis,
 }
 
@@ -46,7 +48,7 @@ const RADIUS: f64 = 12.0;
 const TITLE: Type = Type::new(13.0, Anchor::Left).bold();
 const CAPTION: Type = Type::new(11.5, Anchor::Left);
 const NAME: Type = Type::new(12.0, Anchor::Middle);
-const WEIGHT: Type = Type::new(10.5, Anchor::Middle);
+const WEIGHT: Type = Type::new(11.0, Anchor::Middle);
 const HEAD: f64 = 24.0;
 const FOOT: f64 = 24.0;
 const SIDE: f64 = 30.0;
@@ -82,7 +84,8 @@ impl Part for Network {
         }
         for link in &self.links {
             let (a, b) = (at(&self.nodes[link.ends.0]), at(&self.nodes[link.ends.1]));
-            let middle = (f64::midpoint(a.0, b.0), f64::midpoint(a.1, b.1));
+            let along = |from: f64, to: f64| from + link.label_at * (to - from);
+            let middle = (along(a.0, b.0), along(a.1, b.1));
             let width = WEIGHT.width_of(&link.label) + 2.0;
             let paper = Rect { left: middle.0 - 0.5 * width, top: middle.1 - 7.0, width, height: 14.0 };
             canvas.rectangle(paper, plotters::style::WHITE);

@@ -72,7 +72,8 @@ pub(super) fn against_patterns(settings: &Settings<'_>) -> Result<Outcome> {
     let at = |place: Option<usize>, numbers: &[f64]| place.map_or(f64::NAN, |place| numbers[place]);
     let one = [&exact, &factorized, &response].map(|numbers| at(ends.0, numbers));
     let all = [&exact, &factorized].map(|numbers| at(ends.1, numbers));
-    let peak = factorized.iter().copied().fold(0.0, f64::max);
+    let exact_peak = exact.iter().copied().fold(0.0, f64::max);
+    let gap_peak = exact.iter().zip(&factorized).map(|(exact, mf)| mf - exact).fold(0.0, f64::max);
     let failed = learned.iter().filter(|set| set.response.is_none()).count();
     let failed_0 = learned.iter().filter(|set| set.without_self.is_none()).count();
     let checks = vec![
@@ -84,10 +85,17 @@ pub(super) fn against_patterns(settings: &Settings<'_>) -> Result<Outcome> {
             ),
         ),
         check(
-            all[0] < 0.1 * peak && all[1] < 0.4 * peak,
+            all[0] < 0.3 * exact_peak,
             format!(
-                "all 64 patterns: K of exact learning is {:.3}, that of independent units {:.3}, down from {peak:.2} where it is largest.",
-                all[0], all[1]
+                "all 64 patterns: K of exact learning comes down to {:.3}, from {exact_peak:.2} where it is largest.",
+                all[0]
+            ),
+        ),
+        check(
+            all[1] - all[0] < 0.1 * gap_peak,
+            format!(
+                "independent units come near to exact learning there: they lose {:.3}, against up to {gap_peak:.2} elsewhere.",
+                all[1] - all[0]
             ),
         ),
         check(
@@ -107,7 +115,7 @@ pub(super) fn against_patterns(settings: &Settings<'_>) -> Result<Outcome> {
     ];
     let patterns: Vec<f64> = counts.iter().map(|&count| count as f64).collect();
     let remarks = format!(
-        "Equations without a solution are left out of the averages, as in the source: {failed} of {} sets for lr, {failed_0} for lr0. Our lr0 solves its equations by Newton's method on a concave function \
+        "K of exact learning does not reach 0 for all 64 patterns: their random probabilities have interactions of higher order, which no pair weight has. Equations without a solution are left out of the averages, as in the source: {failed} of {} sets for lr, {failed_0} for lr0. Our lr0 solves its equations by Newton's method on a concave function \
          and says if there is no solution, where the source takes the least squares of Levenberg–Marquardt.",
         learned.len()
     );

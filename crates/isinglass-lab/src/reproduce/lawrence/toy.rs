@@ -19,7 +19,7 @@ use crate::statistics::turns;
 const RATE: f64 = 0.25;
 const STEPS: usize = 400;
 /// Steps that figure 3 shows.
-const SHOWN: usize = 60;
+const SHOWN: usize = 40;
 
 /// At most 20 iterations of inference; the tolerance is on the equations, where the source's is on the cost.
 fn inference() -> VariationalSettings {

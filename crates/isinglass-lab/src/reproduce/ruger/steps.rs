@@ -26,7 +26,10 @@ const UNITS: usize = 5;
 
 /// Where units 0 to 5 are drawn.
 const PLACES: [(f64, f64); UNITS + 1] =
-    [(0.0, 0.42), (0.5, 0.0), (0.66, 0.8), (0.38, 0.68), (0.46, 1.0), (1.0, 0.42)];
+    [(0.0, 0.42), (0.5, 0.0), (0.5, 1.0), (0.12, 1.0), (0.88, 1.0), (1.0, 0.42)];
+
+/// Lines that cross, and where their labels are out of each other's way.
+const CROSSING: [((usize, usize), f64); 2] = [((0, 4), 0.3), ((3, 5), 0.7)];
 
 pub(super) fn run(settings: &Settings<'_>) -> Result<Outcome> {
     settings.watch.expect(1);
@@ -137,6 +140,7 @@ fn figure(steps: &[DecimationStep]) -> String {
                 .map(|(&(a, b), w)| Link {
                     ends: (place(a), place(b)),
                     label: format!("{w:+.2}").replace('-', "−"),
+                    label_at: CROSSING.iter().find(|(pair, _)| *pair == (a, b)).map_or(0.5, |(_, at)| *at),
                     emphasis: emphasis(a, b),
                 })
                 .collect(),
