@@ -29,10 +29,6 @@ impl Axis {
         Self { label: label.into(), scale: Scale::Log, ..Self::default() }
     }
 
-    pub(crate) fn from_zero(self) -> Self {
-        self.including(0.0)
-    }
-
     pub(crate) fn including(self, number: f64) -> Self {
         Self { include: Some(number), ..self }
     }
@@ -118,9 +114,9 @@ impl Ruler {
         let (first, last) = ((self.low - slack).ceil() as i32, (self.high + slack).floor() as i32);
         let inside = |at: f64| (self.low - slack..=self.high + slack).contains(&at.log10());
         // Few decades leave room for labels between them.
-        let between: &[f64] = match last - first {
-            i32::MIN..=0 => &[2.0, 3.0, 5.0, 7.0],
-            1 => &[2.0, 5.0],
+        let between: &[u32] = match self.high - self.low {
+            ..1.0 => &[2, 3, 5, 7],
+            1.0..2.2 => &[2, 5],
             _ => &[],
         };
         let every = (last - first + 1).div_euclid(count.max(1) as i32) + 1;
@@ -132,11 +128,7 @@ impl Ruler {
                 if !inside(at) {
                     continue;
                 }
-                let named = if digit == 1 {
-                    power.rem_euclid(every) == 0
-                } else {
-                    between.contains(&f64::from(digit))
-                };
+                let named = if digit == 1 { power.rem_euclid(every) == 0 } else { between.contains(&digit) };
                 ticks.push(Tick { at, label: named.then(|| of_decade(at, digit, power)) });
             }
         }
@@ -219,7 +211,7 @@ mod tests {
     fn ranges_follow_the_data_and_keep_what_was_asked_for() {
         let free = Ruler::new(&Axis::new(""), [1.0, 3.0, f64::NAN].into_iter());
         assert!((free.share(2.0) - 0.5).abs() < 1e-12 && free.share(1.0) > 0.0 && free.share(3.0) < 1.0);
-        let anchored = Ruler::new(&Axis::new("").from_zero(), [1.0, 3.0].into_iter());
+        let anchored = Ruler::new(&Axis::new("").including(0.0), [1.0, 3.0].into_iter());
         assert!(anchored.share(0.0) == 0.0 && anchored.share(3.0) < 1.0);
         let one = Ruler::new(&Axis::new(""), [5.0].into_iter());
         assert!((one.share(5.0) - 0.5).abs() < 1e-12);

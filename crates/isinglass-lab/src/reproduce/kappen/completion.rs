@@ -74,8 +74,8 @@ pub(super) fn against_divergence(settings: &Settings<'_>) -> Result<Outcome> {
                     ))
                     .boxed(),
                 Chart::new(
-                    Axis::new("K of mf − K of lr (nats)").from_zero(),
-                    Axis::new("Q of mf − Q of lr (nats a cell)").from_zero(),
+                    Axis::new("K of mf − K of lr (nats)").including(0.0),
+                    Axis::new("Q of mf − Q of lr (nats a cell)").including(0.0),
                 )
                 .with(Series::scatter(
                     "difference of the two",

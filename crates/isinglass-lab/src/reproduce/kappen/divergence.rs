@@ -127,7 +127,7 @@ pub(super) fn against_patterns(settings: &Settings<'_>) -> Result<Outcome> {
             420.0,
             [Chart::new(
                 Axis::new("number of patterns p").within(0.0, 65.0),
-                Axis::new("Kullback divergence K (nats)").from_zero(),
+                Axis::new("Kullback divergence K (nats)").including(0.0),
             )
             .with(
                 Series::line("mf: independent units", PALETTE[1], points(&factorized))
@@ -209,10 +209,10 @@ pub(super) fn against_units(settings: &Settings<'_>) -> Result<Outcome> {
         Ok(above)
     };
     let found: Vec<(Option<f64>, f64)> = jobs.par_iter().map(learn).collect::<Result<_>>()?;
-    let of_sizes = |of: &dyn Fn(&(Option<f64>, f64)) -> Option<f64>| -> Vec<Vec<f64>> {
-        found.chunks(SETS_OF_A_SIZE).map(|sets| sets.iter().filter_map(of).collect()).collect()
-    };
-    let (response, factorized) = (of_sizes(&|set| set.0), of_sizes(&|set| Some(set.1)));
+    let sizes_of = || found.chunks(SETS_OF_A_SIZE);
+    let response: Vec<Vec<f64>> =
+        sizes_of().map(|sets| sets.iter().filter_map(|set| set.0).collect()).collect();
+    let factorized: Vec<Vec<f64>> = sizes_of().map(|sets| sets.iter().map(|set| set.1).collect()).collect();
     let means = |sizes: &[Vec<f64>]| sizes.iter().map(|sets| mean(sets)).collect::<Vec<_>>();
     let variances = |sizes: &[Vec<f64>]| sizes.iter().map(|sets| variance(sets)).collect::<Vec<_>>();
     let n: Vec<f64> = sizes.iter().map(|&units| units as f64).collect();
@@ -241,19 +241,18 @@ pub(super) fn against_units(settings: &Settings<'_>) -> Result<Outcome> {
             ),
         ),
     ];
-    let bars = |sizes: &[Vec<f64>]| variances(sizes);
     let series = |name: &str, colour: usize, marker: Marker, sizes: &[Vec<f64>]| {
         Series::line(name, PALETTE[colour], points(&means(sizes)))
             .thin()
             .marked(marker)
-            .with_errors(bars(sizes))
+            .with_errors(variances(sizes))
     };
     let figure = Sheet::new("What is lost against exact learning, 2n random patterns")
         .row(
             400.0,
             [Chart::new(
                 Axis::new("number of units n").within(2.5, 10.5),
-                Axis::new("K − K of exact learning (nats)").from_zero(),
+                Axis::new("K − K of exact learning (nats)").including(0.0),
             )
             .with(series("independent units (mf)", 1, Marker::Ring, &factorized))
             .with(series("linear response (lr)", 0, Marker::Disc, &response))
