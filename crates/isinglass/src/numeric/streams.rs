@@ -42,6 +42,8 @@ pub enum Purpose {
     Contrast = 15,
     /// Sets of units that are chosen together in a search for a state.
     Forests = 16,
+    /// Where the units of a network are drawn.
+    Drawing = 17,
 }
 
 /// The stream with a number for a purpose.

@@ -1,0 +1,42 @@
+//! Numbers as the page carries them: as many digits as can be seen.
+
+use serde::{Serialize, Serializer};
+
+/// Significant digits of a number on the page.
+const DIGITS: usize = 5;
+
+/// A number that is written with few digits; one that is not finite becomes `null`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Short(pub(super) f64);
+
+impl Serialize for Short {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_f64(rounded(self.0))
+    }
+}
+
+/// All numbers of a list, short.
+pub(super) fn short(numbers: impl IntoIterator<Item = f64>) -> Vec<Short> {
+    numbers.into_iter().map(Short).collect()
+}
+
+/// The nearest number with few digits.
+fn rounded(x: f64) -> f64 {
+    if !x.is_finite() {
+        return x;
+    }
+    let text = format!("{x:.*e}", DIGITS - 1);
+    // What was just written as a number can be read as one.
+    text.parse().unwrap_or(x)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_keep_five_digits() {
+        let text = serde_json::to_string(&short([0.123_456_789, -1234.5678, 0.0, 1e-9, 2.0, f64::NAN]));
+        assert_eq!(text.unwrap(), "[0.12346,-1234.6,0.0,1e-9,2.0,null]");
+    }
+}

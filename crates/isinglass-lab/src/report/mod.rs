@@ -1,0 +1,380 @@
+//! A page about a machine and how it fits a table: what `isinglass report` writes.
+//!
+//! [`Report::new`] computes, with engines of the caller's choice; [`Report::to_html`] gives one page that opens from disk without a network. Style and script of the page
+//! are files under `page/`; the numbers go along as JSON.
+
+mod digits;
+mod drawing;
+mod history;
+mod html;
+mod layout;
+mod moments;
+mod observed;
+mod order;
+mod pictures;
+mod structure;
+mod surprise;
+
+pub use history::parse_history;
+pub use pictures::Shape;
+pub use structure::Structure;
+
+use std::collections::BTreeMap;
+
+use isinglass::engine::auto;
+use isinglass::learn::{Fit, Phases, Step};
+use isinglass::score::{Score, score};
+use isinglass::{Budget, Error, Evidence, Machine, Pairs, Result, Role, Table};
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use self::digits::Short;
+use self::drawing::Drawing;
+use self::moments::Comparison;
+use self::pictures::{Pictures, Pixels};
+use self::surprise::Surprise;
+
+/// What to show.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// The visible units as a picture; `None` takes the shape from their names, if these tell one.
+    pub shape: Option<Shape>,
+    /// Which modelled pair moments to compare with the table's; `None` takes all pairs of up to 500 units, and otherwise those of couplings.
+    pub pairs: Option<Pairs>,
+    /// How many rows to show, the most surprising first.
+    pub rows: usize,
+    /// How many states to draw, where units are pixels.
+    pub draws: usize,
+    /// Of what is drawn at random.
+    pub seed: u64,
+    /// What the engines that might run may take.
+    pub budget: Budget,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self { shape: None, pairs: None, rows: 12, draws: 24, seed: 0, budget: Budget::default() }
+    }
+}
+
+/// Where a machine comes from, for the head of the page.
+#[derive(Debug, Clone, Default)]
+pub struct Origin {
+    /// The title of the page.
+    pub title: String,
+    /// The name of the model file.
+    pub model: String,
+    /// The name of the table.
+    pub table: Option<String>,
+    /// How the machine was fitted, if known.
+    pub fit: Option<FitStory>,
+    /// Iterations of the fit, if known.
+    pub history: Vec<Step>,
+}
+
+/// How a machine was fitted.
+#[derive(Debug, Clone, Serialize)]
+pub struct FitStory {
+    learner: &'static str,
+    engine: Option<&'static str>,
+    clamped_engine: Option<&'static str>,
+    guarantee: &'static str,
+    iterations: usize,
+    kept: usize,
+    converged: bool,
+    stopped: String,
+    notes: Vec<String>,
+}
+
+impl FitStory {
+    /// Of a fit, by a learner with engines for the free and the clamped phase.
+    pub fn of(
+        fit: &Fit,
+        learner: &'static str,
+        engine: Option<&'static str>,
+        clamped_engine: Option<&'static str>,
+    ) -> Self {
+        Self {
+            learner,
+            engine,
+            clamped_engine,
+            guarantee: fit.guarantee.word(),
+            iterations: fit.iterations(),
+            kept: fit.best().map_or(0, |step| step.iteration),
+            converged: fit.converged,
+            stopped: fit.stopped.clone(),
+            notes: fit.notes.clone(),
+        }
+    }
+}
+
+/// Everything that the page shows.
+#[derive(Debug, Serialize)]
+pub struct Report {
+    version: &'static str,
+    title: String,
+    model: String,
+    /// Of the units that the page tells of, by position in the machine.
+    names: BTreeMap<usize, String>,
+    structure: StructureCard,
+    table: Option<TableCard>,
+    fit: Option<FitStory>,
+    history: Option<Curve>,
+    score: Option<ScoreCard>,
+    drawing: Drawing,
+    moments: Option<Comparison>,
+    surprise: Option<Surprise>,
+    pictures: Option<Pictures>,
+    /// Why something could not be had.
+    notes: Vec<String>,
+}
+
+#[derive(Debug, Serialize)]
+struct StructureCard {
+    units: usize,
+    visible: usize,
+    hidden: usize,
+    input: usize,
+    couplings: usize,
+    components: usize,
+    temperature: f64,
+    treewidth: String,
+    decimatable: &'static str,
+    /// The size of the strongest coupling.
+    strongest: Option<Short>,
+}
+
+#[derive(Debug, Serialize)]
+struct TableCard {
+    name: Option<String>,
+    rows: usize,
+    distinct: usize,
+    columns: usize,
+    missing: usize,
+    weight: Short,
+}
+
+#[derive(Debug, Serialize)]
+struct Curve {
+    iterations: Vec<usize>,
+    objective: Vec<Short>,
+    gradient: Vec<Short>,
+}
+
+#[derive(Debug, Serialize)]
+struct ScoreCard {
+    engine: &'static str,
+    clamped_engine: Option<&'static str>,
+    guarantee: &'static str,
+    converged: bool,
+    log_likelihood: Option<Short>,
+    log_likelihood_error: Option<Short>,
+    kullback: Option<Short>,
+    kullback_guarantee: &'static str,
+    pseudo_log_likelihood: Option<Short>,
+    completion: Option<Short>,
+    notes: Vec<String>,
+}
+
+impl Report {
+    /// Look at a machine, and at a table through it.
+    ///
+    /// What an engine cannot give, or not within its budget, is left out, and a note says why; any other failure is an error.
+    ///
+    /// # Errors
+    /// A table or a shape that does not fit the machine; what the engines fail at.
+    ///
+    /// # Example
+    /// ```
+    /// use isinglass::learn::Phases;
+    /// use isinglass::{Enumerate, Machine, Table, topology};
+    /// use isinglass_lab::report::{Origin, Report, Settings};
+    /// let machine = Machine::from_graph(topology::chain(3)).with_parameters(vec![1.0, -0.5], vec![0.1; 3])?;
+    /// let table = Table::from_rows(["x0", "x1", "x2"], [[1, 1, -1], [1, 0, 1]])?;
+    /// let engine = Enumerate::default();
+    /// let phases = Phases { clamped: &engine, free: &engine };
+    /// let origin = Origin { title: "a chain".into(), ..Origin::default() };
+    /// let page = Report::new(&machine, Some(&table), phases, origin, &Settings::default())?.to_html();
+    /// assert!(page.starts_with("<!doctype html>") && page.contains("<title>a chain</title>"));
+    /// # Ok::<(), isinglass::Error>(())
+    /// ```
+    pub fn new(
+        machine: &Machine,
+        table: Option<&Table>,
+        phases: Phases<'_>,
+        origin: Origin,
+        settings: &Settings,
+    ) -> Result<Self> {
+        let pixels = match settings.shape {
+            Some(shape) => Some(Pixels::all(machine, shape)?),
+            None => Pixels::by_name(machine),
+        };
+        let offers = auto::offers(machine, &Evidence::none(machine.units()), settings.budget)?;
+        let structure = Structure::of(machine, &offers);
+        let mut notes = Vec::new();
+        let (mut found, mut moments, mut surprise) = (None, None, None);
+        if let Some(table) = table {
+            found = Some(ScoreCard::of(&score(machine, table, phases)?, phases));
+            let pairs = settings.pairs.unwrap_or_else(|| usual_pairs(machine, &mut notes));
+            let compared = Comparison::of(machine, table, phases.free, pairs);
+            moments = had(compared, "modelled means and pair moments", &mut notes)?;
+            let rows = Surprise::of(machine, table, phases, settings.rows);
+            surprise = had(rows, "surprising rows", &mut notes)?;
+        }
+        let pictures =
+            pixels.map(|pixels| Pictures::of(machine, &pixels, phases.free, settings.draws, settings.seed));
+        let pictures = pictures.transpose()?;
+        let drawing = Drawing::of(machine, settings.seed);
+        let mut told = drawing.units.clone();
+        told.extend(
+            moments.iter().flat_map(|moments| moments.means.units.iter().chain(&moments.pairs.units)),
+        );
+        let rows = surprise.iter().flat_map(|surprise| &surprise.rows);
+        told.extend(rows.flat_map(|row| row.least.iter().map(|cell| cell.0)));
+        told.extend(surprise.iter().flat_map(|surprise| &surprise.units));
+        told.extend(pictures.iter().flat_map(|pictures| &pictures.units));
+        let count = |role| machine.with_role(role).count();
+        let sizes = machine.weights().iter().map(|weight| weight.abs());
+        Ok(Self {
+            version: env!("CARGO_PKG_VERSION"),
+            title: origin.title,
+            model: origin.model,
+            names: told.iter().map(|&unit| (unit, machine.name(unit).to_owned())).collect(),
+            structure: StructureCard {
+                units: machine.units(),
+                visible: count(Role::Visible),
+                hidden: count(Role::Hidden),
+                input: count(Role::Input),
+                couplings: machine.graph().edges().len(),
+                components: structure.components,
+                temperature: machine.temperature(),
+                treewidth: structure.width_in_words(),
+                decimatable: structure.decimatable_in_words(),
+                strongest: sizes.max_by(f64::total_cmp).map(Short),
+            },
+            table: table.map(|table| TableCard {
+                name: origin.table,
+                rows: table.rows(),
+                distinct: table.distinct_rows(),
+                columns: table.columns().len(),
+                missing: table.missing_cells(),
+                weight: Short(table.total_weight()),
+            }),
+            fit: origin.fit,
+            history: (!origin.history.is_empty()).then(|| Curve::of(&origin.history)),
+            score: found,
+            drawing,
+            moments,
+            surprise,
+            pictures,
+            notes,
+        })
+    }
+
+    /// The page.
+    pub fn to_html(&self) -> String {
+        html::page(&self.title, self)
+    }
+
+    /// What was computed, in a few numbers.
+    pub fn summary(&self) -> Value {
+        let score = self.score.as_ref();
+        json!({
+            "units": self.structure.units,
+            "edges": self.structure.couplings,
+            "shown_units": self.drawing.units.len(),
+            "rows": self.table.as_ref().map(|table| table.rows),
+            "log_likelihood": score.map(|score| score.log_likelihood),
+            "pseudo_log_likelihood": score.map(|score| score.pseudo_log_likelihood),
+            "completion": score.map(|score| score.completion),
+            "guarantee": score.map(|score| score.guarantee),
+            "engine": score.map(|score| score.engine),
+            "clamped_engine": score.and_then(|score| score.clamped_engine),
+            "moments": self.moments.as_ref().map(|moments| json!({
+                "engine": moments.engine,
+                "guarantee": moments.guarantee,
+                "converged": moments.converged,
+                "pairs": if moments.all_pairs { "all" } else { "edges" },
+                "means_rms": moments.means.rms,
+                "means_noise": moments.means.noise,
+                "pairs_rms": moments.pairs.rms,
+                "pairs_noise": moments.pairs.noise,
+            })),
+            "surprising_by": self.surprise.as_ref().map(|surprise| surprise.by),
+            "surprising_guarantee": self.surprise.as_ref().map(|surprise| surprise.guarantee),
+            "surprising_rows": self.surprise.as_ref().map(|surprise| {
+                surprise.rows.iter().map(|row| json!({"row": row.number, "value": row.value})).collect::<Vec<_>>()
+            }),
+            "shape": self.pictures.as_ref().map(|pictures| pictures.shape.to_string()),
+            "converged": self.converged(),
+            "notes": self.notes().collect::<Vec<_>>(),
+        })
+    }
+
+    /// Why something could not be had.
+    pub fn notes(&self) -> impl Iterator<Item = &String> {
+        self.score.iter().flat_map(|score| &score.notes).chain(&self.notes)
+    }
+
+    /// Whether all engines reached what they aim at.
+    pub fn converged(&self) -> bool {
+        self.score.as_ref().is_none_or(|score| score.converged)
+            && self.moments.as_ref().is_none_or(|moments| moments.converged)
+            && self.surprise.as_ref().is_none_or(|surprise| surprise.converged)
+    }
+}
+
+impl Curve {
+    fn of(history: &[Step]) -> Self {
+        Self {
+            iterations: history.iter().map(|step| step.iteration).collect(),
+            objective: digits::short(history.iter().map(|step| step.objective)),
+            gradient: digits::short(history.iter().map(|step| step.gradient_norm)),
+        }
+    }
+}
+
+impl ScoreCard {
+    fn of(found: &Score, phases: Phases<'_>) -> Self {
+        let clamped = phases.clamped.name();
+        Self {
+            engine: phases.free.name(),
+            clamped_engine: (clamped != phases.free.name()).then_some(clamped),
+            guarantee: found.guarantee.word(),
+            converged: found.diagnostics.converged,
+            log_likelihood: found.log_likelihood.map(Short),
+            log_likelihood_error: found.log_likelihood_error.map(Short),
+            kullback: found.kullback.map(Short),
+            kullback_guarantee: found.kullback_guarantee.word(),
+            pseudo_log_likelihood: found.pseudo_log_likelihood.map(Short),
+            completion: found.completion.map(Short),
+            notes: found.notes.clone(),
+        }
+    }
+}
+
+/// Units of which all pairs are compared unless told otherwise: an engine that samples takes some seconds for so many.
+const PAIRED_UNITS: usize = 500;
+
+/// Which pair moments to compare, with a note where these are not all.
+fn usual_pairs(machine: &Machine, notes: &mut Vec<String>) -> Pairs {
+    if machine.units() <= PAIRED_UNITS {
+        return Pairs::All;
+    }
+    notes.push(format!(
+        "with more than {PAIRED_UNITS} units, the moments of coupled pairs are compared and not those of all pairs"
+    ));
+    Pairs::Edges
+}
+
+/// A part of the page, or a note why the engine cannot give it.
+fn had<T>(result: Result<T>, what: &str, notes: &mut Vec<String>) -> Result<Option<T>> {
+    match result {
+        Ok(found) => Ok(Some(found)),
+        Err(error @ (Error::CannotDo { .. } | Error::OverBudget { .. })) => {
+            notes.push(format!("{what} could not be had: {error}"));
+            Ok(None)
+        }
+        Err(error) => Err(error),
+    }
+}

@@ -1,0 +1,186 @@
+//! Observed against modelled means and pair moments.
+
+use isinglass::engine::Ask;
+use isinglass::{
+    Batch, Diagnostics, Engine, Evidence, Guarantee, Machine, PairMoments, Pairs, Result, Role, Table,
+};
+use serde::Serialize;
+
+use super::digits::{Short, short};
+use super::observed::Observed;
+
+/// Pairs that are shown as points; of more, a density is shown and the worst as points.
+const MOST_POINTS: usize = 3000;
+const WORST: usize = 250;
+
+/// Squares of the density along each axis.
+const SQUARES: usize = 80;
+
+/// Means and pair moments of a table's columns, and what the machine makes of them.
+#[derive(Debug, Serialize)]
+pub(super) struct Comparison {
+    pub(super) engine: &'static str,
+    pub(super) guarantee: &'static str,
+    pub(super) converged: bool,
+    pub(super) means: Points,
+    pub(super) pairs: Points,
+    /// Whether these are all pairs, or those of the machine's couplings.
+    pub(super) all_pairs: bool,
+    /// Whether input units were held at their values in the table.
+    given_inputs: bool,
+}
+
+/// What was observed and what is modelled, as points.
+#[derive(Debug, Default, Serialize)]
+pub(super) struct Points {
+    /// How many there are, shown or not.
+    pub(super) count: usize,
+    /// One unit or two for each point, by position in the machine.
+    pub(super) units: Vec<usize>,
+    observed: Vec<Short>,
+    modelled: Vec<Short>,
+    /// The root of the mean squared difference, over all of them.
+    pub(super) rms: Option<Short>,
+    /// The root of the mean squared standard error of what was observed, if rows are independent: a machine that is right differs by about as much.
+    pub(super) noise: Option<Short>,
+    /// The largest difference.
+    pub(super) largest: Option<Short>,
+    /// From the least to the largest number on either axis.
+    range: Option<(Short, Short)>,
+    /// How many points lie in each square of the plane, where there are too many to show: column (observed) and row (modelled) from the least number, count.
+    density: Vec<(usize, usize, usize)>,
+}
+
+/// A point on the way: its units, what was observed and modelled, and the variance of the former.
+struct Point {
+    units: (usize, Option<usize>),
+    observed: f64,
+    modelled: f64,
+    variance: f64,
+}
+
+impl Comparison {
+    /// Compare the table's columns with what the engine says of the machine, nothing clamped but input units.
+    pub(super) fn of(machine: &Machine, table: &Table, engine: &dyn Engine, pairs: Pairs) -> Result<Self> {
+        let given_inputs = machine.with_role(Role::Input).next().is_some();
+        let modelled = if given_inputs {
+            given_rows(machine, table, engine, pairs)?
+        } else {
+            free(machine, engine, pairs)?
+        };
+        let observed = Observed::of(table);
+        let mut column_of = vec![None; machine.units()];
+        for (column, name) in table.columns().iter().enumerate() {
+            column_of[machine.position(name)?] = Some(column);
+        }
+        // Rows of weight 1 each count as one; other weights are taken as numbers of rows.
+        let point = |units, (weight, observed): (f64, f64), modelled: f64| {
+            let variance = (1.0 - observed * observed) / weight;
+            (weight > 0.0).then_some(Point { units, observed, modelled, variance })
+        };
+        let trained =
+            |unit: usize| (machine.roles()[unit] == Role::Visible).then(|| column_of[unit]).flatten();
+        let means: Vec<Point> = (0..machine.units())
+            .filter_map(|unit| point((unit, None), observed.mean(trained(unit)?), modelled.means[unit]))
+            .collect();
+        // A pair of inputs is as it was given; a pair with one is not.
+        let counts = |a: usize, b: usize| trained(a).is_some() || trained(b).is_some();
+        let pairs: Vec<Point> = modelled
+            .pairs
+            .iter(machine.graph())
+            .filter(|((a, b), _)| counts(*a, *b))
+            .filter_map(|((a, b), value)| {
+                point((a, Some(b)), observed.moment(column_of[a]?, column_of[b]?), value)
+            })
+            .collect();
+        Ok(Self {
+            engine: engine.name(),
+            guarantee: modelled.guarantee.word(),
+            converged: modelled.diagnostics.converged,
+            means: Points::of(means),
+            pairs: Points::of(pairs),
+            all_pairs: modelled.pairs.pairs == Pairs::All,
+            given_inputs,
+        })
+    }
+}
+
+/// What an engine says.
+struct Modelled {
+    means: Vec<f64>,
+    pairs: PairMoments,
+    guarantee: Guarantee,
+    diagnostics: Diagnostics,
+}
+
+fn free(machine: &Machine, engine: &dyn Engine, pairs: Pairs) -> Result<Modelled> {
+    let answer = engine.expectations(machine, &Evidence::none(machine.units()), pairs)?;
+    Ok(Modelled {
+        means: answer.means,
+        pairs: answer.correlations,
+        guarantee: moments_of(answer.guarantee),
+        diagnostics: answer.diagnostics,
+    })
+}
+
+/// The average over rows, input units at their values; of pairs, those of couplings are to be had.
+fn given_rows(machine: &Machine, table: &Table, engine: &dyn Engine, pairs: Pairs) -> Result<Modelled> {
+    let rows = table.evidence_for(machine)?;
+    let inputs = |(&cell, &role): (&i8, &Role)| if role == Role::Input { cell } else { 0 };
+    let cells: Vec<i8> =
+        (0..rows.rows()).flat_map(|row| rows.row(row).iter().zip(machine.roles()).map(inputs)).collect();
+    let batch = Batch::new(machine.units(), &cells, rows.weights())?;
+    let answer = engine.batch(machine, &batch, Ask { statistics: true, means: false })?;
+    // They were asked for.
+    let sums = answer.statistics.unwrap_or_else(|| isinglass::Statistics::zero(machine.graph()));
+    let average = |values: &[f64]| values.iter().map(|sum| sum / sums.weight).collect::<Vec<f64>>();
+    let pairs = if pairs == Pairs::None {
+        PairMoments { pairs, values: Vec::new() }
+    } else {
+        PairMoments { pairs: Pairs::Edges, values: average(&sums.edges) }
+    };
+    Ok(Modelled {
+        means: average(&sums.means),
+        pairs,
+        guarantee: moments_of(answer.guarantee),
+        diagnostics: answer.diagnostics,
+    })
+}
+
+/// What moments are worth where log Z is worth this: those of bounds are approximations.
+fn moments_of(guarantee: Guarantee) -> Guarantee {
+    guarantee.of_ratio()
+}
+
+impl Points {
+    fn of(mut all: Vec<Point>) -> Self {
+        let root_mean = |squares: f64| (!all.is_empty()).then(|| Short((squares / all.len() as f64).sqrt()));
+        let off = |point: &Point| (point.modelled - point.observed).abs();
+        let mut found = Self {
+            count: all.len(),
+            rms: root_mean(all.iter().map(|point| off(point).powi(2)).sum()),
+            noise: root_mean(all.iter().map(|point| point.variance).sum()),
+            largest: all.iter().map(off).max_by(f64::total_cmp).map(Short),
+            ..Self::default()
+        };
+        let both = || all.iter().flat_map(|point| [point.observed, point.modelled]);
+        let (low, high) = (both().fold(1.0, f64::min), both().fold(-1.0, f64::max));
+        found.range = (!all.is_empty()).then_some((Short(low), Short(high)));
+        if all.len() > MOST_POINTS {
+            let mut counts = vec![0; SQUARES * SQUARES];
+            // Where all numbers are one, the share is NaN, and the square the first.
+            let square = |x: f64| (((x - low) / (high - low) * SQUARES as f64) as usize).min(SQUARES - 1);
+            for point in &all {
+                counts[square(point.modelled) * SQUARES + square(point.observed)] += 1;
+            }
+            let filled = counts.iter().enumerate().filter(|(_, count)| **count > 0);
+            found.density = filled.map(|(k, &count)| (k % SQUARES, k / SQUARES, count)).collect();
+            all.sort_by(|x, y| off(y).total_cmp(&off(x)).then(x.units.cmp(&y.units)));
+            all.truncate(WORST);
+        }
+        found.units = all.iter().flat_map(|point| [Some(point.units.0), point.units.1]).flatten().collect();
+        found.observed = short(all.iter().map(|point| point.observed));
+        found.modelled = short(all.iter().map(|point| point.modelled));
+        found
+    }
+}
