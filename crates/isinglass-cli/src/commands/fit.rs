@@ -8,6 +8,7 @@ use isinglass::Table;
 use isinglass::engine::Guarantee;
 use isinglass::learn::{Fit, Restarted};
 use isinglass_files::{Output, model_format, read_model, write_model, write_network, write_numbers};
+use isinglass_lab::report::FitStory;
 use serde_json::json;
 
 use self::bootstrap::BootstrapOptions;
@@ -33,6 +34,7 @@ mod contrastive;
 mod draws;
 mod learner;
 mod optimizer;
+mod page;
 mod progress;
 mod sparse;
 mod structure;
@@ -68,6 +70,9 @@ pub(crate) struct Args {
     /// likelihood with --engine mixture: write weight and means of each component after every iteration to a CSV file
     #[arg(long, value_name = "FILE.csv")]
     component_history: Option<PathBuf>,
+    /// Write a page about the machine that was found: scores, learning curve, couplings, network, moments, surprising rows
+    #[arg(long, value_name = "FILE.html")]
+    report: Option<PathBuf>,
     #[command(flatten)]
     optimizer: OptimizerOptions,
     #[command(flatten)]
@@ -104,6 +109,7 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
     let began = Instant::now();
     args.check()?;
     model_format(&args.output)?;
+    args.report.as_deref().map(super::report::check_ending).transpose()?;
     let table = args.table.read()?;
     let start = match &args.init {
         Some(path) => read_model(path)?,
@@ -118,6 +124,7 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
         ("--component-history", &args.component_history),
         ("--network", &args.network),
         ("--checkpoint", &args.checkpoint.checkpoint),
+        ("--report", &args.report),
     ];
     let mut outputs = vec![("--output", args.output.as_path())];
     inputs.extend(args.init.as_deref());
@@ -133,7 +140,7 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
     let output = Output::create(&args.output)?;
     let reserve = |path: &Option<PathBuf>| path.as_deref().map(Output::create).transpose();
     let (history, component_history) = (reserve(&args.history)?, reserve(&args.component_history)?);
-    let network = reserve(&args.network)?;
+    let (network, page) = (reserve(&args.network)?, reserve(&args.report)?);
 
     let done = args.fit(&start, &table, common)?;
     let Done { learner, engine, clamped_engine, restarted, remedy, components, intervals, is_through } = done;
@@ -158,6 +165,10 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
     }
     report::warn_unless_converged(common, engine.unwrap_or(learner), fit.guarantee, &fit.diagnostics);
     let seconds = began.elapsed().as_secs_f64();
+    if let Some(page) = page {
+        let story = FitStory::of(fit, learner, engine, clamped_engine);
+        args.write_report(fit, &table, story, page, common)?;
+    }
     if common.json {
         let objective: Vec<f64> = fit.history.iter().map(|step| step.objective).collect();
         let mut document = json!({
@@ -179,6 +190,9 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
             "restart_objectives": objectives,
             "seconds": seconds,
         });
+        if let Some(path) = &args.report {
+            document["report"] = json!(path);
+        }
         if let Some(remedy) = remedy {
             document["singular"] = remedy.word().into();
         }
@@ -201,7 +215,8 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
         (false, false) => "NOT converged",
     };
     let head = plain(&table, fit, (learner, engine, ended), seconds);
-    report::text(&format!("{head}{restarts}wrote {}\n", args.output.display()))?;
+    let page = args.report.as_ref().map_or_else(String::new, |path| format!(" and {}", path.display()));
+    report::text(&format!("{head}{restarts}wrote {}{page}\n", args.output.display()))?;
     intervals.done()
 }
 

@@ -37,7 +37,7 @@ pub(crate) struct Args {
 }
 
 #[derive(Clone, Copy, ValueEnum)]
-enum PairChoice {
+pub(crate) enum PairChoice {
     /// Those of the machine's edges
     Edges,
     /// Those of all pairs of units

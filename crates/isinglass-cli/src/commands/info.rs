@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use clap::Args as ClapArgs;
 use isinglass::engine::auto;
-use isinglass::graph::TreewidthBounds;
 use isinglass::{Budget, Evidence, Guarantee, Role};
 use isinglass_files::read_model;
+use isinglass_lab::report::Structure;
 use serde_json::{Map, Value, json};
 
 use crate::options::Common;
@@ -31,21 +31,9 @@ const SHOWN: usize = 12;
 pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
     let machine = read_model(&args.model)?;
     let graph = machine.graph();
-    let (_, components) = graph.components();
-    let biased: Vec<usize> = (0..machine.units()).filter(|&unit| machine.biases()[unit] != 0.0).collect();
-    let has_biases = !biased.is_empty();
-    let decimation_order = graph.decimation_order(&biased);
-    let decimatable = decimation_order.is_some();
     let offers = auto::offers(&machine, &Evidence::none(machine.units()), args.budget)?;
-    // The order that elimination would take, if it can; otherwise what any graph can do.
-    let found = offers.iter().filter_map(|offer| offer.order.as_ref().map(|order| order.1)).min();
-    let upper = match found {
-        // Decimation may take a wider way than it needs; up to 3 the least width is found for certain.
-        Some(width @ ..=3) => graph.elimination_order(width).map_or(width, |order| order.width),
-        Some(width) => width,
-        None => graph.pathwidth_bound(),
-    };
-    let treewidth = TreewidthBounds { lower: graph.treewidth_lower_bound(upper), upper };
+    let structure = Structure::of(&machine, &offers);
+    let Structure { components, decimation_order, treewidth, .. } = &structure;
     let elimination_order = offers.iter().filter_map(|offer| offer.order.as_ref()).next_back();
     let names = |order: &[usize]| order.iter().map(|&unit| machine.name(unit)).collect::<Vec<&str>>();
     let with_role = |role| machine.with_role(role).count();
@@ -70,7 +58,7 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
             "roles": Map::from_iter(roles),
             "temperature": machine.temperature(),
             "components": components,
-            "decimatable": decimatable,
+            "decimatable": decimation_order.is_some(),
             "decimation_order": decimation_order.as_deref().map(names),
             "elimination_order": elimination_order.map(|order| names(&order.0)),
             "treewidth": {"lower": treewidth.lower, "upper": treewidth.upper},
@@ -82,16 +70,6 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
         .filter(|&&role| with_role(role) > 0)
         .map(|&role| format!("{} {role}", with_role(role)))
         .collect();
-    let width = if treewidth.lower == treewidth.upper {
-        treewidth.upper.to_string()
-    } else {
-        format!("between {} and {}", treewidth.lower, treewidth.upper)
-    };
-    let yes_or_no = match (decimatable, has_biases) {
-        (true, _) => "yes",
-        (false, true) => "no (treewidth above 3 with the bias unit)",
-        (false, false) => "no (treewidth above 3)",
-    };
     let engines: Vec<Vec<String>> = offers
         .iter()
         .map(|offer| {
@@ -115,12 +93,14 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
         format!("\norder found: {shown}{rest}")
     });
     report::text(&format!(
-        "{} ({}), {}, {}, temperature {}\ntreewidth: {width}\ndecimatable: {yes_or_no}{order}\n\n{}",
+        "{} ({}), {}, {}, temperature {}\ntreewidth: {}\ndecimatable: {}{order}\n\n{}",
         count(machine.units(), "unit"),
         roles.join(", "),
         count(graph.edges().len(), "edge"),
-        count(components, "component"),
+        count(*components, "component"),
         machine.temperature(),
+        structure.width_in_words(),
+        structure.decimatable_in_words(),
         report::columns(
             &[&format!("engine, within {}", args.budget), "can run", "answers", "cost"],
             &engines

@@ -10,6 +10,7 @@ pub(crate) mod info;
 pub(crate) mod make;
 pub(crate) mod map;
 pub(crate) mod query;
+pub(crate) mod report;
 pub(crate) mod reproduce;
 pub(crate) mod sample;
 pub(crate) mod score;

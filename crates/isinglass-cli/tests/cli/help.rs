@@ -2,9 +2,9 @@
 
 use crate::Room;
 
-const COMMANDS: [&str; 12] = [
-    "demo", "fit", "infer", "query", "map", "sample", "complete", "denoise", "score", "info", "make",
-    "convert",
+const COMMANDS: [&str; 13] = [
+    "demo", "fit", "infer", "query", "map", "sample", "complete", "denoise", "score", "report", "info",
+    "make", "convert",
 ];
 
 #[test]

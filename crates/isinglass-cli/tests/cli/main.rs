@@ -11,6 +11,7 @@ mod denoising;
 mod fitting;
 mod help;
 mod learners;
+mod reporting;
 mod reproducible;
 mod reproducing;
 

@@ -1,0 +1,35 @@
+//! `fit --report`: the page about a machine, right after it was found.
+
+use isinglass::Table;
+use isinglass::learn::Fit;
+use isinglass_files::Output;
+use isinglass_lab::report::{FitStory, Origin};
+
+use super::Args;
+use crate::commands::report::{self, Engines};
+use crate::options::Common;
+
+impl Args {
+    /// A page about the machine, with the engines of the fit.
+    pub(super) fn write_report(
+        &self,
+        fit: &Fit,
+        table: &Table,
+        story: FitStory,
+        page: Output,
+        common: &Common,
+    ) -> anyhow::Result<()> {
+        let model = report::file_name(&self.output);
+        let origin = Origin {
+            title: model.clone(),
+            model,
+            table: Some(report::file_name(&self.table.table)),
+            fit: Some(story),
+            history: fit.history.clone(),
+        };
+        let settings = report::settings(&self.engine, common);
+        let engines = Engines { options: &self.engine, rows: self.clamped_name() };
+        report::write(&fit.machine, Some(table), origin, &settings, &engines, page, common)?;
+        Ok(())
+    }
+}

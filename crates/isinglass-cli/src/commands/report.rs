@@ -1,0 +1,195 @@
+//! `isinglass report`: a page about a machine, and about a table seen through it.
+
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use clap::Args as ClapArgs;
+use isinglass::learn::{Phases, most_free};
+use isinglass::{Engine, Evidence, Machine, Table};
+use isinglass_files::{Output, read_model};
+use isinglass_lab::report::{Origin, Report, Settings, Shape, parse_history};
+use serde_json::Value;
+
+use super::infer::PairChoice;
+use crate::engine_options::{EngineName, EngineOptions};
+use crate::engines::Task;
+use crate::options::{Common, TableArgs, Usage, at_least, keep_inputs};
+use crate::report;
+
+/// Write a page about a machine and how it fits a table: scores, couplings, network, moments, surprising rows, pictures
+///
+/// The page is one file that opens from disk and needs no network.
+#[derive(ClapArgs)]
+#[command(
+    after_help = "Example (the first command writes the files):\n  isinglass demo\n  isinglass report isinglass-demo/votes.json isinglass-demo/votes.csv -o votes.html"
+)]
+pub(crate) struct Args {
+    /// The model file (.json, .uai, .npz)
+    model: PathBuf,
+    /// A table (.csv, .tsv, .npy, each also .gz) to compare the machine with: a header names the units
+    table: Option<PathBuf>,
+    /// Take a column as row weights
+    #[arg(long, value_name = "COLUMN", requires = "table")]
+    weights: Option<String>,
+    /// Leave columns out
+    #[arg(long, value_name = "COLUMN,…", requires = "table")]
+    drop: Option<String>,
+    /// The page to write (.html)
+    #[arg(short, long, value_name = "FILE.html")]
+    output: PathBuf,
+    /// The title of the page [default: the name of the model file]
+    #[arg(long, value_name = "TEXT")]
+    title: Option<String>,
+    /// Show the iterations of a fit, as `fit --history` writes them
+    #[arg(long, value_name = "FILE.csv")]
+    history: Option<PathBuf>,
+    #[command(flatten)]
+    look: Look,
+    #[command(flatten)]
+    engine: EngineOptions,
+}
+
+/// What the page is to show.
+#[derive(ClapArgs)]
+struct Look {
+    /// The visible units are the pixels of a picture, row after row, such as 8x8 [default: as their names tell, such as p07 or r0c7]
+    #[arg(long, value_name = "RxC")]
+    shape: Option<Shape>,
+    /// Which modelled pair moments to compare with the table's [default: all of up to 500 units, otherwise edges]
+    #[arg(long, value_name = "WHICH")]
+    pairs: Option<PairChoice>,
+    /// How many surprising rows to show
+    #[arg(long, value_name = "N", default_value_t = 12, value_parser = at_least::<1>)]
+    rows: usize,
+}
+
+pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
+    check_ending(&args.output)?;
+    args.engine.check(args.engine.engine)?;
+    let inputs = [Some(&args.model), args.table.as_ref(), args.history.as_ref()];
+    let inputs: Vec<&Path> = inputs.into_iter().flatten().map(PathBuf::as_path).collect();
+    keep_inputs(&args.output, &inputs)?;
+    let machine = read_model(&args.model)?;
+    let table = args.table.as_ref().map(|path| {
+        let options =
+            TableArgs { table: path.clone(), weights: args.weights.clone(), drop: args.drop.clone() };
+        options.read()
+    });
+    let table = table.transpose()?;
+    let history = match &args.history {
+        Some(path) => read_history(path).with_context(|| path.display().to_string())?,
+        None => Vec::new(),
+    };
+    let output = Output::create(&args.output)?;
+    let model = file_name(&args.model);
+    let origin = Origin {
+        title: args.title.clone().unwrap_or_else(|| model.clone()),
+        model,
+        table: args.table.as_deref().map(file_name),
+        fit: None,
+        history,
+    };
+    let settings = Settings {
+        shape: args.look.shape,
+        pairs: args.look.pairs.map(Into::into),
+        rows: args.look.rows,
+        ..settings(&args.engine, common)
+    };
+    let engines = Engines { options: &args.engine, rows: args.engine.engine.for_rows() };
+    let document = write(&machine, table.as_ref(), origin, &settings, &engines, output, common)?;
+    if common.json {
+        return report::json(&document);
+    }
+    report::text(&format!("wrote {}\n", args.output.display()))
+}
+
+/// What a page shows unless told otherwise.
+pub(super) fn settings(engine: &EngineOptions, common: &Common) -> Settings {
+    Settings { seed: common.seed, budget: engine.budget, ..Settings::default() }
+}
+
+/// Compute with the engines asked for, write the page, and tell in JSON what was computed.
+pub(super) fn write(
+    machine: &Machine,
+    table: Option<&Table>,
+    origin: Origin,
+    settings: &Settings,
+    engines: &Engines<'_>,
+    mut output: Output,
+    common: &Common,
+) -> anyhow::Result<Value> {
+    let place = origin.table.clone();
+    let chosen = engines.choose(machine, table, common);
+    let (clamped, free) = match place {
+        Some(place) => chosen.context(place)?,
+        None => chosen?,
+    };
+    let phases = Phases { clamped: &*clamped, free: &*free };
+    let page = Report::new(machine, table, phases, origin, settings)?;
+    for note in page.notes() {
+        common.note(&format!("note: {note}"));
+    }
+    if !page.converged() {
+        common.note("warning: an engine did not reach what it aims at; the page says where");
+    }
+    let text = page.to_html();
+    output.write_all(text.as_bytes()).map_err(|error| output.error(&error))?;
+    let mut document = page.summary();
+    document["report"] = output.path().display().to_string().into();
+    document["bytes"] = text.len().into();
+    output.commit()?;
+    Ok(document)
+}
+
+/// Which engines to take.
+pub(super) struct Engines<'a> {
+    pub(super) options: &'a EngineOptions,
+    /// The engine for the rows of the table.
+    pub(super) rows: EngineName,
+}
+
+impl Engines<'_> {
+    /// For the rows of the table, and for the machine as a whole.
+    fn choose(
+        &self,
+        machine: &Machine,
+        table: Option<&Table>,
+        common: &Common,
+    ) -> anyhow::Result<(Box<dyn Engine>, Box<dyn Engine>)> {
+        let nothing = Evidence::none(machine.units());
+        let (clamped, free) = match table {
+            Some(table) => most_free(machine, table)?,
+            None => (nothing.clone(), nothing),
+        };
+        // Few units are free where the table's cells are known: an exact engine may serve there even where it cannot serve the whole.
+        let quiet = Common { quiet: true, ..*common };
+        let of_rows = self.options.pick(self.rows, (machine, &clamped), Task::Answer, &quiet)?;
+        let of_all = self.options.pick(self.options.engine, (machine, &free), Task::Answer, common)?;
+        Ok((of_rows, of_all))
+    }
+}
+
+fn read_history(path: &Path) -> anyhow::Result<Vec<isinglass::learn::Step>> {
+    let text = fs::read_to_string(path)?;
+    Ok(parse_history(&text)?)
+}
+
+/// The last part of a path, as the page tells it.
+pub(super) fn file_name(path: &Path) -> String {
+    path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
+}
+
+/// Browsers go by the ending of a file on disk.
+pub(super) fn check_ending(output: &Path) -> Result<(), Usage> {
+    // A device takes anything; what is wrong with a folder is said when it is to be written.
+    let no_file = output.exists() && !output.is_file();
+    let is_page = output
+        .extension()
+        .is_some_and(|end| end.eq_ignore_ascii_case("html") || end.eq_ignore_ascii_case("htm"));
+    if no_file || is_page {
+        return Ok(());
+    }
+    Err(Usage(format!("{}: a report is written to a .html file", output.display())))
+}
