@@ -1,6 +1,7 @@
-//! The developer's commands: `cargo xtask ci`, `cargo xtask test`, `cargo xtask bench`, `cargo xtask gallery`.
+//! The developer's commands: `cargo xtask ci`, `test`, `bench`, `gallery`, `browser`.
 
 mod bench;
+mod browser;
 mod gallery;
 mod steps;
 
@@ -11,6 +12,7 @@ cargo xtask ci             everything that must hold: formatting, lints, tests, 
 cargo xtask test [ARGS]    the tests alone; arguments go to cargo test
 cargo xtask bench [FILTER] the benchmarks: a table here, JSON in target/bench.json
 cargo xtask gallery        docs/gallery.md and its figures, from every experiment; --quick takes small sizes
+cargo xtask browser        reports in headless Chromium; pages and screenshots in target/browser
 ";
 
 fn main() -> ExitCode {
@@ -22,6 +24,7 @@ fn main() -> ExitCode {
             "bench" if rest.len() <= 1 => bench::run(rest.first().map(String::as_str)),
             "gallery" if rest.is_empty() => gallery::run(false),
             "gallery" if rest == ["--quick"] => gallery::run(true),
+            "browser" if rest.is_empty() => browser::all(),
             _ => Err(format!("unknown command\n\n{HELP}")),
         },
         None => Err(HELP.to_owned()),

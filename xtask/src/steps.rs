@@ -3,10 +3,10 @@
 use std::process::Command;
 use std::time::Instant;
 
-use crate::say;
+use crate::{browser, say};
 
 /// Set where a missing optional program is a failure and not a skipped check.
-const REQUIRE_ALL: &str = "ISINGLASS_REQUIRE_ALL_CHECKS";
+pub(crate) const REQUIRE_ALL: &str = "ISINGLASS_REQUIRE_ALL_CHECKS";
 
 /// Everything that must hold.
 pub(crate) fn ci() -> Result<(), String> {
@@ -31,6 +31,7 @@ pub(crate) fn ci() -> Result<(), String> {
     test(&[])?;
     // As the README says.
     run("cargo", &["run", "--quiet", "--package", "isinglass", "--example", "decimation"], &[])?;
+    browser::if_there()?;
     run("cargo", &["doc", "--workspace", "--no-deps", "--quiet"], &[("RUSTDOCFLAGS", "-D warnings")])?;
     optional(
         "cargo-deny",
@@ -62,7 +63,7 @@ fn optional(program: &str, install: &str, arguments: &[&str]) -> Result<(), Stri
 }
 
 /// Run a program, saying so.
-fn run(program: &str, arguments: &[&str], environment: &[(&str, &str)]) -> Result<(), String> {
+pub(crate) fn run(program: &str, arguments: &[&str], environment: &[(&str, &str)]) -> Result<(), String> {
     let line = format!("{program} {}", arguments.join(" "));
     say(&format!("── {line}"));
     let began = Instant::now();
