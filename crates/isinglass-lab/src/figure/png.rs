@@ -13,7 +13,7 @@ const SCALE: f32 = 2.0;
 pub fn to_png(svg: &str) -> Result<Vec<u8>, String> {
     let mut options = Options::default();
     options.fontdb_mut().load_system_fonts();
-    if options.fontdb().is_empty() {
+    if options.fontdb.is_empty() {
         return Err("found no fonts on this system, and a figure without its words is of little use".into());
     }
     let tree = Tree::from_str(svg, &options).map_err(|error| error.to_string())?;
