@@ -4,6 +4,7 @@ use isinglass::{Machine, Result};
 use rayon::prelude::*;
 
 use super::course::{HIDDEN, Problem, changes};
+use super::{DRAWS, SWEEPS};
 use crate::figure::PALETTE;
 use crate::figure::axis::Axis;
 use crate::figure::chart::{Chart, Marker, Series};
@@ -13,7 +14,6 @@ use crate::reproduce::{Column, Outcome, Settings};
 use crate::statistics::{mean, variance};
 
 const J: f64 = 0.3;
-const SWEEPS: usize = 2;
 const SETS: usize = 20;
 const FEW_SETS: usize = 4;
 
@@ -33,7 +33,6 @@ fn set_up(sets: usize) -> String {
 /// Figure 3.
 const SHOWN: usize = 200;
 const EVERY: usize = 4;
-const DRAWS: usize = 3;
 
 pub(super) fn course(settings: &Settings<'_>) -> Result<Outcome> {
     let sets = settings.size(SETS, FEW_SETS);

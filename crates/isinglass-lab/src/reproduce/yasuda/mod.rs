@@ -1,9 +1,10 @@
 //! Yasuda, Tannai & Tanaka 2012, "Learning algorithm for Boltzmann machines using max-product algorithm and pseudo-likelihood".
 
-mod comparison;
 mod course;
 mod learning;
+mod mean_field;
 mod sampling;
+mod times;
 
 use isinglass::topology::{self, Links, Numbers};
 use isinglass::{Machine, Result};
@@ -45,19 +46,23 @@ pub(super) const EXPERIMENTS: &[Experiment] = &[
         title: "Pseudo-likelihood EM against mean-field contrastive divergence",
         source: "Yasuda, Tannai & Tanaka 2012, figure 6 and section 4.2",
         claim: "Pseudo-likelihood EM reaches higher log-likelihoods than the mean-field learning of Welling and Hinton, which degrades significantly where couplings J of the generating machine are large.",
-        run: comparison::against_mean_field,
+        run: mean_field::run,
     },
     Experiment {
         name: "yasuda-7",
         title: "Time grows linearly with the number of hidden units",
         source: "Yasuda, Tannai & Tanaka 2012, figure 7 and section 4.2",
         claim: "The computational time of learning grows linearly with the number of hidden units.",
-        run: comparison::times,
+        run: times::run,
     },
 ];
 
 /// Visible units of all experiments of the source.
 const VISIBLE: usize = 17;
+/// Draws K for a data point, unless an experiment is about their number.
+const DRAWS: usize = 3;
+/// Sweeps λ between draws, unless an experiment is about their number.
+const SWEEPS: usize = 2;
 
 /// The machine of the source's figure 1: visible units all joined, hidden units in a chain, each hidden unit joined to every visible one; couplings uniform on (−j, j), biases on (−0.1, 0.1).
 fn generating_machine(hidden: usize, j: f64, seed: u64) -> Result<Machine> {

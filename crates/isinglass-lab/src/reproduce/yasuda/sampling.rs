@@ -6,7 +6,7 @@ use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 
-use super::{VISIBLE, generating_machine};
+use super::{SWEEPS, VISIBLE, generating_machine};
 use crate::figure::PALETTE;
 use crate::figure::axis::Axis;
 use crate::figure::chart::{Chart, Marker, Series};
@@ -19,7 +19,6 @@ use crate::statistics::{mean, variance};
 const HIDDEN: usize = 3;
 const J: f64 = 0.3;
 /// Sweeps from one draw to the next, λ.
-const SWEEPS: usize = 2;
 const MOST_DRAWS: usize = 20;
 const DATA: [usize; 2] = [100, 1000];
 const MACHINES: usize = 200;
