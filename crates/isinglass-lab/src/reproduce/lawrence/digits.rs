@@ -238,7 +238,7 @@ pub(super) fn components(settings: &Settings<'_>) -> Result<Outcome> {
             })
             .collect(),
     };
-    let figure = Sheet::new("The free phase while digits are learned")
+    let figure = Sheet::new("Free phase by step of learning: ten components, and mean field")
         .wide(540.0)
         .row(grid.height(), [grid.boxed()])
         .to_svg();

@@ -201,7 +201,7 @@ fn checks(plain: &[Averages], damped: &Averages) -> Vec<Check> {
 /// Likelihoods of pseudo-likelihood EM, the plain and the damped rival; and what all plain ones lose.
 fn figure(shown: &[Averages; 3], plain: &[Averages]) -> String {
     let points = |y: &[f64]| STRENGTHS.iter().copied().zip(y.iter().copied()).collect::<Vec<_>>();
-    let strength = || Axis::new("largest coupling J of the generating machine").within(0.0, 1.05);
+    let strength = || Axis::new("largest coupling J").within(0.0, 1.05);
     let looks = [
         ("pseudo-likelihood EM", Marker::Ring),
         ("mean-field CD (rate 0.05, 1 sweep)", Marker::Square),
