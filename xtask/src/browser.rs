@@ -25,20 +25,25 @@ fn folder() -> PathBuf {
 
 /// Install what is missing, make pages and try them; screenshots stay in `target/browser`.
 pub(crate) fn all() -> Result<(), String> {
+    install()?;
+    try_pages(&folder(), &[&votes, &digits, &sparse, &dense, &names])
+}
+
+/// Install what is missing: the browser from Debian's packages, its driver from the registry of Node packages.
+pub(crate) fn install() -> Result<(), String> {
     let folder = folder();
     fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     if !there("chromium") {
-        run(
-            "apt-get",
-            &["install", "--yes", "--no-install-recommends", "chromium", "fonts-dejavu-core"],
-            &[],
-        )?;
+        run("apt-get", &["--quiet", "update"], &[])?;
+        let packages = ["chromium", "fonts-dejavu-core"];
+        let options = ["install", "--yes", "--quiet", "--no-install-recommends"];
+        run("apt-get", &[&options[..], &packages].concat(), &[])?;
     }
     if !driver_is_there(&folder) {
         let place = folder.display().to_string();
         run("npm", &["install", "--no-save", "--no-audit", "--no-fund", "--prefix", &place, DRIVER], &[])?;
     }
-    try_pages(&folder, &[&votes, &digits, &sparse, &dense, &names])
+    Ok(())
 }
 
 /// The small pages alone, if a browser and its driver are there; otherwise a visible line says that nothing was tried.
@@ -132,7 +137,7 @@ fn digits(program: &Program) -> Result<(), String> {
     program.run(&format!("{fit} -o digits.json --report digits.html"))
 }
 
-/// A thousand units, three couplings each on average, too many for an exact engine.
+/// A thousand units, three couplings each on average.
 fn sparse(program: &Program) -> Result<(), String> {
     let units: u64 = 1000;
     let mut edges = String::new();

@@ -12,7 +12,7 @@ cargo xtask ci             everything that must hold: formatting, lints, tests, 
 cargo xtask test [ARGS]    the tests alone; arguments go to cargo test
 cargo xtask bench [FILTER] the benchmarks: a table here, JSON in target/bench.json
 cargo xtask gallery        docs/gallery.md and its figures, from every experiment; --quick takes small sizes
-cargo xtask browser        reports in headless Chromium; pages and screenshots in target/browser
+cargo xtask browser        reports in headless Chromium; pages and screenshots in target/browser; --install does no more than that
 ";
 
 fn main() -> ExitCode {
@@ -25,6 +25,7 @@ fn main() -> ExitCode {
             "gallery" if rest.is_empty() => gallery::run(false),
             "gallery" if rest == ["--quick"] => gallery::run(true),
             "browser" if rest.is_empty() => browser::all(),
+            "browser" if rest == ["--install"] => browser::install(),
             _ => Err(format!("unknown command\n\n{HELP}")),
         },
         None => Err(HELP.to_owned()),
