@@ -35,6 +35,16 @@ pub fn digits() -> isinglass_files::Result<Table> {
     parse_csv(DIGITS_CSV.as_bytes(), "digits_8x8.csv", b',', &options)
 }
 
+/// Which digit each of the pictures of [`digits`] shows.
+///
+/// ```
+/// let labels = isinglass_lab::data::digit_labels();
+/// assert_eq!((labels.len(), labels[0]), (1797, '0'));
+/// ```
+pub fn digit_labels() -> Vec<char> {
+    DIGITS_CSV.lines().skip(1).filter_map(|line| line.chars().next()).collect()
+}
+
 /// Columns that tell which digit a picture shows, and are no pixels.
 const LABELS: [&str; 2] = ["label", "digit"];
 

@@ -1,118 +1,162 @@
 //! `isinglass demo`: the tour on data built into the program.
 
-use std::fmt::Write as _;
+mod digits;
+mod files;
+mod votes;
+
 use std::fs;
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use anyhow::Context;
-use clap::Args as ClapArgs;
-use isinglass::learn::NoObserver;
-use isinglass_files::{Output, write_model};
-use isinglass_lab::data::{HOUSE_VOTES_CSV, house_votes};
-use isinglass_lab::votes::{PARTY, Study, study};
-use serde_json::json;
+use clap::{Args as ClapArgs, ValueEnum};
+use isinglass_lab::Accuracy;
+use isinglass_lab::reproduce::Watch;
+use serde_json::{Map, Value, json};
 
+use self::files::{Content, Entry, Reserved};
+use super::reproduce::Bar;
 use crate::options::Common;
 use crate::report;
 
-/// Take the tour on built-in data: fit, score, ask, and write a picture
+/// Take the tour on built-in data: fit, score, ask, complete and draw, with pictures and pages
 #[derive(ClapArgs)]
-#[command(after_help = "Example:\n  isinglass demo")]
+#[command(
+    after_help = "Examples:\n  isinglass demo\n  isinglass demo --part votes -o votes-only\n\nThe tour ends by saying what to try next."
+)]
 pub(crate) struct Args {
-    /// The folder for tables, models and pictures
+    /// The folder for tables, models, pictures and pages
     #[arg(short, long, value_name = "DIR", default_value = "isinglass-demo")]
     output: PathBuf,
+    /// Take one part of the tour [default: all of it]
+    #[arg(long, value_name = "PART")]
+    part: Option<Part>,
 }
 
-/// Couplings printed.
-const SHOWN: usize = 8;
+/// A part of the tour.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Part {
+    /// How the US House voted in 1984: party, who votes with whom, hidden cells
+    Votes,
+    /// Handwritten digits: halves completed, digits drawn
+    Digits,
+}
+
+/// What a part of the tour gives.
+struct Stop {
+    /// What is printed.
+    story: String,
+    /// What is told in JSON.
+    document: Map<String, Value>,
+    /// For the part's files, in the order of its entries.
+    contents: Vec<Content>,
+}
+
+impl Part {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Votes => "votes",
+            Self::Digits => "digits",
+        }
+    }
+
+    fn entries(self) -> &'static [Entry] {
+        match self {
+            Self::Votes => &votes::ENTRIES,
+            Self::Digits => &digits::ENTRIES,
+        }
+    }
+
+    fn visit(self, seed: u64, watch: &dyn Watch) -> anyhow::Result<Stop> {
+        match self {
+            Self::Votes => votes::visit(seed, watch),
+            Self::Digits => digits::visit(seed, watch),
+        }
+    }
+
+    /// Commands to try, with the folder in them.
+    fn next(self, folder: &Path) -> Vec<String> {
+        let folder = folder.display();
+        match self {
+            Self::Votes => votes::next(&folder),
+            Self::Digits => digits::next(&folder),
+        }
+    }
+}
 
 pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
     let folder = &args.output;
+    let parts = args.part.map_or_else(|| Part::value_variants().to_vec(), |part| vec![part]);
     fs::create_dir_all(folder).with_context(|| format!("{}: cannot be made", folder.display()))?;
-    let outputs = ["votes.csv", "votes.json", "votes.svg"].map(|name| folder.join(name));
-    let [csv, model, picture] = &outputs;
-
-    let (csv, model, picture) = (Output::create(csv)?, Output::create(model)?, Output::create(picture)?);
-
-    let table = house_votes()?;
-    let study = study(&table, &mut NoObserver)?;
-    write_whole(csv, HOUSE_VOTES_CSV)?;
-    write_model(&study.fit.machine, model)?;
-    write_whole(picture, &study.picture())?;
-
-    if common.json {
-        let votes: Vec<_> = study
-            .votes
-            .iter()
-            .map(
-                |vote| json!({"vote": vote.name, "p_given_yes": vote.given_yes, "p_given_no": vote.given_no}),
-            )
-            .collect();
-        return report::json(&json!({
-            "rows": table.rows(),
-            "missing_cells": table.missing_cells(),
-            "log_likelihood": study.score.log_likelihood,
-            "log_likelihood_factorized": study.baseline.log_likelihood,
-            "completion": study.score.completion,
-            "completion_factorized": study.baseline.completion,
-            "converged": study.fit.converged,
-            "guarantee": study.fit.guarantee.word(),
-            "votes": votes,
-            "files": outputs,
-        }));
+    // Everything is reserved before anything is computed.
+    let reserved: Vec<Vec<Reserved>> = parts
+        .iter()
+        .map(|part| part.entries().iter().map(|entry| Reserved::new(folder, entry)).collect())
+        .collect::<anyhow::Result<_>>()?;
+    let mut document = Map::new();
+    let (mut paths, mut seconds) = (Vec::new(), 0.0);
+    for (k, (part, reserved)) in parts.iter().zip(reserved).enumerate() {
+        let bar = Bar::start(part.name(), (k + 1, parts.len()), common)?;
+        let began = Instant::now();
+        let stop = part.visit(common.seed, &bar)?;
+        bar.finish();
+        for (reserved, content) in reserved.into_iter().zip(stop.contents) {
+            paths.extend(reserved.write(content)?);
+        }
+        let taken = began.elapsed().as_secs_f64();
+        seconds += taken;
+        document.extend(stop.document);
+        if !common.json {
+            report::text(&format!("{}({taken:.1} s)\n\n", stop.story))?;
+        }
     }
-    report::text(&story(&study, folder, table.rows(), table.missing_cells()))
+    if common.json {
+        document.extend([
+            ("seed".to_owned(), common.seed.into()),
+            ("seconds".to_owned(), seconds.into()),
+            ("files".to_owned(), json!(paths)),
+        ]);
+        return report::json(&document);
+    }
+    report::text(&ending(&parts, folder))
 }
 
-fn write_whole(mut output: Output, text: &str) -> anyhow::Result<()> {
-    output.write_all(text.as_bytes()).map_err(|error| output.error(&error))?;
-    output.commit()?;
-    Ok(())
-}
-
-fn story(study: &Study, folder: &Path, rows: usize, missing: usize) -> String {
-    let mut out = String::new();
-    let number = |x: Option<f64>| x.map_or_else(|| "–".to_owned(), |x| format!("{x:.3}"));
-    // Writing to a string cannot fail.
-    let _ = write!(
-        out,
-        "How the US House voted in 1984: {rows} members, 16 votes and their party, {missing} cells missing.\n\
-         A machine with a coupling between every two of them, fitted by maximum likelihood\nwith a small penalty on couplings ({}; {} iterations):\n\n",
-        study.fit.guarantee,
-        study.fit.iterations()
-    );
-    let scores = [("units alone", &study.baseline), ("all pairs coupled", &study.score)];
-    let scores: Vec<Vec<String>> = scores
+/// Which files there are, and what to try next.
+fn ending(parts: &[Part], folder: &Path) -> String {
+    let mut out = format!("In {}:\n\n", folder.display());
+    let rows: Vec<Vec<String>> = parts
         .iter()
-        .map(|(name, score)| vec![(*name).to_owned(), number(score.log_likelihood), number(score.completion)])
+        .flat_map(|part| part.entries())
+        .map(|entry| vec![entry.name.to_owned(), entry.what.to_owned()])
         .collect();
-    out += &report::columns(&["machine", "log-likelihood a row", "completion Q a cell"], &scores);
+    out += &report::columns(&["file", "what it is"], &rows);
+    if cfg!(feature = "png") {
+        out += "\nEach picture is there as PNG, too.\n";
+    }
+    out += "\nWhat to try next:\n\n";
+    for line in parts.iter().flat_map(|part| part.next(folder)) {
+        out += &format!("  {line}\n");
+    }
+    out += "\nand then a table of your own: `isinglass fit TABLE.csv -o MODEL.json --report PAGE.html`\n";
+    out
+}
 
-    let _ = write!(out, "\nWhat one vote says about party, P({PARTY} | vote):\n\n");
-    let votes: Vec<Vec<String>> = study
-        .votes
+/// A table of guesses: who guesses, and how many per cent are right.
+fn accuracies(who: &str, guesses: &[(&str, &Accuracy)]) -> String {
+    let rows: Vec<Vec<String>> = guesses
         .iter()
-        .map(|vote| {
-            vec![vote.name.clone(), format!("{:.3}", vote.given_yes), format!("{:.3}", vote.given_no)]
+        .map(|(name, guess)| {
+            vec![
+                (*name).to_owned(),
+                format!("{:.1}", 100.0 * guess.share()),
+                format!("{:.1}", 100.0 * guess.error),
+            ]
         })
         .collect();
-    out += &report::columns(&["vote", "yes", "no"], &votes);
+    report::columns(&[who, "right, %", "±"], &rows)
+}
 
-    let _ = write!(out, "\nThe strongest couplings, all else held fixed:\n\n");
-    let couplings: Vec<Vec<String>> = study.couplings[..SHOWN]
-        .iter()
-        .map(|(a, b, w)| vec![format!("{a} {b}"), format!("{w:+.3}")])
-        .collect();
-    out += &report::columns(&["pair", "coupling"], &couplings);
-
-    let folder = folder.display();
-    let _ = write!(
-        out,
-        "\nIn {folder}: votes.csv (the table), votes.json (the machine), votes.svg (the picture).\nTry:\n  \
-         isinglass query {folder}/votes.json --ask {PARTY} --given crime=-1,education_spending=+1\n  \
-         isinglass fit {folder}/votes.csv --visible-links none --hidden 3 --l2 0.01 -o rbm.json\n"
-    );
-    out
+/// A guess for JSON.
+fn accuracy(guess: &Accuracy) -> Value {
+    json!({"accuracy": guess.share(), "error": guess.error, "right": guess.right, "asked": guess.asked})
 }

@@ -61,7 +61,7 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
         let began = Instant::now();
         let report = experiment.run(&settings)?;
         let seconds = began.elapsed().as_secs_f64();
-        bar.0.finish_and_clear();
+        bar.finish();
         let paths = files.write(&report)?;
         if common.json {
             documents.push(document(&report, seconds, &paths));
@@ -175,10 +175,10 @@ fn story(report: &Report, seconds: f64) -> String {
 }
 
 /// A bar with the time left, where standard error is a terminal.
-struct Bar(ProgressBar);
+pub(super) struct Bar(ProgressBar);
 
 impl Bar {
-    fn start(name: &str, (place, of): (usize, usize), common: &Common) -> anyhow::Result<Self> {
+    pub(super) fn start(name: &str, (place, of): (usize, usize), common: &Common) -> anyhow::Result<Self> {
         let shown = !common.quiet && std::io::stderr().is_terminal();
         let target = if shown { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
         let bar = ProgressBar::with_draw_target(None, target);
@@ -189,6 +189,10 @@ impl Bar {
         bar.set_prefix(format!("{name}{place}"));
         bar.enable_steady_tick(Duration::from_millis(200));
         Ok(Self(bar))
+    }
+
+    pub(super) fn finish(&self) {
+        self.0.finish_and_clear();
     }
 }
 

@@ -1,6 +1,6 @@
 //! Pictures as SVG, drawn with one palette and one set of type sizes.
 //!
-//! [`canvas`] is the only file that knows which crate writes SVG. [`sheet`] puts parts (a [`chart`], [`pictures`], [`network`] drawings) in rows under a title and one
+//! [`canvas`] is the only file that knows which crate writes SVG. [`sheet`] puts parts (a [`chart`], [`pictures`], [`network`] drawings, a [`ring`] of units) in rows under a title and one
 //! legend, so that no legend ever covers data; [`axis`] finds ranges and ticks. [`dots`] is a figure by itself.
 
 pub(crate) mod axis;
@@ -11,6 +11,7 @@ pub(crate) mod network;
 pub(crate) mod pictures;
 #[cfg(feature = "png")]
 mod png;
+pub(crate) mod ring;
 pub(crate) mod sheet;
 
 use plotters::style::RGBColor;

@@ -1,5 +1,7 @@
 //! Pictures of pixels in rows and columns, with names above and beside them.
 
+use plotters::style::RGBColor;
+
 use super::GUIDE;
 use super::canvas::{Anchor, Canvas, Rect, Type};
 use super::sheet::Part;
@@ -14,6 +16,8 @@ pub(crate) struct Picture {
 /// Pictures of equal size in a grid.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Pictures {
+    /// Above everything.
+    pub(crate) title: String,
     /// The side of a pixel; whole numbers look best.
     pub(crate) scale: f64,
     /// Row by row.
@@ -26,10 +30,26 @@ pub(crate) struct Pictures {
     pub(crate) gap: f64,
     /// A column before which there is some more room.
     pub(crate) apart: Option<usize>,
+    /// Pixels that were not seen, in some rows.
+    pub(crate) veils: Vec<Veil>,
+}
+
+/// A part of all pictures of a row whose white pixels are tinted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Veil {
+    pub(crate) row: usize,
+    /// First row and column of its pixels, and the number of rows and columns.
+    pub(crate) corner: (usize, usize),
+    pub(crate) size: (usize, usize),
+    pub(crate) colour: RGBColor,
 }
 
 const NAME_HEIGHT: f64 = 22.0;
 const NAME_WIDTH: f64 = 34.0;
+const TITLE_HEIGHT: f64 = 26.0;
+const TITLE: Type = Type::new(13.0, Anchor::Left).bold();
+/// Between a name and its row.
+const BEHIND_NAME: f64 = 8.0;
 const APART: f64 = 14.0;
 const NAME: Type = Type::new(12.0, Anchor::Middle);
 
@@ -47,15 +67,21 @@ impl Pictures {
         })
     }
 
+    fn name_width(&self) -> f64 {
+        let widths = self.beside.iter().map(|name| NAME.width_of(name) + BEHIND_NAME);
+        widths.fold(if self.beside.is_empty() { 0.0 } else { NAME_WIDTH }, f64::max)
+    }
+
     fn left_of(&self, column: usize) -> f64 {
-        let room = if self.beside.is_empty() { 0.0 } else { NAME_WIDTH };
+        let room = self.name_width();
         let apart = if self.apart.is_some_and(|first| column >= first) { APART } else { 0.0 };
         room + apart + column as f64 * (self.size().0 + self.gap)
     }
 
     fn top_of(&self, row: usize) -> f64 {
+        let title = if self.title.is_empty() { 0.0 } else { TITLE_HEIGHT };
         let room = if self.above.is_empty() { 0.0 } else { NAME_HEIGHT };
-        room + row as f64 * (self.size().1 + self.gap)
+        title + room + row as f64 * (self.size().1 + self.gap)
     }
 
     /// The height that all of it takes.
@@ -71,18 +97,34 @@ impl Part for Pictures {
         let used = self.left_of(columns) - self.gap;
         // In the middle, on whole pixels.
         let left = (place.left + 0.5 * (place.width - used)).round();
+        canvas.text(&self.title, (left, place.top + 0.4 * TITLE_HEIGHT), TITLE);
+        let above = place.top + self.top_of(0) - 0.6 * NAME_HEIGHT;
         for (column, name) in self.above.iter().enumerate() {
             let x = left + self.left_of(column) + 0.5 * width;
-            canvas.text(name, (x, place.top + 0.4 * NAME_HEIGHT), NAME);
+            canvas.text(name, (x, above), NAME);
         }
         for (row, name) in self.beside.iter().enumerate() {
             let y = place.top + self.top_of(row) + 0.5 * height;
-            canvas.text(name, (left + NAME_WIDTH - 8.0, y), Type { anchor: Anchor::Right, ..NAME });
+            canvas.text(
+                name,
+                (left + self.name_width() - BEHIND_NAME, y),
+                Type { anchor: Anchor::Right, ..NAME },
+            );
         }
         for (row, pictures) in self.rows.iter().enumerate() {
             for (column, picture) in pictures.iter().enumerate() {
                 let corner = (left + self.left_of(column), (place.top + self.top_of(row)).round());
                 let frame = Rect { left: corner.0, top: corner.1, width, height };
+                for veil in self.veils.iter().filter(|veil| veil.row == row) {
+                    let side = |pixels: usize| self.scale * pixels as f64;
+                    let tinted = Rect {
+                        left: corner.0 + side(veil.corner.1),
+                        top: corner.1 + side(veil.corner.0),
+                        width: side(veil.size.1),
+                        height: side(veil.size.0),
+                    };
+                    canvas.rectangle(tinted, veil.colour);
+                }
                 canvas.frame(frame, 1.0, GUIDE);
                 canvas.picture(corner, self.scale, picture.columns, &picture.darkness);
             }

@@ -10,7 +10,7 @@ mod html;
 mod layout;
 mod moments;
 mod observed;
-mod order;
+pub(crate) mod order;
 mod pictures;
 mod structure;
 mod surprise;

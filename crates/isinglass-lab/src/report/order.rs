@@ -15,7 +15,7 @@ struct Profile {
 /// put two clusters beside each other, the one whose ends are nearest is taken.
 ///
 /// *Complexity*: `O(n² + n·edges)`; *memory*: 48 bytes for each pair of units.
-pub(super) fn similarity_order(
+pub(crate) fn similarity_order(
     units: usize,
     edges: &[(usize, usize, f64)],
     groups: &[Vec<usize>],

@@ -1,4 +1,4 @@
-//! Random streams of the experiments: one for each purpose and index, apart from all streams of the core.
+//! Random streams of experiments and studies: one for each purpose and index, apart from all streams of the core.
 
 use rand::{Rng, RngExt};
 use rand_chacha::ChaCha8Rng;
@@ -7,29 +7,31 @@ use rand_chacha::rand_core::SeedableRng;
 /// What a stream is used for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
-pub(super) enum Purpose {
+pub(crate) enum Purpose {
     /// Patterns to be learned.
     Patterns = 1,
     /// The seeds of machines.
     Machine = 2,
+    /// Cells of a table that are hidden from a fit.
+    HiddenCells = 3,
 }
 
 /// The core's purposes are small numbers in the highest byte; those with its highest bit are ours.
 const OURS: u64 = 1 << 63;
 
 /// The stream with a number for a purpose.
-pub(super) fn stream(seed: u64, purpose: Purpose, index: u64) -> ChaCha8Rng {
+pub(crate) fn stream(seed: u64, purpose: Purpose, index: u64) -> ChaCha8Rng {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     random.set_stream(OURS | (purpose as u64) << 56 | index);
     random
 }
 
 /// A seed for something that takes one, by its number.
-pub(super) fn seed_of(seed: u64, index: u64) -> u64 {
+pub(crate) fn seed_of(seed: u64, index: u64) -> u64 {
     stream(seed, Purpose::Machine, index).next_u64()
 }
 
 /// −1 or +1, each with probability ½.
-pub(super) fn spin(random: &mut impl Rng) -> i8 {
+pub(crate) fn spin(random: &mut impl Rng) -> i8 {
     if random.random::<bool>() { 1 } else { -1 }
 }

@@ -5,7 +5,7 @@
 //!
 //! To add a source: a module with its experiments, and its list in [`experiments`].
 
-mod chance;
+pub(crate) mod chance;
 mod kappen;
 mod lawrence;
 mod learning;

@@ -237,6 +237,7 @@ pub(super) fn components(settings: &Settings<'_>) -> Result<Outcome> {
                     .collect()
             })
             .collect(),
+        ..Pictures::default()
     };
     let figure = Sheet::new("Free phase by step of learning: ten components, and mean field")
         .wide(540.0)

@@ -1,16 +1,21 @@
-//! The study of the tour: what the votes of 1984 say about party.
+//! The study of the tour on votes: what the votes of 1984 say about party, about each other, and about cells that are not known.
 
-use isinglass::learn::{Factorized, Fit, Learner, Likelihood, NoObserver, Observer, Phases};
+mod coupled;
+mod held_out;
+mod network;
+
+pub use held_out::{Imputation, Party};
+
+use isinglass::learn::{Factorized, Fit, Learner, NoObserver, Phases};
 use isinglass::score::{Score, score};
-use isinglass::{Engine, Enumerate, Evidence, Machine, Result, Spin, Table, topology};
+use isinglass::{Engine, Enumerate, Evidence, Machine, Result, Spin, Table};
 
 use crate::figure::dots::{Dots, Row};
+use crate::report::{self, FitStory, Origin, Report};
+use crate::reproduce::Watch;
 
 /// The unit that the study asks for.
 pub const PARTY: &str = "democrat";
-
-/// The penalty on couplings: 435 rows for 136 couplings need a little.
-const L2: f64 = 0.003;
 
 /// What was found.
 pub struct Study {
@@ -24,8 +29,12 @@ pub struct Study {
     pub party: f64,
     /// For each vote, what it says about party alone; the most telling first.
     pub votes: Vec<Vote>,
-    /// The strongest couplings: two units and their weight.
+    /// All couplings, the strongest first: two units and their weight.
     pub couplings: Vec<(String, String, f64)>,
+    /// The party of members that a machine was not fitted to.
+    pub held_out: Party,
+    /// Cells that were hidden from a fit.
+    pub imputation: Imputation,
 }
 
 /// One vote and the party of who cast it.
@@ -38,14 +47,19 @@ pub struct Vote {
     pub given_no: f64,
 }
 
-/// Fit, score and ask.
-pub fn study(table: &Table, observer: &mut dyn Observer) -> Result<Study> {
+/// Fit, score and ask; `seed` decides which cells are hidden for [`Study::imputation`], and nothing else.
+///
+/// # Errors
+/// A table without the column [`PARTY`], or too wide to enumerate.
+pub fn study(table: &Table, seed: u64, watch: &dyn Watch) -> Result<Study> {
+    watch.expect(2 + held_out::FOLDS);
     let engine = Enumerate::default();
     let phases = Phases { clamped: &engine, free: &engine };
-    let start = Machine::from_graph(topology::full(table.columns().len()))
-        .with_names(table.columns().iter().cloned())?;
-    let independent = Factorized.fit(&start, table, &mut NoObserver)?;
-    let fit = Likelihood::new(&engine).l2(L2).fit(&start, table, observer)?;
+    let independent = Factorized.fit(&coupled::start(table)?, table, &mut NoObserver)?;
+    let fit = coupled::fit(table)?;
+    watch.done();
+    let (held_out, imputation) =
+        rayon::join(|| held_out::party(table, watch), || held_out::imputation(table, seed, watch));
     let machine = &fit.machine;
 
     let party = machine.position(PARTY)?;
@@ -70,6 +84,8 @@ pub fn study(table: &Table, observer: &mut dyn Observer) -> Result<Study> {
         party: probability(&engine, machine, party, &[])?,
         votes,
         couplings,
+        held_out: held_out?,
+        imputation: imputation?,
         fit,
     })
 }
@@ -96,6 +112,34 @@ impl Study {
         }
         .to_svg()
     }
+
+    /// The picture of who votes with whom: the strongest couplings as a network.
+    pub fn network(&self) -> String {
+        network::draw(&self.fit.machine)
+    }
+
+    /// The page about the machine and the table that it was fitted to; `seed` decides how the page lays out its network.
+    ///
+    /// # Errors
+    /// A table that is not that of the study.
+    pub fn page(&self, table: &Table, seed: u64) -> Result<Report> {
+        let engine = Enumerate::default();
+        let origin = Origin {
+            title: "How the US House voted in 1984".into(),
+            model: "votes.json".into(),
+            table: Some("votes.csv".into()),
+            fit: Some(FitStory::of(&self.fit, "likelihood", Some(engine.name()), None)),
+            history: self.fit.history.clone(),
+        };
+        let settings = report::Settings { seed, ..report::Settings::default() };
+        Report::new(
+            &self.fit.machine,
+            Some(table),
+            Phases { clamped: &engine, free: &engine },
+            origin,
+            &settings,
+        )
+    }
 }
 
 /// P(unit = +1 | given).
@@ -115,11 +159,12 @@ pub fn probability(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::reproduce::NoWatch;
 
     #[test]
     fn the_votes_tell_the_party() {
         let table = crate::data::house_votes().unwrap();
-        let study = study(&table, &mut NoObserver).unwrap();
+        let study = study(&table, 0, &NoWatch).unwrap();
         assert!(study.fit.converged, "{}", study.fit.stopped);
         let gained = study.score.log_likelihood.unwrap() - study.baseline.log_likelihood.unwrap();
         assert!(gained > 2.0, "couplings gain {gained} nats a row");

@@ -1,0 +1,103 @@
+//! The pictures of the study.
+
+use plotters::style::RGBColor;
+
+use super::{Completion, Half, SIDE, Study, is_held_out};
+use crate::data::digit_labels;
+use crate::figure::pictures::{Picture, Pictures, Veil};
+use crate::figure::sheet::Sheet;
+use crate::filling::rows;
+
+/// What covered pixels are tinted with.
+const VEIL: RGBColor = RGBColor(208, 226, 240);
+/// Kinds of digits.
+const KINDS: usize = 10;
+/// Pictures beside each other in a block of the samples.
+const ACROSS: usize = 8;
+
+impl Study {
+    /// One picture of each digit among those held out: as it is, as it was shown, completed by the machine, and the nearest of the pictures fitted to.
+    pub fn completed_picture(&self) -> String {
+        let shown = self.one_of_each();
+        let truth: Vec<&[i8]> = rows(&self.held_out).collect();
+        let mut sheet =
+            Sheet::new("Half-covered digits that the machine has not seen, completed").wide(740.0);
+        for completion in &self.completions {
+            let block = completion_block(completion, &shown, &truth);
+            sheet = sheet.row(block.height(), [block.boxed()]);
+        }
+        sheet.to_svg()
+    }
+
+    /// Draws from the machine beside pictures that it was fitted to.
+    pub fn samples_picture(&self) -> String {
+        let (trained, count) = (self.trained.rows(), self.drawn.len());
+        let real: Vec<&[i8]> = rows(&self.trained).collect();
+        // From all over the table.
+        let real: Vec<Picture> = (0..count).map(|k| of_cells(real[k * trained / count])).collect();
+        let drawn: Vec<Picture> = self.drawn.iter().map(|cells| of_cells(cells)).collect();
+        let block = |title: &str, pictures: &[Picture]| Pictures {
+            title: title.into(),
+            scale: 4.0,
+            gap: 8.0,
+            rows: pictures.chunks(ACROSS).map(<[Picture]>::to_vec).collect(),
+            ..Pictures::default()
+        };
+        let blocks = [block("handwritten, from the table", &real), block("drawn from the machine", &drawn)];
+        let height = blocks[0].height();
+        Sheet::new("Handwritten digits, and draws from a machine that learned them")
+            .wide(740.0)
+            .row(height, blocks.map(Pictures::boxed))
+            .to_svg()
+    }
+
+    /// Places of the first 0, 1, … 9 among the pictures held out; fewer if the study is of other pictures.
+    fn one_of_each(&self) -> Vec<usize> {
+        let labels = digit_labels();
+        let held_out: Vec<char> =
+            labels.iter().enumerate().filter(|(k, _)| is_held_out(*k)).map(|(_, label)| *label).collect();
+        ('0'..='9')
+            .filter_map(|digit| held_out.iter().position(|label| *label == digit))
+            .filter(|&place| place < self.held_out.rows())
+            .take(KINDS)
+            .collect()
+    }
+}
+
+fn completion_block(completion: &Completion, shown: &[usize], truth: &[&[i8]]) -> Pictures {
+    let half = completion.covered;
+    let seen = |place: &usize| {
+        let ink = |(pixel, &cell): (usize, &i8)| if cell > 0 && !half.covers(pixel) { 1.0 } else { 0.0 };
+        Picture { columns: SIDE, darkness: truth[*place].iter().enumerate().map(ink).collect() }
+    };
+    let completed =
+        |place: &usize| Picture { columns: SIDE, darkness: completion.probabilities[*place].clone() };
+    let (corner, size) = match half {
+        Half::Lower => ((SIDE / 2, 0), (SIDE / 2, SIDE)),
+        Half::Right => ((0, SIDE / 2), (SIDE, SIDE / 2)),
+    };
+    Pictures {
+        title: format!(
+            "The {} half covered: {:.1} % of its pixels are right (nearest digit {:.1} %, most frequent {:.1} %)",
+            half.word(),
+            100.0 * completion.machine.share(),
+            100.0 * completion.nearest.share(),
+            100.0 * completion.majority.share()
+        ),
+        scale: 6.0,
+        gap: 10.0,
+        beside: ["the digit", "what is seen", "machine: P(ink)", "nearest digit"].map(Into::into).into(),
+        rows: vec![
+            shown.iter().map(|&place| of_cells(truth[place])).collect(),
+            shown.iter().map(seen).collect(),
+            shown.iter().map(completed).collect(),
+            shown.iter().map(|&place| of_cells(&completion.nearest_pictures[place])).collect(),
+        ],
+        veils: (1..=3).map(|row| Veil { row, corner, size, colour: VEIL }).collect(),
+        ..Pictures::default()
+    }
+}
+
+fn of_cells(cells: &[i8]) -> Picture {
+    Picture { columns: SIDE, darkness: cells.iter().map(|&cell| if cell > 0 { 1.0 } else { 0.0 }).collect() }
+}

@@ -1,0 +1,158 @@
+//! A network drawn as a ring: names around it, where none can cover another, and couplings as lines across.
+
+use std::f64::consts::{PI, TAU};
+
+use plotters::style::Color;
+
+use super::canvas::{Anchor, Canvas, Point, Rect, Stroke, Type};
+use super::sheet::{Key, Part};
+use super::{INK, PALETTE};
+
+/// A network.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(crate) struct Ring {
+    /// Around the ring, from the top, clockwise.
+    pub(crate) names: Vec<String>,
+    /// A name that stands out.
+    pub(crate) bold: Option<usize>,
+    /// Two places on the ring and a weight.
+    pub(crate) links: Vec<(usize, usize, f64)>,
+    /// What weights above and below 0 mean.
+    pub(crate) signs: [String; 2],
+    /// What the width of a line means.
+    pub(crate) width: String,
+}
+
+/// The widest line, for the largest weight.
+const WIDEST: f64 = 9.0;
+/// The thinnest line that can still be seen well.
+const THINNEST: f64 = 0.8;
+const DOT: f64 = 5.5;
+/// From the ring to a name.
+const AWAY: f64 = 14.0;
+/// How far lines are drawn to the middle: 0 is straight.
+const PULL: f64 = 0.55;
+/// Pieces of a curved line.
+const PIECES: usize = 24;
+const NAME: Type = Type::new(13.0, Anchor::Middle);
+const SCALE: Type = Type::new(12.0, Anchor::Left);
+/// Of the line with the scale of widths.
+const FOOT: f64 = 30.0;
+/// Room for a name above and below the ring.
+const CAP: f64 = 30.0;
+
+impl Ring {
+    pub(crate) fn boxed(self) -> Box<dyn Part> {
+        Box::new(self)
+    }
+
+    fn strongest(&self) -> f64 {
+        self.links.iter().map(|link| link.2.abs()).fold(f64::MIN_POSITIVE, f64::max)
+    }
+
+    fn pen(&self, weight: f64) -> f64 {
+        (WIDEST * weight.abs() / self.strongest()).max(THINNEST)
+    }
+
+    /// The angle of a place: the first is at the top, and they go clockwise.
+    fn angle(&self, place: usize) -> f64 {
+        TAU * place as f64 / self.names.len().max(1) as f64 - 0.5 * PI
+    }
+
+    /// The line of the scale: widths of round numbers.
+    fn draw_scale(&self, canvas: &Canvas<'_>, place: Rect) {
+        let y = place.bottom() - 0.5 * FOOT;
+        let mut x = place.left;
+        canvas.text(&self.width, (x, y), SCALE);
+        x += SCALE.width_of(&self.width) + 16.0;
+        for weight in round_weights(self.strongest()) {
+            canvas.line(&[(x, y), (x + 34.0, y)], self.pen(weight), Stroke::Solid, INK.mix(0.55));
+            let label = format!("{weight}");
+            canvas.text(&label, (x + 41.0, y), SCALE);
+            x += 41.0 + SCALE.width_of(&label) + 20.0;
+        }
+    }
+}
+
+/// Three round numbers up to the largest.
+fn round_weights(largest: f64) -> [f64; 3] {
+    let decade = 10f64.powf(largest.log10().floor());
+    let top = [5.0, 2.0, 1.0].into_iter().map(|k| k * decade).find(|&x| x <= largest * 1.0001);
+    let top = top.unwrap_or(decade);
+    [0.25 * top, 0.5 * top, top]
+}
+
+impl Part for Ring {
+    fn draw(&self, canvas: &Canvas<'_>, place: Rect) {
+        let middle = (place.left + 0.5 * place.width, place.top + 0.5 * (place.height - FOOT));
+        let radius = 0.5 * (place.height - FOOT) - CAP;
+        let at = |unit: usize, radius: f64| -> Point {
+            let (sin, cos) = self.angle(unit).sin_cos();
+            (middle.0 + radius * cos, middle.1 + radius * sin)
+        };
+        let mut links = self.links.clone();
+        // Strong ones lie above weak ones.
+        links.sort_by(|x, y| x.2.abs().total_cmp(&y.2.abs()));
+        for (a, b, weight) in links {
+            let (from, to) = (at(a, radius), at(b, radius));
+            // Neighbours are joined almost straight, so that their line does not come near the middle.
+            let apart = ((from.0 - to.0).hypot(from.1 - to.1) / (2.0 * radius)).min(1.0);
+            let pull = PULL * apart;
+            let bend = |x: f64, y: f64, centre: f64| f64::midpoint(x, y) * (1.0 - pull) + pull * centre;
+            let knee = (bend(from.0, to.0, middle.0), bend(from.1, to.1, middle.1));
+            let curve: Vec<Point> = (0..=PIECES)
+                .map(|k| {
+                    let t = k as f64 / PIECES as f64;
+                    let mix =
+                        |a: f64, b: f64, c: f64| (1.0 - t).powi(2) * a + 2.0 * t * (1.0 - t) * b + t * t * c;
+                    (mix(from.0, knee.0, to.0), mix(from.1, knee.1, to.1))
+                })
+                .collect();
+            let colour = PALETTE[usize::from(weight < 0.0)];
+            canvas.line(&curve, self.pen(weight), Stroke::Solid, colour.mix(0.8));
+        }
+        for (unit, name) in self.names.iter().enumerate() {
+            let bold = self.bold == Some(unit);
+            let dot = if bold { 1.4 * DOT } else { DOT };
+            canvas.disc(at(unit, radius), dot + 1.5, plotters::style::WHITE);
+            canvas.disc(at(unit, radius), dot, INK);
+            let cos = self.angle(unit).cos();
+            let anchor = match cos {
+                ..-0.05 => Anchor::Right,
+                0.05.. => Anchor::Left,
+                _ => Anchor::Middle,
+            };
+            let look = if bold { NAME.bold() } else { NAME };
+            canvas.text(name, at(unit, radius + AWAY), Type { anchor, ..look });
+        }
+        self.draw_scale(canvas, place);
+    }
+
+    fn keys(&self) -> Vec<Key> {
+        let key = |(name, colour): (&String, _)| Key {
+            name: name.clone(),
+            colour,
+            line: Some(Stroke::Solid),
+            marker: None,
+        };
+        self.signs.iter().zip(PALETTE).map(key).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_scale_has_round_numbers() {
+        assert_eq!(round_weights(1.79), [0.25, 0.5, 1.0]);
+        assert_eq!(round_weights(0.5), [0.125, 0.25, 0.5]);
+        assert_eq!(round_weights(73.0), [12.5, 25.0, 50.0]);
+    }
+
+    #[test]
+    fn the_widest_line_is_the_strongest_coupling() {
+        let ring = Ring { links: vec![(0, 1, 0.5), (1, 2, -2.0), (0, 2, 1e-9)], ..Ring::default() };
+        assert_eq!((ring.pen(-2.0), ring.pen(0.5), ring.pen(1e-9)), (WIDEST, 0.25 * WIDEST, THINNEST));
+    }
+}
