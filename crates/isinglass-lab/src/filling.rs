@@ -30,3 +30,43 @@ impl Filled {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use isinglass::{Eliminate, topology};
+
+    use super::*;
+
+    #[test]
+    fn rows_are_filled_as_a_sum_over_states_says() {
+        let (weights, biases) = ([0.7, -0.4, 0.3], [0.2, -0.1, 0.5]);
+        let machine = Machine::from_graph(topology::full(3)).with_parameters(weights.into(), biases.into());
+        let machine = machine.unwrap();
+        // The second and the fourth row are alike.
+        let given = [[1, 0, -1], [0, 0, 1], [1, 1, 1], [0, 0, 1]];
+        let table = Table::from_rows(["x0", "x1", "x2"], given).unwrap();
+        let filled = Filled::of(&machine, &table, &Eliminate::default()).unwrap();
+        assert_eq!(filled.guarantee, Guarantee::Exact);
+        for (row, cells) in given.iter().enumerate() {
+            let (mut total, mut up) = (0.0, [0.0; 3]);
+            for state in 0..8 {
+                let s = [0, 1, 2].map(|k| if state >> k & 1 == 1 { 1.0 } else { -1.0 });
+                if (0..3).any(|k| cells[k] != 0 && f64::from(cells[k]) != s[k]) {
+                    continue;
+                }
+                let pairs = weights[0] * s[0] * s[1] + weights[1] * s[0] * s[2] + weights[2] * s[1] * s[2];
+                let p = (pairs + biases.iter().zip(s).map(|(b, s)| b * s).sum::<f64>()).exp();
+                total += p;
+                for k in 0..3 {
+                    up[k] += if s[k] > 0.0 { p } else { 0.0 };
+                }
+            }
+            for k in 0..3 {
+                let expected = up[k] / total;
+                assert!((filled.probabilities[row][k] - expected).abs() < 1e-12);
+                assert_eq!(filled.cells[row][k], if expected >= 0.5 { 1 } else { -1 });
+            }
+        }
+        assert_eq!(rows(&table).collect::<Vec<_>>(), given);
+    }
+}

@@ -10,20 +10,18 @@ use crate::filling::rows;
 
 /// What covered pixels are tinted with.
 const VEIL: RGBColor = RGBColor(208, 226, 240);
-/// Kinds of digits.
-const KINDS: usize = 10;
 /// Pictures beside each other in a block of the samples.
 const ACROSS: usize = 8;
 
 impl Study {
     /// One picture of each digit among those held out: as it is, as it was shown, completed by the machine, and the nearest of the pictures fitted to.
     pub fn completed_picture(&self) -> String {
-        let shown = self.one_of_each();
+        let kinds = self.one_of_each();
         let truth: Vec<&[i8]> = rows(&self.held_out).collect();
         let mut sheet =
             Sheet::new("Half-covered digits that the machine has not seen, completed").wide(740.0);
         for completion in &self.completions {
-            let block = completion_block(completion, &shown, &truth);
+            let block = completion_block(completion, &kinds, &truth);
             sheet = sheet.row(block.height(), [block.boxed()]);
         }
         sheet.to_svg()
@@ -38,7 +36,7 @@ impl Study {
         let drawn: Vec<Picture> = self.drawn.iter().map(|cells| of_cells(cells)).collect();
         let block = |title: &str, pictures: &[Picture]| Pictures {
             title: title.into(),
-            scale: 4.0,
+            scale: 5.0,
             gap: 8.0,
             rows: pictures.chunks(ACROSS).map(<[Picture]>::to_vec).collect(),
             ..Pictures::default()
@@ -46,26 +44,26 @@ impl Study {
         let blocks = [block("handwritten, from the table", &real), block("drawn from the machine", &drawn)];
         let height = blocks[0].height();
         Sheet::new("Handwritten digits, and draws from a machine that learned them")
-            .wide(740.0)
+            .wide(860.0)
             .row(height, blocks.map(Pictures::boxed))
             .to_svg()
     }
 
-    /// Places of the first 0, 1, … 9 among the pictures held out; fewer if the study is of other pictures.
-    fn one_of_each(&self) -> Vec<usize> {
+    /// The first 0, 1, … 9 among the pictures held out, and their places; fewer if the study is of other pictures.
+    fn one_of_each(&self) -> Vec<(char, usize)> {
         let labels = digit_labels();
         let held_out: Vec<char> =
             labels.iter().enumerate().filter(|(k, _)| is_held_out(*k)).map(|(_, label)| *label).collect();
         ('0'..='9')
-            .filter_map(|digit| held_out.iter().position(|label| *label == digit))
-            .filter(|&place| place < self.held_out.rows())
-            .take(KINDS)
+            .filter_map(|digit| Some((digit, held_out.iter().position(|label| *label == digit)?)))
+            .filter(|&(_, place)| place < self.held_out.rows())
             .collect()
     }
 }
 
-fn completion_block(completion: &Completion, shown: &[usize], truth: &[&[i8]]) -> Pictures {
+fn completion_block(completion: &Completion, kinds: &[(char, usize)], truth: &[&[i8]]) -> Pictures {
     let half = completion.covered;
+    let shown: Vec<usize> = kinds.iter().map(|kind| kind.1).collect();
     let seen = |place: &usize| {
         let ink = |(pixel, &cell): (usize, &i8)| if cell > 0 && !half.covers(pixel) { 1.0 } else { 0.0 };
         Picture { columns: SIDE, darkness: truth[*place].iter().enumerate().map(ink).collect() }
@@ -78,13 +76,14 @@ fn completion_block(completion: &Completion, shown: &[usize], truth: &[&[i8]]) -
     };
     Pictures {
         title: format!(
-            "The {} half covered: {:.1} % of its pixels are right (nearest digit {:.1} %, most frequent {:.1} %)",
+            "The {} half covered: {:.1} % of its pixels right (nearest digit {:.1} %, majority {:.1} %)",
             half.word(),
             100.0 * completion.machine.share(),
             100.0 * completion.nearest.share(),
             100.0 * completion.majority.share()
         ),
         scale: 6.0,
+        above: kinds.iter().map(|kind| kind.0.to_string()).collect(),
         gap: 10.0,
         beside: ["the digit", "what is seen", "machine: P(ink)", "nearest digit"].map(Into::into).into(),
         rows: vec![

@@ -244,9 +244,12 @@ impl Canvas<'_> {
         );
         for (shade, strokes) in strokes.iter().enumerate().skip(1).filter(|(_, strokes)| !strokes.is_empty())
         {
-            let grey = 255 - 255 * shade / SHADES;
-            let _ =
-                writeln!(pixels, "<path stroke=\"#{grey:02x}{grey:02x}{grey:02x}\" d=\"M0 0{strokes}\"/>");
+            // What is behind a pixel shines through as far as it is not black.
+            let opacity = shade as f64 / SHADES as f64;
+            let _ = writeln!(
+                pixels,
+                "<path stroke=\"#000\" stroke-opacity=\"{opacity:.3}\" d=\"M0 0{strokes}\"/>"
+            );
         }
         pixels.push_str("</g>\n");
     }

@@ -24,12 +24,12 @@ pub(crate) struct Ring {
 }
 
 /// The widest line, for the largest weight.
-const WIDEST: f64 = 9.0;
+const WIDEST: f64 = 10.0;
 /// The thinnest line that can still be seen well.
 const THINNEST: f64 = 0.8;
 const DOT: f64 = 5.5;
 /// From the ring to a name.
-const AWAY: f64 = 14.0;
+const AWAY: f64 = 18.0;
 /// How far lines are drawn to the middle: 0 is straight.
 const PULL: f64 = 0.55;
 /// Pieces of a curved line.
@@ -59,6 +59,28 @@ impl Ring {
         TAU * place as f64 / self.names.len().max(1) as f64 - 0.5 * PI
     }
 
+    /// Middle and radius. Names beside the ring need their room, too.
+    fn circle(&self, place: Rect) -> (Point, f64) {
+        let middle = (place.left + 0.5 * place.width, place.top + 0.5 * (place.height - FOOT));
+        let longest = self.names.iter().map(|name| NAME.width_of(name)).fold(0.0, f64::max);
+        (middle, (0.5 * (place.height - FOOT) - CAP).min(0.5 * place.width - AWAY - longest))
+    }
+
+    /// A point on a circle at the angle of a place.
+    fn at(&self, place: usize, middle: Point, radius: f64) -> Point {
+        let (sin, cos) = self.angle(place).sin_cos();
+        (middle.0 + radius * cos, middle.1 + radius * sin)
+    }
+
+    /// Names go away from the ring.
+    fn anchor(&self, place: usize) -> Anchor {
+        match self.angle(place).cos() {
+            ..-0.05 => Anchor::Right,
+            0.05.. => Anchor::Left,
+            _ => Anchor::Middle,
+        }
+    }
+
     /// The line of the scale: widths of round numbers.
     fn draw_scale(&self, canvas: &Canvas<'_>, place: Rect) {
         let y = place.bottom() - 0.5 * FOOT;
@@ -84,12 +106,8 @@ fn round_weights(largest: f64) -> [f64; 3] {
 
 impl Part for Ring {
     fn draw(&self, canvas: &Canvas<'_>, place: Rect) {
-        let middle = (place.left + 0.5 * place.width, place.top + 0.5 * (place.height - FOOT));
-        let radius = 0.5 * (place.height - FOOT) - CAP;
-        let at = |unit: usize, radius: f64| -> Point {
-            let (sin, cos) = self.angle(unit).sin_cos();
-            (middle.0 + radius * cos, middle.1 + radius * sin)
-        };
+        let (middle, radius) = self.circle(place);
+        let at = |unit: usize, radius: f64| self.at(unit, middle, radius);
         let mut links = self.links.clone();
         // Strong ones lie above weak ones.
         links.sort_by(|x, y| x.2.abs().total_cmp(&y.2.abs()));
@@ -116,14 +134,8 @@ impl Part for Ring {
             let dot = if bold { 1.4 * DOT } else { DOT };
             canvas.disc(at(unit, radius), dot + 1.5, plotters::style::WHITE);
             canvas.disc(at(unit, radius), dot, INK);
-            let cos = self.angle(unit).cos();
-            let anchor = match cos {
-                ..-0.05 => Anchor::Right,
-                0.05.. => Anchor::Left,
-                _ => Anchor::Middle,
-            };
             let look = if bold { NAME.bold() } else { NAME };
-            canvas.text(name, at(unit, radius + AWAY), Type { anchor, ..look });
+            canvas.text(name, at(unit, radius + AWAY), Type { anchor: self.anchor(unit), ..look });
         }
         self.draw_scale(canvas, place);
     }
@@ -148,6 +160,35 @@ mod tests {
         assert_eq!(round_weights(1.79), [0.25, 0.5, 1.0]);
         assert_eq!(round_weights(0.5), [0.125, 0.25, 0.5]);
         assert_eq!(round_weights(73.0), [12.5, 25.0, 50.0]);
+    }
+
+    #[test]
+    fn no_name_covers_another_or_leaves_the_sheet() {
+        let names: Vec<String> = (0..17).map(|k| format!("a rather long name for it {k}")).collect();
+        let ring = Ring { names, ..Ring::default() };
+        let place = Rect { left: 18.0, top: 80.0, width: 864.0, height: 570.0 };
+        let (middle, radius) = ring.circle(place);
+        assert!(radius > 200.0);
+        let boxes: Vec<Rect> = (0..17)
+            .map(|k| {
+                let (x, y) = ring.at(k, middle, radius + AWAY);
+                let width = NAME.width_of(&ring.names[k]);
+                let left = match ring.anchor(k) {
+                    Anchor::Left => x,
+                    Anchor::Middle => x - 0.5 * width,
+                    Anchor::Right => x - width,
+                };
+                Rect { left, top: y - 0.5 * NAME.size, width, height: NAME.size }
+            })
+            .collect();
+        for (k, a) in boxes.iter().enumerate() {
+            assert!(a.left >= place.left && a.right() <= place.right() && a.top >= place.top, "{k}");
+            for b in &boxes[k + 1..] {
+                let apart =
+                    a.right() <= b.left || b.right() <= a.left || a.bottom() <= b.top || b.bottom() <= a.top;
+                assert!(apart, "{a:?} {b:?}");
+            }
+        }
     }
 
     #[test]

@@ -171,3 +171,19 @@ pub(super) fn imputation(table: &Table, seed: u64, watch: &dyn Watch) -> Result<
     watch.done();
     Ok(found)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_single_vote_guesses_the_party_of_most_with_its_answer() {
+        let table = Table::from_rows(
+            ["party", "vote"],
+            [[1, 1], [1, 1], [-1, 1], [-1, -1], [-1, -1], [1, -1], [-1, 0], [-1, 0]],
+        );
+        let rule = SingleVote::learn(&table.unwrap(), 0, 1);
+        assert_eq!((rule.guesses, rule.right), ([-1, -1, 1], 6));
+        assert_eq!((rule.guess(&[0, 1]), rule.guess(&[0, 0])), (1, -1));
+    }
+}

@@ -102,7 +102,7 @@ impl Study {
         let rows = self
             .votes
             .iter()
-            .map(|vote| Row { label: vote.name.replace('_', " "), values: [vote.given_yes, vote.given_no] });
+            .map(|vote| Row { label: spelled(&vote.name), values: [vote.given_yes, vote.given_no] });
         Dots {
             title: "What one vote says about party (US House, 1984)",
             axis: "probability that the member is a Democrat",
@@ -140,6 +140,18 @@ impl Study {
             &settings,
         )
     }
+}
+
+/// The name of a vote as it stands in a picture.
+fn spelled(vote: &str) -> String {
+    const PROPER: [(&str, &str); 5] = [
+        ("anti satellite", "anti-satellite"),
+        ("el salvador", "El Salvador"),
+        ("nicaraguan", "Nicaraguan"),
+        ("south africa", "South Africa"),
+        ("mx", "MX"),
+    ];
+    PROPER.iter().fold(vote.replace('_', " "), |name, (plain, proper)| name.replace(plain, proper))
 }
 
 /// P(unit = +1 | given).

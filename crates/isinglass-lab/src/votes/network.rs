@@ -2,13 +2,13 @@
 
 use isinglass::Machine;
 
-use super::PARTY;
+use super::{PARTY, spelled};
 use crate::figure::ring::Ring;
 use crate::figure::sheet::Sheet;
 use crate::report::order::similarity_order;
 
 /// Couplings drawn: more, and the weakest hide the others.
-const SHOWN: usize = 40;
+const SHOWN: usize = 32;
 
 /// Units stand in an order in which similar ones are near each other.
 pub(super) fn draw(machine: &Machine) -> String {
@@ -23,7 +23,7 @@ pub(super) fn draw(machine: &Machine) -> String {
     edges.truncate(SHOWN);
     let name = |&unit: &usize| match machine.name(unit) {
         PARTY => "is a Democrat".to_owned(),
-        vote => vote.replace('_', " "),
+        vote => spelled(vote),
     };
     let ring = Ring {
         names: order.iter().map(name).collect(),
@@ -37,5 +37,5 @@ pub(super) fn draw(machine: &Machine) -> String {
         edges.len(),
         machine.weights().len()
     );
-    Sheet::new(title).row(560.0, [ring.boxed()]).to_svg()
+    Sheet::new(title).wide(900.0).row(570.0, [ring.boxed()]).to_svg()
 }

@@ -81,8 +81,8 @@ fn story(study: &Study) -> String {
     let fit = &study.fit;
     let mut out = format!(
         "DIGITS. {} handwritten digits of 8×8 pixels: {trained} to learn from, {held_out} held out.\n\
-         Pixels coupled to their eight neighbours and to {} hidden units; fitted by maximum likelihood\n\
-         with the gradient of exact elimination ({}; {} after {} iterations).\n\
+         A restricted machine, every pixel coupled to each of {} hidden units, fitted by maximum likelihood\n\
+         with gradients by elimination ({}; {} after {} iterations).\n\
          Log-likelihood a digit {}, of those held out {}.\n",
         trained + held_out,
         study.hidden_units(),
