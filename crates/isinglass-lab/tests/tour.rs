@@ -75,7 +75,7 @@ fn covered_halves_are_completed_better_than_by_the_baselines() {
     for found in &study.completions {
         assert_eq!((found.machine.asked, found.guarantee), (300 * 32, Guarantee::Exact));
         let [machine, nearest, majority] =
-            [&found.machine, &found.nearest, &found.majority].map(|guess| guess.share());
+            [&found.machine, &found.nearest, &found.majority].map(isinglass_lab::Accuracy::share);
         assert!(machine > majority + 0.05, "{:?}: {machine} and {majority}", found.covered);
         assert!(machine > nearest, "{:?}: {machine} and {nearest}", found.covered);
         assert!(found.probabilities.iter().flatten().all(|p| (0.0..=1.0).contains(p)));

@@ -14,6 +14,7 @@ mod learners;
 mod reporting;
 mod reproducible;
 mod reproducing;
+mod touring;
 
 use std::path::Path;
 use std::process::Output;
