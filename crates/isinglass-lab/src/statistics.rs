@@ -11,6 +11,11 @@ pub(crate) fn variance(numbers: &[f64]) -> f64 {
     numbers.iter().map(|x| (x - middle).powi(2)).sum::<f64>() / numbers.len() as f64
 }
 
+/// The standard error of the mean, from the numbers' own spread.
+pub(crate) fn standard_error(numbers: &[f64]) -> f64 {
+    (variance(numbers) / (numbers.len() as f64 - 1.0)).sqrt()
+}
+
 /// The root of the mean square.
 pub(crate) fn root_mean_square(numbers: impl Iterator<Item = f64>) -> f64 {
     let (sum, count) = numbers.fold((0.0, 0.0), |(sum, count), x| (sum + x * x, count + 1.0));
@@ -43,6 +48,7 @@ mod tests {
     #[test]
     fn known_values() {
         assert_eq!((mean(&[1.0, 2.0, 6.0]), variance(&[1.0, 3.0])), (3.0, 1.0));
+        assert!((standard_error(&[1.0, 3.0]) - 1.0).abs() < 1e-15);
         assert!((root_mean_square([3.0, 4.0].into_iter()) - 12.5f64.sqrt()).abs() < 1e-15);
         assert!((slope(&[(0.0, 1.0), (1.0, 3.0), (2.0, 5.0)]) - 2.0).abs() < 1e-12);
         assert!((correlation(&[0.0, 1.0, 2.0], &[2.0, 1.0, 0.0]) + 1.0).abs() < 1e-12);

@@ -37,7 +37,7 @@ fn whole(report: &Report) {
     assert!(csv.lines().count() > 2 && lines.all(|line| line.split(',').count() == cells), "{name}");
     let svg = &report.outcome.figure;
     assert!(svg.starts_with("<svg ") && svg.ends_with("</svg>\n"), "{name}");
-    assert!(svg.len() < 150_000, "{name}: the picture has {} bytes", svg.len());
+    assert!(svg.len() < 250_000, "{name}: the picture has {} bytes", svg.len());
     // What is no number, or beyond all numbers, ends at the end of the integers.
     assert!(
         !svg.contains("2147483647") && !svg.contains("-2147483648"),
@@ -205,10 +205,29 @@ fn mean_field_learning_oscillates_and_a_mixture_does_not() {
 fn digits_can_be_learned_with_both_and_given_from_outside() {
     let report = quick("lawrence-5", 0);
     whole(&report);
-    let [field, mixture] = ["mean_field", "mixture"].map(|name| column(&report, name));
-    assert_eq!(field.len(), 31);
-    assert!(mixture[30] > mixture[0] + 5.0, "learning with the mixture gets somewhere: {mixture:?}");
-    assert!(field.iter().chain(&mixture).all(|cost| cost.is_finite()));
+    let starts = ["", "_start_2", "_start_3", "_start_4"];
+    let costs = |name: &str| starts.map(|start| column(&report, &format!("{name}{start}")));
+    let (field, mixture) = (costs("mean_field"), costs("mixture"));
+    for cost in field.iter().chain(&mixture) {
+        assert!(cost.len() == 31 && cost[30] > cost[0] + 5.0, "learning gets somewhere: {cost:?}");
+    }
+    // All that a cost loses on the way.
+    let falls = |cost: &Vec<f64>| cost.windows(2).map(|pair| (pair[0] - pair[1]).max(0.0)).sum::<f64>();
+    let (of_field, of_mixture) = (mean(&field.each_ref().map(falls)), mean(&mixture.each_ref().map(falls)));
+    assert!(of_field > 1.2 * of_mixture, "{of_field} {of_mixture}");
+
+    let report = quick("lawrence-6", 0);
+    whole(&report);
+    let (component, weight) = (column(&report, "component"), column(&report, "weight"));
+    assert_eq!(component.iter().filter(|c| **c == 0.0).count(), 20, "mean field, step by step");
+    for step in column(&report, "step") {
+        let here = column(&report, "step").into_iter().zip(component.iter().zip(&weight));
+        let sum: f64 = here.filter(|(at, (c, _))| *at == step && **c > 0.0).map(|(_, (_, w))| w).sum();
+        assert!(
+            (0.9..1.0 + 1e-9).contains(&sum),
+            "the components that take part have most of the weight: {sum}"
+        );
+    }
 
     let narrow = Table::from_rows(["a", "b"], [[1, -1]]).unwrap();
     let settings = Settings { quick: true, seed: 0, digits: Some(&narrow), watch: &NoWatch };
@@ -222,17 +241,21 @@ fn few_draws_of_many_rows_are_better_than_many_of_few() {
     whole(&report);
     let (few, many) = (column(&report, "m100"), column(&report, "m1000"));
     assert!(few[7] < 1.25 * few[19] && many[7] < 1.25 * many[19], "{few:?} {many:?}");
+    assert!(few[0] > 1.5 * few[19] && many[0] > 1.5 * many[19], "one draw is not enough: {few:?} {many:?}");
     assert!(few[19] > 2.0 * many[1] && mean(&few) > 5.0 * mean(&many), "{few:?} {many:?}");
 }
 
 #[test]
-fn learning_with_hidden_units_settles_whatever_the_number_of_draws() {
+fn learning_with_hidden_units_gets_nearly_as_far_whatever_the_number_of_draws() {
     let report = quick("yasuda-3", 0);
     whole(&report);
     let likelihood = column(&report, "log_likelihood");
-    let (first, middle, last) =
-        (likelihood[0], likelihood[likelihood.len() / 2], likelihood[likelihood.len() - 1]);
-    assert!(middle > first + 0.02 && (last - middle).abs() < 0.2 * (middle - first), "{likelihood:?}");
+    assert_eq!(likelihood.len(), 51, "every tenth of 500 steps");
+    let (first, hundred, last) = (likelihood[0], likelihood[10], likelihood[50]);
+    assert!(hundred > first + 0.1 && last > hundred, "{likelihood:?}");
+    assert!(last - hundred < 0.2 * (last - first), "most is gained early: {likelihood:?}");
+    let change = column(&report, "change");
+    assert!(mean(&change[30..]) < 0.6 * change[1], "{change:?}");
 
     let report = quick("yasuda-4", 0);
     whole(&report);
@@ -263,7 +286,7 @@ fn time_grows_with_the_number_of_hidden_units() {
     assert!(report.outcome.to_csv().starts_with("hidden,seconds\n"));
     let seconds = column(&report, "seconds");
     // Twenty times the hidden units are about four times the couplings; a busy machine may double what it takes.
-    assert!(seconds[7] < 10.0 * seconds[0], "{seconds:?}");
+    assert!(seconds[7] > 1.3 * seconds[0] && seconds[7] < 10.0 * seconds[0], "{seconds:?}");
 }
 
 #[test]

@@ -25,9 +25,9 @@ pub(super) const EXPERIMENTS: &[Experiment] = &[
     },
     Experiment {
         name: "lawrence-3",
-        title: "Mean field falls from one mode into the other",
+        title: "Mean field jumps between the two modes",
         source: "Lawrence, Bishop & Jordan 1998, figure 3 and section 5.1",
-        claim: "The oscillation of the biases under mean-field learning comes from the free phase: the unimodal approximation jumps between the two modes of the joint distribution.",
+        claim: "The oscillation of the biases under mean-field learning comes from the free phase: the unimodal approximation oscillates between the two modes of the joint distribution. While the weight is small, mean field has one solution; beyond a critical weight it has two.",
         run: toy::hopping,
     },
     Experiment {

@@ -65,7 +65,7 @@ impl Problem {
         Ok(path.0)
     }
 
-    /// The exact log-likelihood per row and visible unit, eq. 4.1 divided by the number of rows.
+    /// The exact log-likelihood per row and visible unit, eq. 4.1.
     pub(super) fn log_likelihood(&self, machine: &Machine) -> Result<f64> {
         let (rows, free) = (Eliminate::default(), Enumerate::default());
         let gain = InformationGain::new(Phases { clamped: &rows, free: &free }, machine, &self.table, 0.0)?;
@@ -83,13 +83,15 @@ impl Observer for Machines {
     }
 }
 
-/// The mean change of a parameter from one step to the next, eq. 4.2.
-pub(super) fn changes(path: &[Machine]) -> Vec<f64> {
+/// The mean change of a parameter from one machine to another.
+pub(super) fn distance(from: &Machine, to: &Machine) -> f64 {
     let numbers =
         |machine: &Machine| machine.weights().iter().chain(machine.biases()).copied().collect::<Vec<f64>>();
-    let change = |pair: &[Machine]| {
-        let (a, b) = (numbers(&pair[0]), numbers(&pair[1]));
-        a.iter().zip(&b).map(|(x, y)| (x - y).abs()).sum::<f64>() / a.len() as f64
-    };
-    path.windows(2).map(change).collect()
+    let (a, b) = (numbers(from), numbers(to));
+    a.iter().zip(&b).map(|(x, y)| (x - y).abs()).sum::<f64>() / a.len() as f64
+}
+
+/// The mean change of a parameter from one step to the next, eq. 4.2.
+pub(super) fn changes(path: &[Machine]) -> Vec<f64> {
+    path.windows(2).map(|pair| distance(&pair[0], &pair[1])).collect()
 }

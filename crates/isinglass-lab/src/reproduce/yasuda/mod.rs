@@ -38,7 +38,7 @@ pub(super) const EXPERIMENTS: &[Experiment] = &[
         name: "yasuda-5",
         title: "More draws make learning steadier",
         source: "Yasuda, Tannai & Tanaka 2012, figure 5 and section 4.2",
-        claim: "A larger K does not raise the likelihood, but it makes convergence more stable: parameters change less from step to step with K = 9 than with K = 3.",
+        claim: "A larger K makes convergence more stable: parameters change less from step to step with K = 9 than with K = 3.",
         run: learning::stability,
     },
     Experiment {
