@@ -142,7 +142,7 @@ fn ending(parts: &[Part], folder: &Path) -> String {
 }
 
 /// A table of guesses: who guesses, and how many per cent are right.
-fn accuracies(who: &str, guesses: &[(&str, &Accuracy)]) -> String {
+fn accuracies(guesses: &[(&str, &Accuracy)]) -> String {
     let rows: Vec<Vec<String>> = guesses
         .iter()
         .map(|(name, guess)| {
@@ -153,7 +153,7 @@ fn accuracies(who: &str, guesses: &[(&str, &Accuracy)]) -> String {
             ]
         })
         .collect();
-    report::columns(&[who, "right, %", "±"], &rows)
+    report::columns(&["guessed by", "right, %", "± s.e."], &rows)
 }
 
 /// A guess for JSON.

@@ -55,6 +55,16 @@ pub struct Study {
 ///
 /// # Errors
 /// Pictures that have not 8 × 8 pixels, or are fewer than six.
+///
+/// # Example
+/// ```no_run
+/// use isinglass_lab::{data, digits, reproduce::NoWatch};
+/// let study = digits::study(&data::digits()?, 0, &NoWatch)?;    // some seconds
+/// for half in &study.completions {
+///     assert!(half.machine.share() > half.nearest.share());
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn study(pictures: &Table, seed: u64, watch: &dyn Watch) -> Result<Study> {
     if pictures.columns().len() != PIXELS || pictures.missing_cells() > 0 || pictures.rows() < HELD_OUT {
         let problem = format!(
@@ -147,7 +157,7 @@ impl Study {
         let origin = Origin {
             title: "Handwritten digits".into(),
             model: "digits.json".into(),
-            table: Some(format!("digits.csv, {} pictures held out", self.held_out.rows())),
+            table: Some("digits.csv (those held out)".into()),
             fit: Some(FitStory::of(&self.fit, "likelihood", Some(engine.name()), None)),
             history: self.fit.history.clone(),
         };

@@ -97,7 +97,9 @@ impl Part for Pictures {
         let used = self.left_of(columns) - self.gap;
         // In the middle, on whole pixels.
         let left = (place.left + 0.5 * (place.width - used)).round();
-        canvas.text(&self.title, (left, place.top + 0.4 * TITLE_HEIGHT), TITLE);
+        if !self.title.is_empty() {
+            canvas.text(&self.title, (left, place.top + 0.4 * TITLE_HEIGHT), TITLE);
+        }
         let above = place.top + self.top_of(0) - 0.6 * NAME_HEIGHT;
         for (column, name) in self.above.iter().enumerate() {
             let x = left + self.left_of(column) + 0.5 * width;

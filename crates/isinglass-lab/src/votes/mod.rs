@@ -51,6 +51,15 @@ pub struct Vote {
 ///
 /// # Errors
 /// A table without the column [`PARTY`], or too wide to enumerate.
+///
+/// # Example
+/// ```
+/// use isinglass_lab::{data, reproduce::NoWatch, votes};
+/// let study = votes::study(&data::house_votes()?, 0, &NoWatch)?;
+/// assert!(study.held_out.machine.share() > study.held_out.majority.share() + 0.3);
+/// assert!(study.imputation.machine.share() > study.imputation.majority.share() + 0.2);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn study(table: &Table, seed: u64, watch: &dyn Watch) -> Result<Study> {
     watch.expect(2 + held_out::FOLDS);
     let engine = Enumerate::default();

@@ -105,7 +105,7 @@ fn story(study: &Study) -> String {
             ("the nearest digit learned from", &found.nearest),
             ("each pixel's most frequent value", &found.majority),
         ];
-        out += &accuracies("guessed by", &guesses);
+        out += &accuracies(&guesses);
     }
     let _ = write!(
         out,

@@ -116,7 +116,7 @@ fn story(study: &Study, rows: usize, missing: usize) -> String {
         ("the best single vote", &party.single_vote),
         ("the larger party", &party.majority),
     ];
-    out += &accuracies("guessed by", &guesses);
+    out += &accuracies(&guesses);
 
     let filled = &study.imputation;
     let _ = write!(
@@ -127,7 +127,7 @@ fn story(study: &Study, rows: usize, missing: usize) -> String {
         if filled.converged { "" } else { ", fit NOT converged" }
     );
     let guesses = [("the machine", &filled.machine), ("units alone", &filled.majority)];
-    out += &accuracies("guessed by", &guesses);
+    out += &accuracies(&guesses);
 
     let _ = write!(out, "\nWhat one vote says about party, P({PARTY} | vote):\n\n");
     let votes: Vec<Vec<String>> = study
