@@ -28,7 +28,7 @@ fn the_readme_runs_on_a_table_of_ones_own() {
     room.write("survey.csv", "asthma,smoker,urban\n0,0,1\n1,1,1\n0,1,0\n1,1,\n0,0,0\n1,0,1\n0,1,1\n");
     let readme = include_str!("../../../../README.md");
     let commands: Vec<&str> = readme.lines().filter_map(|line| line.strip_prefix("isinglass ")).collect();
-    assert_eq!(commands.len(), 7);
+    assert_eq!(commands.len(), 8);
     for line in commands {
         room.ok(line);
     }
