@@ -13,7 +13,7 @@ fn a_report_is_one_page_and_json_tells_what_is_in_it() {
     let score = room.json("score m.json t.csv");
     for field in ["log_likelihood", "pseudo_log_likelihood", "completion"] {
         let (found, expected) = (told[field].as_f64().unwrap(), score[field].as_f64().unwrap());
-        assert!((found - expected).abs() < 1e-4 * expected.abs(), "{field}");
+        assert_eq!(found, expected, "{field}");
     }
     assert_eq!((told["engine"].as_str(), told["guarantee"].as_str()), (Some("decimate"), Some("exact")));
     assert_eq!(told["surprising_by"], "log-likelihood");
