@@ -73,24 +73,29 @@ impl Patterns {
 
     /// Of linear response with self-coupling: the closed form, or least squares where covariances are singular. Nothing if these have no solution.
     pub(super) fn linear_response(&self) -> Result<Option<Quality>> {
-        self.closed_form(
-            ClosedForm { singular: Singular::LevenbergMarquardt, ..ClosedForm::default() },
-            |_| true,
-        )
+        Ok(self.linear_response_by()?.map(|(quality, _)| quality))
     }
 
-    /// Of linear response without self-coupling. Nothing if its equations have no solution.
+    /// As [`Self::linear_response`], and what was done where covariances are singular.
+    ///
+    /// Least squares then end at the learner's tolerance: the equations hold with infinite weights only, and how large the weights become, and with them K, is the tolerance's choice.
+    pub(super) fn linear_response_by(&self) -> Result<Option<(Quality, Remedy)>> {
+        self.closed_form(ClosedForm { singular: Singular::LevenbergMarquardt, ..ClosedForm::default() })
+    }
+
+    /// Of linear response without self-coupling, whose equations always have a solution; nothing if it was not found.
     pub(super) fn without_self_coupling(&self) -> Result<Option<Quality>> {
         let learner = ClosedForm { self_coupling: false, ..ClosedForm::default() };
-        self.closed_form(learner, |remedy| remedy == Remedy::None)
+        let found = self.closed_form(learner)?;
+        Ok(found.filter(|(_, remedy)| *remedy == Remedy::None).map(|(quality, _)| quality))
     }
 
-    fn closed_form(&self, learner: ClosedForm, accepts: impl Fn(Remedy) -> bool) -> Result<Option<Quality>> {
+    fn closed_form(&self, learner: ClosedForm) -> Result<Option<(Quality, Remedy)>> {
         let found = learner.solve(&self.start(), &self.table, &mut NoObserver)?;
-        if !(found.fit.converged && accepts(found.remedy)) {
+        if !found.fit.converged {
             return Ok(None);
         }
-        self.quality(|_| Ok(found.fit.machine.clone())).map(Some)
+        Ok(Some((self.quality(|_| Ok(found.fit.machine.clone()))?, found.remedy)))
     }
 
     fn quality(&self, fit: impl FnOnce(&Machine) -> Result<Machine>) -> Result<Quality> {
