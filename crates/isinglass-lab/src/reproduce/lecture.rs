@@ -1,4 +1,4 @@
-//! The lecture "Applied Machine Learning: Boltzmann Machines": a picture cleaned by mean-field inference.
+//! The lecture "Applied Machine Learning: Boltzmann Machines": its mean-field inference, applied to a noisy picture.
 
 use isinglass::Result;
 use isinglass::lattice::{Denoised, Denoiser, Lattice, Method, flip_pixels, log_odds_of_flips};
@@ -15,10 +15,10 @@ use crate::sample::{SIDE, sample_picture};
 
 pub(super) const EXPERIMENTS: &[Experiment] = &[Experiment {
     name: "lecture-denoise",
-    title: "A noisy picture cleaned by mean-field inference",
+    title: "Mean-field inference settles, and cleans a noisy picture",
     source: "lecture \"Applied Machine Learning\", Boltzmann machines",
-    claim: "The hidden pixels of a black-and-white picture with flipped pixels can be estimated by mean-field inference: updating one π after the other until none changes makes the variational free energy small, and deciding by \
-            π ≥ ½ gives back most of the picture.",
+    claim: "To estimate the hidden units of a Boltzmann machine, update each π_i = e^p/(e^p + e^−p), with p its field from the means 2π − 1 of its hidden neighbours and the values of its observed ones, while the π change by more than some ε. Each \
+            update makes the variational free energy least in its π_i. H_i is estimated as 1 where π_i ≥ ½.",
     run,
 }];
 
@@ -70,31 +70,40 @@ fn run(settings: &Settings<'_>) -> Result<Outcome> {
         })
         .fold(f64::NEG_INFINITY, f64::max);
     let settled = found.iter().filter(|cleaned| cleaned.answers[0].converged).count();
+    let mean_fields = || found.iter().map(|cleaned| &cleaned.answers[0]);
+    let residual = mean_fields().map(|answer| answer.residual).fold(0.0, f64::max);
+    let fallen = mean_fields().filter(|answer| {
+        answer.free_energy.first().zip(answer.free_energy.last()).is_some_and(|(first, last)| last < first)
+    });
+    let fallen = fallen.count();
     let checks = vec![
         check(
-            rise < 1e-6 && settled == SHARES.len(),
+            settled == SHARES.len() && residual <= Denoiser::default().tolerance,
             format!(
-                "the updates settle, after {} to {} sweeps, and no sweep raises the variational free energy (but for rounding, by a share of {:.0e}).",
+                "the updates come to an end, after {} to {} sweeps: then no mean 2π − 1 is farther than {residual:.0e} from what the rule gives.",
                 sweeps.iter().copied().fold(f64::INFINITY, f64::min),
                 sweeps.iter().copied().fold(0.0, f64::max),
+            ),
+        ),
+        check(
+            rise < 1e-6 && fallen == SHARES.len(),
+            format!(
+                "the variational free energy falls, on {fallen} of {} pictures, and no sweep raises it (but for rounding, by a share of {:.0e}).",
+                SHARES.len(),
                 rise.max(0.0)
             ),
         ),
-        check(
-            field[SHOWN] < 0.25 * before[SHOWN],
-            format!(
-                "with {:.1} % of the pixels flipped, {:.2} % are wrong after mean field ({:.2} % by belief propagation, {:.2} % by Gibbs sampling).",
-                before[SHOWN], field[SHOWN], bethe[SHOWN], gibbs[SHOWN]
-            ),
-        ),
-        check(
-            field.iter().zip(&before).all(|(after, before)| after < before),
-            format!(
-                "the picture is better than before for every share of flips tried; with 30 % flipped, {:.1} % are wrong after.",
-                field[field.len() - 1]
-            ),
-        ),
     ];
+    let remarks = format!(
+        "The picture is our application: the lecture has neither pictures nor noise, and claims nothing about them. With {:.1} % of the pixels flipped, {:.2} % are wrong after mean field ({:.2} % by belief propagation, {:.2} % by Gibbs \
+         sampling); with {:.1} % flipped, {:.1} %.",
+        before[SHOWN],
+        field[SHOWN],
+        bethe[SHOWN],
+        gibbs[SHOWN],
+        before[before.len() - 1],
+        field[field.len() - 1]
+    );
     let points = |y: &[f64]| -> Vec<(f64, f64)> { before.iter().copied().zip(y.iter().copied()).collect() };
     let dark = |pixels: &[i8]| Picture {
         columns: SIDE,
@@ -127,7 +136,7 @@ fn run(settings: &Settings<'_>) -> Result<Outcome> {
         .to_svg();
     Ok(Outcome {
         set_up: format!(
-            "The program's sample picture of {SIDE}×{SIDE} pixels with 2 to 30 % of the pixels flipped; coupling of neighbours {COUPLING}, coupling with what was seen ½ ln((1−p)/p). The lecture has no picture of its own. Belief \
+            "The program's sample picture of {SIDE}×{SIDE} pixels with 2 to 30 % of the pixels flipped; coupling of neighbours {COUPLING}, coupling with what was seen ½ ln((1−p)/p). Picture, lattice and couplings are ours: the lecture has no example. Belief \
              propagation and Gibbs sampling on the same lattice, for comparison."
         ),
         columns: vec![
@@ -139,6 +148,6 @@ fn run(settings: &Settings<'_>) -> Result<Outcome> {
         ],
         figure,
         checks,
-        remarks: String::new(),
+        remarks,
     })
 }
