@@ -16,7 +16,7 @@ pub(super) const EXPERIMENTS: &[Experiment] = &[
     },
     Experiment {
         name: "ruger-scaling",
-        title: "Decimation takes time in proportion to the units; Gibbs sampling as much for a rough estimate",
+        title: "Decimation takes time in proportion to the units, and less than Gibbs sampling",
         source: "Rüger 1997, sections 4 to 6",
         claim: "Once the adjoint network is built, the partition sum and all moments of a decimatable machine are computed exactly in time linear in the number of units, where the traditional Gibbs sampling is \
                 comparatively slow.",

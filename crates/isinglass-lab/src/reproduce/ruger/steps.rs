@@ -10,7 +10,8 @@ use crate::figure::sheet::{Part, Sheet};
 use crate::reproduce::outcome::check;
 use crate::reproduce::{Column, Outcome, Settings};
 
-/// The edges of the figure by the source's numbers, 0 the unit to which biases lead. The weights are ours: the source gives none.
+/// The edges of the figure by the source's numbers, 0 the unit to which biases lead. The text names 01, 15 and 05 only; the other six are our reading of the figure.
+/// The weights are ours: the source gives none.
 const EDGES: [(usize, usize, f64); 9] = [
     (0, 1, 0.8),
     (0, 3, -0.4),
@@ -89,7 +90,7 @@ pub(super) fn run(settings: &Settings<'_>) -> Result<Outcome> {
     let correction =
         |k: usize| column(&|step| step.corrections.get(k).map_or(f64::NAN, |&(_, _, gain)| gain));
     Ok(Outcome {
-        set_up: "The machine of the source's figure 3: five units, and unit 0 to which biases lead. The weights are ours, since the source gives none. Units are taken out in the order 1 to 5.".into(),
+        set_up: "The machine of the source's figure 3: five units, and unit 0 to which biases lead. The text names the edges 01, 15 and 05 only; the other six (03, 04, 23, 24, 35 and 45) are our reading of the figure, and the weights are ours, since the source gives none. Units are taken out in the order 1 to 5.".into(),
         columns: vec![
             Column::new("step", "number of the step", (1..=steps.len()).map(|k| k as f64).collect()),
             Column::new("unit", "the unit that is taken out", column(&|step| step.unit as f64 + 1.0)),
