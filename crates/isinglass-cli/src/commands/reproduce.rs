@@ -21,7 +21,7 @@ use crate::report::{self, count};
 /// Each experiment writes NAME.csv (the numbers), NAME.svg (the picture) and NAME.md (what the source claims, what came out, whether it holds).
 #[derive(ClapArgs)]
 #[command(
-    after_help = "Examples:\n  isinglass reproduce --list\n  isinglass reproduce kappen-3 --quick -o figures\n\nSizes are the source's, and `all` takes some minutes; --quick shows the shape of everything in seconds."
+    after_help = "Examples:\n  isinglass reproduce --list\n  isinglass reproduce kappen-3 --quick -o figures\n\nSizes are the source's, except for the digits of lawrence-5 and lawrence-6: the built-in ones are fewer than the source's and others, unless --data gives more. `all` takes some minutes; --quick shows the shape of everything in seconds."
 )]
 pub(crate) struct Args {
     /// The experiment, or `all`; --list names them

@@ -18,7 +18,10 @@ mod yasuda;
 use isinglass::{Error, Result, Table};
 
 pub use outcome::{Check, Column, Outcome, Verdict};
-pub use report::Report;
+pub use report::{Digits, Report};
+
+/// Experiments that learn pictures of digits: those of [`Settings::digits`], or the built-in ones.
+const OF_DIGITS: [&str; 2] = ["lawrence-5", "lawrence-6"];
 
 /// An experiment of a source.
 #[derive(Debug, Clone, Copy)]
@@ -114,7 +117,10 @@ impl Experiment {
     /// ```
     pub fn run(&'static self, settings: &Settings<'_>) -> Result<Report> {
         let outcome = (self.run)(settings)?;
-        Ok(Report { experiment: self, quick: settings.quick, seed: settings.seed, outcome })
+        let digits = OF_DIGITS.contains(&self.name).then(|| {
+            settings.digits.map_or(Digits::BuiltIn, |table| Digits::Given { pictures: table.rows() })
+        });
+        Ok(Report { experiment: self, quick: settings.quick, seed: settings.seed, digits, outcome })
     }
 }
 
