@@ -86,33 +86,51 @@ fn the_names_are_those_that_were_promised() {
 
 #[test]
 fn naive_mean_field_does_not_settle() {
-    let report = quick("kappen-1", 0);
-    whole(&report);
-    let (exact, field) = (column(&report, "k_exact"), column(&report, "k_mf"));
-    let half = exact.len() / 2;
-    assert!(exact.last().unwrap() < &0.05 && turns(&column(&report, "theta1_exact")[half..]) <= 1);
-    assert!(turns(&column(&report, "theta1_mf")[half..]) > 4);
-    // It comes close and leaves again.
-    let late = &field[half..];
-    let (low, high) = late.iter().fold((f64::INFINITY, 0.0f64), |(low, high), k| (low.min(*k), high.max(*k)));
-    assert!(low < 0.1 && high > 0.2, "K between {low} and {high}");
-    assert_eq!(report.outcome.verdict(), Verdict::Holds);
+    for seed in [0, 3, 9] {
+        let report = quick("kappen-1", seed);
+        whole(&report);
+        let (exact, field) = (column(&report, "k_exact"), column(&report, "k_mf_median"));
+        let half = exact.len() / 2;
+        assert!(exact.last().unwrap() < &0.001 && exact.last().unwrap() < &exact[half], "seed {seed}");
+        // Each step of mean field is as long as any before: what it computes is never near to 0.
+        let weights = column(&report, "w_mf");
+        let thresholds = column(&report, "theta1_mf");
+        let moved =
+            |k: usize| (weights[k + 1] - weights[k]).abs() + (thresholds[k + 1] - thresholds[k]).abs();
+        assert!((half..thresholds.len() - 1).map(moved).sum::<f64>() > 1.0, "seed {seed}");
+        let high = field[half..].iter().copied().fold(0.0, f64::max);
+        assert!(high > 10.0 * exact[half], "seed {seed}: K of mean field is at most {high}");
+        assert_eq!(report.outcome.verdict(), Verdict::Holds, "seed {seed}");
+    }
+}
+
+/// Which of an experiment's checks hold.
+fn verdicts(report: &Report) -> Vec<bool> {
+    report.outcome.checks.iter().map(|check| check.holds).collect()
 }
 
 #[test]
 fn linear_response_is_far_better_than_independent_units() {
-    let report = quick("kappen-2", 0);
-    whole(&report);
-    let (exact, mf, lr) = (column(&report, "exact"), column(&report, "mf"), column(&report, "lr"));
-    assert!(exact[0] < 1e-3 && mf[0] < 1e-3 && lr[0] < 1e-3, "one pattern is learned by all");
-    let both: Vec<usize> = (0..lr.len()).filter(|&k| lr[k].is_finite()).collect();
-    let average = |numbers: &[f64]| mean(&both.iter().map(|&k| numbers[k]).collect::<Vec<_>>());
-    let share = (average(&lr) - average(&exact)) / (average(&mf) - average(&exact));
-    assert!((0.0..0.4).contains(&share), "linear response loses {share} of what independent units lose");
-    assert!(
-        exact.iter().zip(&mf).all(|(exact, mf)| *exact <= mf + 1e-6),
-        "no machine is better than the best"
-    );
+    for seed in [0, 3, 8] {
+        let report = quick("kappen-2", seed);
+        whole(&report);
+        let [exact, mf, lr0, lr] =
+            ["exact", "mf", "lr0", "lr"].map(|name| column(&report, &format!("{name}_median")));
+        assert!([&exact, &mf, &lr0, &lr].iter().all(|k| k[0] < 1e-3), "one pattern is learned by all");
+        let share = (mean(&lr) - mean(&exact)) / (mean(&mf) - mean(&exact));
+        assert!((0.0..0.4).contains(&share), "linear response loses {share} of what independent units lose");
+        let (exact, mf) = (column(&report, "exact"), column(&report, "mf"));
+        assert!(
+            exact.iter().zip(&mf).all(|(exact, mf)| *exact <= mf + 1e-6),
+            "no machine is better than the best"
+        );
+        // ln 2 − ½ from constant probabilities, and 42 of 63 directions that no threshold and no pair weight has.
+        let all = exact[exact.len() - 1];
+        assert!((0.08..0.19).contains(&all), "seed {seed}: {all}");
+        // Two parts do not come out, whatever the seed: K = 0 for all patterns, and equations without a solution.
+        let expected = [true, true, false, true, true, true, true, false];
+        assert_eq!(verdicts(&report), expected, "seed {seed}: {:#?}", report.outcome.checks);
+    }
 
     let report = quick("kappen-3", 0);
     whole(&report);
@@ -121,7 +139,8 @@ fn linear_response_is_far_better_than_independent_units() {
     // Methods: between 0.05 and 0.13 as a share; four sets of a size spread more.
     assert!((0.02..0.25).contains(&(lr / mf)), "K_lr − K_ex is {lr}, K_mf − K_ex {mf}");
     assert!(column(&report, "lr").iter().all(|above| *above > -1e-6));
-    assert_eq!(report.outcome.verdict(), Verdict::Holds);
+    // With enough sets it does become worse, by a fiftieth of what independent units do.
+    assert_eq!(verdicts(&report), [true, true, false], "{:#?}", report.outcome.checks);
 }
 
 #[test]
@@ -129,8 +148,15 @@ fn completion_orders_methods_as_the_divergence_does() {
     let report = quick("kappen-4", 0);
     whole(&report);
     let [k_lr, q_lr, k_mf, q_mf] = ["k_lr", "q_lr", "k_mf", "q_mf"].map(|name| column(&report, name));
-    let same = (0..k_lr.len()).filter(|&set| (k_mf[set] - k_lr[set]) * (q_mf[set] - q_lr[set]) > 0.0).count();
-    assert!(same as f64 > 0.95 * k_lr.len() as f64, "{same} of {}", k_lr.len());
+    // The gains in Q follow those in K: a line through them explains most of how they differ.
+    let gains: Vec<(f64, f64)> =
+        (0..k_lr.len()).map(|set| (k_mf[set] - k_lr[set], q_mf[set] - q_lr[set])).collect();
+    let (x, y) = gains.iter().copied().unzip::<f64, f64, Vec<_>, Vec<_>>();
+    let products =
+        |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(p, q)| (p - mean(a)) * (q - mean(b))).sum::<f64>();
+    let explained = products(&x, &y).powi(2) / (products(&x, &x) * products(&y, &y));
+    assert!(explained > 0.7, "{explained}");
+    assert_eq!(report.outcome.verdict(), Verdict::Holds);
 
     let report = quick("kappen-5", 0);
     whole(&report);
@@ -140,9 +166,9 @@ fn completion_orders_methods_as_the_divergence_does() {
     for k in (0..27).filter(|&k| q_exact[k].is_finite()) {
         assert!(q_lr[k] < q_mf[k] + 1e-9, "n = {}", n[k]);
     }
-    let large: Vec<f64> = (0..27).filter(|&k| n[k] >= 20.0).map(|k| q_lr[k]).collect();
-    assert!(large.iter().all(|q| (q - mean(&large)).abs() < 0.1), "flat up to 100 units: {large:?}");
-    assert!((q_mf[26] - 2f64.ln()).abs() < 0.02);
+    assert!((0..27).filter(|&k| n[k] >= 20.0).all(|k| q_lr[k] < 0.7 * q_mf[k]), "{q_lr:?} {q_mf:?}");
+    assert!((q_mf[26] - 2f64.ln()).abs() < 0.01);
+    assert_eq!(report.outcome.verdict(), Verdict::Holds);
 }
 
 #[test]
@@ -165,7 +191,9 @@ fn two_units_are_as_in_the_appendix() {
     }
     // K of linear response tends to ½ as a goes to 0, where the source thinks that it vanishes.
     assert!((0.45..0.5).contains(&column(&report, "k_lr")[0]), "{}", column(&report, "k_lr")[0]);
-    assert_eq!(report.outcome.verdict(), Verdict::InPart);
+    // Printed weight; small and large weights, thresholds; then probabilities and K, for w to +∞ and to −∞.
+    let expected = [false, true, true, true, false, false, false, false];
+    assert_eq!(verdicts(&report), expected, "{:#?}", report.outcome.checks);
 }
 
 #[test]
@@ -303,7 +331,14 @@ fn decimation_is_exact_and_linear_in_the_units() {
     // A hundred times the units in less than a thousand times the time, on a machine that may be busy: not quadratic.
     let last = units.len() - 1;
     assert!(seconds[last] / seconds[0] < 10.0 * units[last] / units[0], "{seconds:?}");
-    assert!(column(&report, "gibbs_error").iter().all(|error| (1e-3..0.1).contains(error)));
+    let error = column(&report, "gibbs_error");
+    assert!(error.iter().all(|error| (1e-3..0.1).contains(error)));
+    // A third of the sweeps come before the first that is kept; the others become (error/0.001)² as many.
+    let (taken, asked) = (column(&report, "gibbs_seconds"), column(&report, "gibbs_seconds_asked"));
+    for k in 0..units.len() {
+        let expected = taken[k] * (1.0 + 2.0 * (error[k] / 1e-3).powi(2)) / 3.0;
+        assert!((asked[k] - expected).abs() < 1e-9 * expected && asked[k] > seconds[k]);
+    }
 }
 
 #[test]
@@ -313,6 +348,30 @@ fn a_noisy_picture_becomes_clean() {
     let (before, after) = (column(&report, "flipped"), column(&report, "mean_field"));
     assert!((before[2] - 10.0).abs() < 0.5 && after[2] < 0.25 * before[2]);
     assert_eq!(report.outcome.verdict(), Verdict::Holds);
+    // The lecture claims nothing about pictures, and no check says so.
+    assert!(report.outcome.checks.iter().all(|check| !check.what.contains("wrong")));
+    assert!(!report.experiment.claim.contains("pixel") && report.outcome.remarks.contains("our application"));
+}
+
+#[test]
+fn texts_name_the_pictures_that_were_learned() {
+    let text = quick("lawrence-6", 0).to_markdown();
+    assert!(text.contains("built-in ones, 1797 pictures") && !text.contains("--data"), "{text}");
+
+    let names = (0..64).map(|k| format!("p{k}"));
+    let rows =
+        (0..12).map(|row| (0..64).map(|k| if (k + row) % 5 < 2 { 1 } else { -1 }).collect::<Vec<i8>>());
+    let given = Table::from_rows(names, rows).unwrap();
+    let settings = Settings { quick: true, seed: 2, digits: Some(&given), watch: &NoWatch };
+    let text = experiment("lawrence-6").unwrap().run(&settings).unwrap().to_markdown();
+    assert!(
+        text.contains("12 pictures given with --data") && text.contains("--seed 2 --data FILE`"),
+        "{text}"
+    );
+
+    // Experiments without digits say nothing of them, whatever is given.
+    let text = experiment("kappen-6").unwrap().run(&settings).unwrap().to_markdown();
+    assert!(!text.contains("digits") && !text.contains("--data"), "{text}");
 }
 
 #[test]
@@ -342,7 +401,19 @@ fn the_watch_hears_of_every_part() {
             self.done.fetch_add(1, Ordering::Relaxed);
         }
     }
-    for name in ["kappen-1", "kappen-2", "kappen-3", "kappen-5", "kappen-6", "lawrence-3", "ruger-3"] {
+    let names = [
+        "kappen-1",
+        "kappen-2",
+        "kappen-3",
+        "kappen-4",
+        "kappen-5",
+        "kappen-6",
+        "lawrence-3",
+        "ruger-3",
+        "ruger-scaling",
+        "lecture-denoise",
+    ];
+    for name in names {
         let watch = Counter::default();
         let settings = Settings { quick: true, seed: 0, digits: None, watch: &watch };
         experiment(name).unwrap().run(&settings).unwrap();
