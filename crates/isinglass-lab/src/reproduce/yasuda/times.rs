@@ -14,7 +14,7 @@ use crate::figure::chart::{Chart, Marker, Series};
 use crate::figure::sheet::Sheet;
 use crate::reproduce::outcome::check;
 use crate::reproduce::{Column, Outcome, Settings};
-use crate::statistics::slope;
+use crate::statistics::{median, slope};
 
 const J: f64 = 0.3;
 const NUMBERS: [usize; 8] = [1, 3, 5, 8, 11, 14, 17, 20];
@@ -23,13 +23,6 @@ const NUMBERS: [usize; 8] = [1, 3, 5, 8, 11, 14, 17, 20];
 struct Clock {
     last: Instant,
     steps: Vec<f64>,
-}
-
-impl Clock {
-    fn median(mut self) -> f64 {
-        self.steps.sort_by(f64::total_cmp);
-        self.steps.get(self.steps.len() / 2).copied().unwrap_or(f64::NAN)
-    }
 }
 
 impl Observer for Clock {
@@ -58,7 +51,7 @@ pub(super) fn run(settings: &Settings<'_>) -> Result<Outcome> {
         let learner = problem.learner(DRAWS, SWEEPS, steps);
         let mut clock = Clock { last: Instant::now(), steps: Vec::new() };
         alone.install(|| learner.fit(&problem.start, &problem.table, &mut clock))?;
-        seconds.push(steps as f64 * clock.median());
+        seconds.push(steps as f64 * median(&clock.steps));
         settings.watch.done();
     }
     let hidden: Vec<f64> = NUMBERS.iter().map(|&k| k as f64).collect();
