@@ -20,7 +20,10 @@ impl Digits {
     /// Which they are, beside those of the source.
     fn words(self) -> String {
         let which = match self {
-            Self::BuiltIn => "The digits are the built-in ones, 1797 pictures of all ten digits".into(),
+            Self::BuiltIn => {
+                "The digits are the built-in ones, 1797 pictures of all ten digits and not the source's"
+                    .into()
+            }
             Self::Given { pictures } => format!("The digits are {pictures} pictures given with --data"),
         };
         format!(

@@ -72,7 +72,9 @@ pub(super) fn run(settings: &Settings<'_>) -> Result<Outcome> {
         figure: figure(&courses[0].0, &courses[0].1),
         columns: columns(&courses),
         checks: checks(&courses),
-        remarks: String::new(),
+        remarks: format!(
+            "The last check asks that mean field leaves again on more than half of the starts that come close. On some it swings so narrowly that K stays within {NEAR} nats to the end, though its parameters never come to rest; asked of every start, the check would hold for some seeds and fail for others."
+        ),
     })
 }
 
