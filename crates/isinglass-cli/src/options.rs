@@ -9,16 +9,7 @@ use isinglass::{Evidence, Machine, Spin};
 use isinglass_files::{Sheet, TableOptions, Values, read_evidence, read_model};
 
 /// The command line was wrong in a way that only the job could find out: exit code 2.
-#[derive(Debug)]
-pub(crate) struct Usage(pub(crate) String);
-
-impl std::fmt::Display for Usage {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for Usage {}
+pub(crate) use isinglass_plan::Usage;
 
 /// Options of every command.
 #[derive(Args)]

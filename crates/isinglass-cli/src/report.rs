@@ -1,6 +1,6 @@
 //! Printing: results on standard output, everything else on standard error.
 
-use std::fmt::{Display, Write as _};
+use std::fmt::Write as _;
 use std::io::{self, BufWriter, IsTerminal, Write};
 
 use isinglass::{Diagnostics, Guarantee};
@@ -30,10 +30,14 @@ pub(crate) fn note(text: &str) {
     let _ = writeln!(io::stderr(), "{text}");
 }
 
-/// A number of things, such as `1 unit` or `2 units`.
-pub(crate) fn count<N: Copy + Display + PartialEq + From<u8>>(number: N, thing: &str) -> String {
-    let s = if number == N::from(1) { "" } else { "s" };
-    format!("{number} {thing}{s}")
+pub(crate) use isinglass_plan::count;
+
+/// An error of the choice of an engine or a learner, as what it is.
+pub(crate) fn plain_error(error: isinglass_plan::Error) -> anyhow::Error {
+    match error {
+        isinglass_plan::Error::Usage(usage) => usage.into(),
+        isinglass_plan::Error::Core(error) => error.into(),
+    }
 }
 
 /// The error that ends the program.
@@ -190,36 +194,7 @@ pub(crate) fn warn_unless_converged(
     guarantee: Guarantee,
     diagnostics: &Diagnostics,
 ) {
-    if diagnostics.converged {
-        return;
-    }
-    match (diagnostics.iteration, diagnostics.importance) {
-        (Some(iteration), _) => {
-            let advice = match (guarantee, engine) {
-                (Guarantee::LowerBound | Guarantee::UpperBound, "mean-field" | "mixture") => {
-                    "the bound holds all the same; more --max-sweeps, --starts or --anneal may make it better"
-                }
-                (Guarantee::LowerBound, "structured") => {
-                    "the bound holds all the same; more --max-sweeps or --starts may make it better"
-                }
-                (Guarantee::LowerBound | Guarantee::UpperBound, _) => {
-                    "the bound holds all the same; more --max-sweeps may make it better"
-                }
-                _ => "take more --max-sweeps, other --starts, --anneal, or another engine",
-            };
-            common.note(&format!(
-                "warning: {engine}: no fixed point was reached in {} (its equations are violated by up to {:.1e}); {advice}",
-                count(iteration.sweeps, "sweep"),
-                iteration.residual
-            ));
-        }
-        (None, Some(importance)) => common.note(&format!(
-            "warning: {engine}: few of the runs count ({:.0} of {}), so that the standard errors are too small; take more --temperatures and --chains",
-            importance.effective_samples, importance.runs
-        )),
-        (None, None) => common.note(
-            "warning: the chains did not mix well (see R-hat and effective samples); \
-             take more --samples and --burn-in, or an exact engine",
-        ),
+    if let Some(text) = isinglass_plan::warning(engine, guarantee, diagnostics) {
+        common.note(&format!("warning: {text}"));
     }
 }

@@ -21,7 +21,7 @@ use self::learner::LearnerName;
 use self::optimizer::OptimizerOptions;
 use self::sparse::SparseOptions;
 use self::structure::Structure;
-use crate::engine_options::{EngineName, EngineOptions};
+use crate::engine_options::{EngineName, EngineOptions, named};
 use crate::options::{Common, TableArgs, Usage, at_least, keep_inputs};
 use crate::report::{self, count};
 
@@ -93,7 +93,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     engine: EngineOptions,
     /// likelihood: the engine with the table's cells clamped, where hidden units or missing cells are left [default: that of --engine; mean-field with mixture]
-    #[arg(long, value_name = "ENGINE", help_heading = "Engine")]
+    #[arg(long, value_name = "ENGINE", help_heading = "Engine", value_parser = named::<EngineName>())]
     clamped_engine: Option<EngineName>,
 }
 

@@ -1,12 +1,9 @@
 //! `isinglass map`: the most probable state.
 
 use clap::Args as ClapArgs;
-use isinglass::search::{MaxProduct, Mode, ModeFinder};
-use isinglass::{Error, Evidence, Machine};
 use serde_json::{Map, json};
 
 use crate::engine_options::{EngineName, EngineOptions};
-use crate::engines::Task;
 use crate::options::{Common, ModelWithEvidence};
 use crate::report;
 
@@ -24,14 +21,15 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
     let (machine, evidence) = args.model.read()?;
-    let (name, mode) = if args.engine.engine == EngineName::MaxProduct {
-        args.engine.check(EngineName::MaxProduct)?;
-        let mode = args.engine.max_product().mode(&machine, &evidence);
-        let advice = "give more --budget, or clamp units with --given";
-        (MaxProduct::NAME, mode.map_err(|error| report::with_hint(error, advice))?)
+    let hint = if args.engine.engine == EngineName::MaxProduct {
+        "give more --budget, or clamp units with --given"
     } else {
-        by_engine(args, &machine, &evidence, common)?
+        "give more --budget, or clamp units with --given; \
+         --engine max-product needs little memory and finds a good state, without cycles the best"
     };
+    let settings = args.engine.settings(common.seed);
+    let found = settings.mode(&machine, &evidence, &|text| common.note(text));
+    let (name, mode) = found.map_err(|error| report::with_hint(report::plain_error(error), hint))?;
     if !mode.diagnostics.converged {
         common.note(&format!(
             "note: {name}: messages still changed at the end; the state is the best one met, and no single flip betters it. \
@@ -57,27 +55,4 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
         mode.energy,
         report::columns(&["unit", "state"], &rows)
     ))
-}
-
-/// By an engine that has expectations, too.
-fn by_engine(
-    args: &Args,
-    machine: &Machine,
-    evidence: &Evidence,
-    common: &Common,
-) -> anyhow::Result<(&'static str, Mode)> {
-    let advise = |error: anyhow::Error| {
-        let hint = "give more --budget, or clamp units with --given; \
-                    --engine max-product needs little memory and finds a good state, without cycles the best";
-        report::with_hint(error, hint)
-    };
-    let engine = args.engine.choose(machine, evidence, Task::Exact, common).map_err(advise)?;
-    let finder = engine.mode_finder().ok_or_else(|| Error::CannotDo {
-        who: engine.name(),
-        what: "find a most probable state".into(),
-        why: "it gives means and moments, not states; --engine decimate, eliminate, enumerate and max-product can"
-            .into(),
-    })?;
-    let mode = finder.mode(machine, evidence).map_err(|error| advise(error.into()))?;
-    Ok((engine.name(), mode))
 }

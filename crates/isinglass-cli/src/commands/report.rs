@@ -67,7 +67,7 @@ struct Look {
 
 pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
     check_ending(&args.output)?;
-    args.engine.check(args.engine.engine)?;
+    args.engine.check_for(&[args.engine.engine], &[])?;
     let inputs = [Some(&args.model), args.table.as_ref(), args.history.as_ref()];
     let inputs: Vec<&Path> = inputs.into_iter().flatten().map(PathBuf::as_path).collect();
     keep_inputs(&args.output, &inputs)?;

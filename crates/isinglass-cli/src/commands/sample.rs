@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args as ClapArgs;
-use isinglass::Error;
 use isinglass_files::{Output, write_table};
 use serde_json::json;
 
@@ -38,11 +37,7 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
     let (machine, evidence) = args.model.read()?;
     let output = args.output.as_deref().map(Output::create).transpose()?;
     let engine = args.engine.choose(&machine, &evidence, Task::Answer, common)?;
-    let sampler = engine.sampler().ok_or_else(|| Error::CannotDo {
-        who: engine.name(),
-        what: "draw states".into(),
-        why: "--engine decimate, eliminate, enumerate and gibbs can".into(),
-    })?;
+    let sampler = isinglass_plan::sampler(&*engine).map_err(report::plain_error)?;
     let draws = sampler.draw(&machine, &evidence, args.number, common.seed).map_err(report::with_advice)?;
     report::warn_unless_converged(common, sampler.name(), draws.guarantee, &draws.diagnostics);
     let rows = || draws.cells.chunks_exact(draws.units.max(1));

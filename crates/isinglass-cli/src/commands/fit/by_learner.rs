@@ -172,7 +172,7 @@ impl Args {
             if free.free_count() < start.units() {
                 return Err(Usage("--component-history is for machines without inputs".into()).into());
             }
-            record = Some(ComponentRecord::new(self.engine.mixture(common.seed)));
+            record = Some(ComponentRecord::new(self.engine.settings(common.seed).mixture()));
         }
         let found = self.fit_from_starts(&learner, (settings, record), (start, table), common);
         let (restarted, mut components) = found.map_err(advise)?;

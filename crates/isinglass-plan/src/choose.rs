@@ -1,0 +1,160 @@
+//! From the name of an engine to the engine: what `auto` takes, and what stands on each side of a bracket.
+
+use isinglass::bracket::Bounds;
+use isinglass::complete::Open;
+use isinglass::engine::auto::{self, Choice};
+use isinglass::search::{MaxProduct, Mode, ModeFinder};
+use isinglass::{Decimate, Eliminate, Engine, Evidence, Gibbs, Machine, Sampler};
+
+use crate::{EngineName, EngineSettings, Result, Usage, count};
+
+/// What the engine is for: not every engine can do everything.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Task {
+    /// Expectations, probabilities or draws, which sampling can give too.
+    Answer,
+    /// What needs log Z or all states: `auto` does not turn to sampling.
+    Exact,
+}
+
+impl EngineSettings {
+    /// The engine for a machine under evidence; what `auto` took and why is noted.
+    pub fn choose(
+        &self,
+        machine: &Machine,
+        evidence: &Evidence,
+        task: Task,
+        note: &dyn Fn(&str),
+    ) -> Result<Box<dyn Engine>> {
+        self.check()?;
+        self.pick(self.engine, (machine, evidence), task, note)
+    }
+
+    /// The engine of a name for a machine under evidence, whether or not it has a use for all settings.
+    pub fn pick(
+        &self,
+        name: EngineName,
+        (machine, evidence): (&Machine, &Evidence),
+        task: Task,
+        note: &dyn Fn(&str),
+    ) -> Result<Box<dyn Engine>> {
+        if name == EngineName::MaxProduct {
+            return Err(no_expectations().into());
+        }
+        if let Some(engine) = self.named(name) {
+            return Ok(engine);
+        }
+        match auto::choose(machine, evidence, self.budget)? {
+            Choice::Exact { engine, reason } => {
+                note(&format!("engine: {reason}"));
+                Ok(engine)
+            }
+            Choice::Sampling { refusal, .. } if task == Task::Exact => Err(refusal.into()),
+            Choice::Sampling { reason, .. } => {
+                note(&format!("engine: {reason}"));
+                Ok(Box::new(Gibbs { settings: self.gibbs() }))
+            }
+        }
+    }
+
+    /// Engines that bound log Z from both sides: the one named on its side, and elsewhere an exact one if that is within the budget, otherwise all that there are.
+    pub fn bounds(&self, machine: &Machine, evidence: &Evidence, note: &dyn Fn(&str)) -> Result<Bounds> {
+        let best = || {
+            let best = Bounds::best(self.mixture(), self.structured(), self.trw());
+            Ok::<_, isinglass::Error>(match auto::choose(machine, evidence, self.budget)? {
+                Choice::Exact { engine, reason } => {
+                    note(&format!("engine: {reason}"));
+                    best.with_exact(engine)
+                }
+                Choice::Sampling { .. } => best,
+            })
+        };
+        match (self.engine, self.named(self.engine)) {
+            (EngineName::MaxProduct, _) => Err(no_expectations().into()),
+            (_, None) => Ok(best()?),
+            (EngineName::Enumerate | EngineName::Decimate | EngineName::Eliminate, Some(engine)) => {
+                Ok(Bounds::exact(engine))
+            }
+            (EngineName::MeanField | EngineName::Mixture | EngineName::Structured, Some(engine)) => {
+                Ok(Bounds { below: vec![engine.into()], ..best()? })
+            }
+            (EngineName::Trw, Some(engine)) => Ok(Bounds { above: vec![engine.into()], ..best()? }),
+            (_, Some(engine)) => {
+                let problem = format!("--bracket: the engine {} bounds log Z from no side", engine.name());
+                Err(Usage(problem).into())
+            }
+        }
+    }
+
+    /// The engine for rows that leave different units free; what `auto` took and why is noted.
+    pub fn choose_for_rows(
+        &self,
+        machine: &Machine,
+        open: &Open,
+        note: &dyn Fn(&str),
+    ) -> Result<Box<dyn Engine>> {
+        if self.engine != EngineName::Auto {
+            return self.choose(machine, &open.in_one_row, Task::Answer, note);
+        }
+        // Clamped neighbours are biases, so any unit may have one: what can be done with all of them can be done in every row.
+        let biases = machine.biases().iter().map(|&bias| if bias == 0.0 { 1.0 } else { bias }).collect();
+        let biased = machine.clone().with_parameters(machine.weights().to_vec(), biases)?;
+        if let Choice::Exact { engine, reason } = auto::choose(&biased, &open.in_any_row, self.budget)? {
+            note(&format!("engine: {reason}"));
+            return Ok(engine);
+        }
+        match auto::choose(&biased, &open.in_one_row, self.budget)? {
+            // Other rows may be less sparse than the one with most free units.
+            Choice::Exact { engine, .. } if engine.name() == Decimate::NAME => {
+                let free = open.in_one_row.free_count();
+                let most = count(free, "free unit");
+                note(&format!("engine: eliminate (exact: up to {most} in a row)"));
+                Ok(Box::new(Eliminate::new(self.budget)))
+            }
+            Choice::Exact { engine, reason } => {
+                note(&format!("engine: {reason}"));
+                Ok(engine)
+            }
+            Choice::Sampling { reason, .. } => {
+                note(&format!("engine: {reason}"));
+                Ok(Box::new(Gibbs { settings: self.gibbs() }))
+            }
+        }
+    }
+
+    /// The most probable state, and the name of what found it.
+    pub fn mode(
+        &self,
+        machine: &Machine,
+        evidence: &Evidence,
+        note: &dyn Fn(&str),
+    ) -> Result<(&'static str, Mode)> {
+        if self.engine == EngineName::MaxProduct {
+            self.check()?;
+            return Ok((MaxProduct::NAME, self.max_product().mode(machine, evidence)?));
+        }
+        let engine = self.choose(machine, evidence, Task::Exact, note)?;
+        let finder = engine.mode_finder().ok_or_else(|| isinglass::Error::CannotDo {
+            who: engine.name(),
+            what: "find a most probable state".into(),
+            why: "it gives means and moments, not states; --engine decimate, eliminate, enumerate and max-product can"
+                .into(),
+        })?;
+        Ok((engine.name(), finder.mode(machine, evidence)?))
+    }
+}
+
+/// The engine as one that draws, if it can.
+pub fn sampler(engine: &dyn Engine) -> Result<&dyn Sampler> {
+    let cannot = || isinglass::Error::CannotDo {
+        who: engine.name(),
+        what: "draw states".into(),
+        why: "--engine decimate, eliminate, enumerate and gibbs can".into(),
+    };
+    Ok(engine.sampler().ok_or_else(cannot)?)
+}
+
+/// What to say where a search for states stands for an engine.
+fn no_expectations() -> Usage {
+    Usage("--engine max-product finds most probable states, and nothing else: it is for isinglass map".into())
+}

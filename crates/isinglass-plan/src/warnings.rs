@@ -1,0 +1,40 @@
+//! What users should be told of answers that are not what they asked for.
+
+use isinglass::{Diagnostics, Guarantee};
+
+use crate::count;
+
+/// What to say when a method did not converge; `engine` where it is not the only one at work.
+pub fn warning(engine: &str, guarantee: Guarantee, diagnostics: &Diagnostics) -> Option<String> {
+    if diagnostics.converged {
+        return None;
+    }
+    Some(match (diagnostics.iteration, diagnostics.importance) {
+        (Some(iteration), _) => {
+            let advice = match (guarantee, engine) {
+                (Guarantee::LowerBound | Guarantee::UpperBound, "mean-field" | "mixture") => {
+                    "the bound holds all the same; more --max-sweeps, --starts or --anneal may make it better"
+                }
+                (Guarantee::LowerBound, "structured") => {
+                    "the bound holds all the same; more --max-sweeps or --starts may make it better"
+                }
+                (Guarantee::LowerBound | Guarantee::UpperBound, _) => {
+                    "the bound holds all the same; more --max-sweeps may make it better"
+                }
+                _ => "take more --max-sweeps, other --starts, --anneal, or another engine",
+            };
+            format!(
+                "{engine}: no fixed point was reached in {} (its equations are violated by up to {:.1e}); {advice}",
+                count(iteration.sweeps, "sweep"),
+                iteration.residual
+            )
+        }
+        (None, Some(importance)) => format!(
+            "{engine}: few of the runs count ({:.0} of {}), so that the standard errors are too small; take more --temperatures and --chains",
+            importance.effective_samples, importance.runs
+        ),
+        (None, None) => "the chains did not mix well (see R-hat and effective samples); \
+             take more --samples and --burn-in, or an exact engine"
+            .to_owned(),
+    })
+}
