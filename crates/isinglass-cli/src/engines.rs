@@ -1,7 +1,6 @@
 //! From `--engine` and its options to an engine; what `auto` took and why goes to standard error.
 
 use isinglass::bracket::Bounds;
-use isinglass::complete::Open;
 use isinglass::{Engine, Evidence, Machine};
 
 pub(crate) use isinglass_plan::Task;
@@ -44,16 +43,5 @@ impl EngineOptions {
     ) -> anyhow::Result<Bounds> {
         let settings = self.settings(common.seed);
         settings.bounds(machine, evidence, &|text| common.note(text)).map_err(report::plain_error)
-    }
-
-    /// The engine for rows that leave different units free.
-    pub(crate) fn choose_for_rows(
-        &self,
-        machine: &Machine,
-        open: &Open,
-        common: &Common,
-    ) -> anyhow::Result<Box<dyn Engine>> {
-        let settings = self.settings(common.seed);
-        settings.choose_for_rows(machine, open, &|text| common.note(text)).map_err(report::plain_error)
     }
 }

@@ -61,15 +61,18 @@ pub(crate) fn with_hint(error: impl Into<anyhow::Error>, hint: &str) -> anyhow::
 
 /// An error of a question to an engine, with advice.
 pub(crate) fn with_advice(error: isinglass::Error) -> anyhow::Error {
-    let hint = match &error {
-        isinglass::Error::OverBudget { who, .. } if *who == isinglass::Gibbs::NAME => {
-            "give more --budget, or fewer --samples or --chains"
-        }
-        _ => {
-            "give more --budget, clamp units with --given, or take an approximate engine such as --engine bethe or gibbs"
-        }
-    };
-    with_hint(error, hint)
+    match isinglass_plan::advice(&error) {
+        Some(hint) => with_hint(error, hint),
+        None => error.into(),
+    }
+}
+
+/// An error of a question, with advice where it is one of an engine.
+pub(crate) fn advised(error: isinglass_plan::Error) -> anyhow::Error {
+    match error {
+        isinglass_plan::Error::Core(error) => with_advice(error),
+        usage @ isinglass_plan::Error::Usage(_) => plain_error(usage),
+    }
 }
 
 /// The reader of our output went away: not an error of ours.

@@ -26,13 +26,15 @@ mod choose;
 mod engine;
 mod error;
 mod names;
+mod tables;
 mod warnings;
 
 pub use choose::{Task, sampler};
 pub use engine::EngineSettings;
 pub use error::{Error, Result, Usage, in_keywords};
 pub use names::{AroundName, EngineName, Named, ScheduleName};
-pub use warnings::warning;
+pub use tables::Scored;
+pub use warnings::{advice, warning};
 
 /// A number of things, such as `1 unit` or `2 units`.
 pub fn count<N: Copy + std::fmt::Display + PartialEq + From<u8>>(number: N, thing: &str) -> String {

@@ -1,6 +1,6 @@
 //! What users should be told of answers that are not what they asked for.
 
-use isinglass::{Diagnostics, Guarantee};
+use isinglass::{Diagnostics, Gibbs, Guarantee};
 
 use crate::count;
 
@@ -37,4 +37,20 @@ pub fn warning(engine: &str, guarantee: Guarantee, diagnostics: &Diagnostics) ->
              take more --samples and --burn-in, or an exact engine"
             .to_owned(),
     })
+}
+
+/// What would help where an engine refused a question for lack of memory.
+pub fn advice(error: &isinglass::Error) -> Option<&'static str> {
+    match error {
+        isinglass::Error::OverBudget { who, .. } if *who == Gibbs::NAME => {
+            Some("give more --budget, or fewer --samples or --chains")
+        }
+        isinglass::Error::OverBudget { who: "complete", .. } => {
+            Some("give more --budget, or some of the rows at a time")
+        }
+        isinglass::Error::OverBudget { .. } => Some(
+            "give more --budget, clamp units with --given, or take an approximate engine such as --engine bethe or gibbs",
+        ),
+        _ => None,
+    }
 }

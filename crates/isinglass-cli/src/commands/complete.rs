@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 use clap::Args as ClapArgs;
-use isinglass::complete::{Completed, complete, open};
-use isinglass::{Engine, Enumerate, Error, Gibbs, Machine, Table};
+use isinglass::complete::{Completed, open};
+use isinglass::{Error, Gibbs, Machine, Table};
 use isinglass_files::{CellForm, Output, read_model, table_format, write_sheet};
 use serde_json::json;
 
@@ -103,16 +103,8 @@ impl Args {
         common: &Common,
     ) -> anyhow::Result<(Option<&'static str>, Completed<'a>)> {
         let place = || self.table.table.display().to_string();
-        let engine = match open(machine, table).with_context(place)? {
-            Some(open) => Some(self.engine.choose_for_rows(machine, &open, common)?),
-            None => None,
-        };
-        let by: &dyn Engine = match &engine {
-            Some(engine) => &**engine,
-            // Never asked: there is nothing to fill.
-            None => &Enumerate { budget: self.engine.budget },
-        };
-        let advise = |error| {
+        let open = open(machine, table).with_context(place)?;
+        let advise = |error: Error| {
             let hint = match &error {
                 Error::OverBudget { who: "complete", .. } => {
                     "give more --budget, or some of the rows at a time"
@@ -124,7 +116,12 @@ impl Args {
             };
             report::with_hint(error, hint)
         };
-        let found = complete(machine, table, by, self.engine.budget).map_err(advise)?;
-        Ok((engine.map(|engine| engine.name()), found))
+        let settings = self.engine.settings(common.seed);
+        settings.complete(machine, table, open.as_ref(), &|text| common.note(text)).map_err(|error| {
+            match error {
+                isinglass_plan::Error::Core(error) => advise(error),
+                usage @ isinglass_plan::Error::Usage(_) => report::plain_error(usage),
+            }
+        })
     }
 }

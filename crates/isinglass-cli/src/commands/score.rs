@@ -6,13 +6,11 @@ use anyhow::Context;
 use clap::Args as ClapArgs;
 use isinglass::Guarantee;
 use isinglass::bracket::LikelihoodBracket;
-use isinglass::learn::{Phases, most_free};
-use isinglass::score::{score, score_between};
+use isinglass::learn::most_free;
 use isinglass_files::read_model;
 use serde_json::json;
 
-use crate::engine_options::{EngineName, EngineOptions};
-use crate::engines::Task;
+use crate::engine_options::EngineOptions;
 use crate::options::{Common, TableArgs};
 use crate::report::{self, count};
 
@@ -38,25 +36,12 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
     let table = args.table.read()?;
     let (clamped_evidence, free_evidence) =
         most_free(&machine, &table).with_context(|| args.table.table.display().to_string())?;
-    // Few units are free where the table's cells are known: an exact engine may serve there even where it cannot serve the whole.
-    let quiet = Common { quiet: true, ..*common };
-    let (found, engines) = if args.bracket {
-        args.engine.check_bracket()?;
-        let free = args.engine.bounds(&machine, &free_evidence, common)?;
-        let clamped = args.engine.bounds(&machine, &clamped_evidence, &quiet)?;
-        // The probabilities of cells need an engine of their own: those of a bound would be no bounds.
-        let job = (&machine, &clamped_evidence);
-        let cells = args.engine.pick(EngineName::Auto, job, Task::Answer, &quiet)?;
-        let found = score_between(&machine, &table, &clamped, &free, &*cells).map_err(report::with_advice)?;
-        (found, ("bracket", cells.name()))
-    } else {
-        let free = args.engine.choose(&machine, &free_evidence, Task::Answer, common)?;
-        let job = (&machine, &clamped_evidence);
-        let clamped = args.engine.pick(args.engine.engine.for_rows(), job, Task::Answer, &quiet)?;
-        let found = score(&machine, &table, Phases { clamped: &*clamped, free: &*free })?;
-        (found, (free.name(), clamped.name()))
-    };
-    let (free, clamped) = engines;
+    let settings = args.engine.settings(common.seed);
+    let evidence = (&clamped_evidence, &free_evidence);
+    let scored = settings.score((&machine, &table), evidence, args.bracket, &|text| common.note(text));
+    let scored = scored.map_err(report::advised)?;
+    let (free, engine, clamped_engine) = (scored.free, scored.engine(), scored.clamped_engine());
+    let found = scored.score;
     if found.log_likelihood.is_none() && found.pseudo_log_likelihood.is_none() {
         anyhow::bail!("no score could be had\n{}", found.notes.join("\n"));
     }
@@ -71,12 +56,6 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
             -divergence
         ));
     }
-    // What the numbers came from: complete rows need no engine for their pseudo-likelihood.
-    let engine = match (found.log_likelihood, clamped_evidence.free_count()) {
-        (Some(_), _) => Some(free),
-        (None, 0) => None,
-        (None, _) => Some(clamped),
-    };
     if common.json {
         let mut document = json!({
             "rows": found.rows,
@@ -85,7 +64,7 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
             "pseudo_log_likelihood": found.pseudo_log_likelihood,
             "completion": found.completion,
             "engine": engine,
-            "clamped_engine": (clamped_evidence.free_count() > 0).then_some(clamped),
+            "clamped_engine": clamped_engine,
             "guarantee": found.guarantee.word(),
             "converged": found.diagnostics.converged,
             "kullback_guarantee": found.kullback.map(|_| found.kullback_guarantee.word()),

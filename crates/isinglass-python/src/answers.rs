@@ -1,0 +1,388 @@
+//! Questions to a machine, and to a machine with a table; each answer is a dictionary.
+
+use std::cell::RefCell;
+use std::sync::Arc;
+
+use isinglass::complete::open;
+use isinglass::engine::auto;
+use isinglass::learn::most_free;
+use isinglass::{Diagnostics, Evidence, Expectations, Guarantee, JointTable, Pairs, Role};
+use isinglass_lab::report::Structure;
+use isinglass_plan::{EngineName, Result, Task, in_keywords, sampler, warning};
+use numpy::{IntoPyArray, PyArrayMethods};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+
+use crate::errors::{bad, of_asking, of_core};
+use crate::evidence::{evidence, position};
+use crate::machine::Machine;
+use crate::settings::{Asked, budget, engine_settings};
+use crate::table::Table;
+use crate::worker;
+
+/// What was said about the choice of engines.
+#[derive(Default)]
+struct Notes(RefCell<Vec<String>>);
+
+impl Notes {
+    fn add(&self, text: &str) {
+        self.0.borrow_mut().push(in_keywords(text));
+    }
+
+    fn all(self) -> Vec<String> {
+        self.0.into_inner()
+    }
+}
+
+fn pairs_of(word: &str) -> PyResult<Pairs> {
+    match word {
+        "edges" => Ok(Pairs::Edges),
+        "all" => Ok(Pairs::All),
+        "none" => Ok(Pairs::None),
+        _ => Err(bad("pairs", &format!("found '{word}', expected edges, all or none"))),
+    }
+}
+
+/// log Z, means and correlations.
+#[pyfunction]
+pub(crate) fn infer<'py>(
+    py: Python<'py>,
+    machine: &Machine,
+    given: Option<&Bound<'py, PyAny>>,
+    pairs: &str,
+    bracket: bool,
+    asked: Asked<'py>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let settings = engine_settings(&asked)?;
+    let evidence = evidence(&machine.machine, given)?;
+    let pairs = pairs_of(pairs)?;
+    let machine = Arc::clone(&machine.machine);
+    if bracket {
+        let work = move || -> Result<_> {
+            let notes = Notes::default();
+            settings.check_bracket()?;
+            let bounds = settings.bounds(&machine, &evidence, &|text| notes.add(text))?;
+            Ok((bounds.log_z(&machine, &evidence, pairs)?, notes.all()))
+        };
+        let (found, notes) = worker::run(py, work)?.map_err(of_asking)?;
+        let both = found.below.answer.diagnostics.converged && found.above.answer.diagnostics.converged;
+        let bounds = (found.lower(), found.upper(), found.below.engine, found.above.engine, both);
+        let mut warnings = Vec::new();
+        for side in [&found.below, &found.above] {
+            warnings.extend(warning(side.engine, side.answer.guarantee, &side.answer.diagnostics));
+        }
+        let shown = if settings.engine == EngineName::Trw { found.above } else { found.below };
+        let answer = expectations(py, shown.engine, shown.answer, notes)?;
+        answer.set_item("bracket", bounds)?;
+        answer.set_item("warnings", in_words(warnings))?;
+        return Ok(answer);
+    }
+    let work = move || -> Result<_> {
+        let notes = Notes::default();
+        let engine = settings.choose(&machine, &evidence, Task::Answer, &|text| notes.add(text))?;
+        Ok((engine.name(), engine.expectations(&machine, &evidence, pairs)?, notes.all()))
+    };
+    let (engine, answer, notes) = worker::run(py, work)?.map_err(of_asking)?;
+    expectations(py, engine, answer, notes)
+}
+
+fn in_words(warnings: Vec<String>) -> Vec<String> {
+    warnings.into_iter().map(|text| in_keywords(&text)).collect()
+}
+
+fn expectations<'py>(
+    py: Python<'py>,
+    engine: &str,
+    answer: Expectations,
+    notes: Vec<String>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let out = told(py, Some(engine), answer.guarantee, &answer.diagnostics, notes)?;
+    out.set_item("log_z", answer.log_z)?;
+    out.set_item("means", answer.means.into_pyarray(py))?;
+    out.set_item("correlations", answer.correlations.values.into_pyarray(py))?;
+    if let Some(errors) = answer.errors {
+        out.set_item("log_z_error", errors.log_z)?;
+        out.set_item("means_error", errors.means.into_pyarray(py))?;
+        out.set_item("correlations_error", errors.correlations.into_pyarray(py))?;
+    }
+    Ok(out)
+}
+
+/// What every answer tells: the engine, what the answer is worth, how it went, what should be known.
+fn told<'py>(
+    py: Python<'py>,
+    engine: Option<&str>,
+    guarantee: Guarantee,
+    diagnostics: &Diagnostics,
+    notes: Vec<String>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let out = PyDict::new(py);
+    out.set_item("engine", engine)?;
+    out.set_item("guarantee", guarantee.word())?;
+    out.set_item("converged", diagnostics.converged)?;
+    if !notes.is_empty() {
+        out.set_item("notes", notes)?;
+    }
+    if let Some(text) = warning(engine.unwrap_or("complete"), guarantee, diagnostics) {
+        out.set_item("warnings", in_words(vec![text]))?;
+    }
+    let details = PyDict::new(py);
+    if let Some(iteration) = diagnostics.iteration {
+        details.set_item("sweeps", iteration.sweeps)?;
+        details.set_item("residual", iteration.residual)?;
+        details.set_item("damping", iteration.damping)?;
+        details.set_item("oscillated", iteration.oscillated)?;
+    }
+    if let Some(mixing) = diagnostics.mixing {
+        details.set_item("chains", mixing.chains)?;
+        details.set_item("samples", mixing.samples)?;
+        details.set_item("r_hat", mixing.r_hat)?;
+        details.set_item("effective_samples", mixing.effective_samples)?;
+    }
+    if let Some(importance) = diagnostics.importance {
+        details.set_item("runs", importance.runs)?;
+        details.set_item("temperatures", importance.temperatures)?;
+        details.set_item("effective_runs", importance.effective_samples)?;
+    }
+    if !details.is_empty() {
+        out.set_item("diagnostics", details)?;
+    }
+    Ok(out)
+}
+
+/// The positions of units named in a list.
+fn positions(machine: &Machine, place: &str, names: &Bound<'_, PyList>) -> PyResult<Vec<usize>> {
+    names.iter().map(|name| position(&machine.machine, place, &name)).collect()
+}
+
+/// The probabilities of every joint state of a few units.
+#[pyfunction]
+pub(crate) fn query<'py>(
+    py: Python<'py>,
+    machine: &Machine,
+    ask: &Bound<'py, PyList>,
+    given: Option<&Bound<'py, PyAny>>,
+    asked: Asked<'py>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let settings = engine_settings(&asked)?;
+    let evidence = evidence(&machine.machine, given)?;
+    let asked = positions(machine, "ask", ask)?;
+    for (k, unit) in asked.iter().enumerate() {
+        let name = machine.machine.name(*unit);
+        if asked[..k].contains(unit) {
+            return Err(bad("ask", &format!("unit '{name}' is asked for twice")));
+        }
+        if evidence.get(*unit).is_some() {
+            return Err(bad("ask", &format!("unit '{name}' is both asked for and given")));
+        }
+    }
+    let (machine, count) = (Arc::clone(&machine.machine), asked.len());
+    let work = move || -> Result<_> {
+        let notes = Notes::default();
+        let engine = settings.choose(&machine, &evidence, Task::Answer, &|text| notes.add(text))?;
+        Ok((engine.name(), engine.joint(&machine, &evidence, &asked)?, notes.all()))
+    };
+    let (engine, table, notes) = worker::run(py, work)?.map_err(of_asking)?;
+    let out = told(py, Some(engine), table.guarantee, &table.diagnostics, notes)?;
+    let rows = table.probabilities.len();
+    let states: Vec<i8> = (0..rows).flat_map(|number| JointTable::state(count, number)).collect();
+    out.set_item("states", states.into_pyarray(py).reshape([rows, count])?)?;
+    out.set_item("probabilities", table.probabilities.into_pyarray(py))?;
+    out.set_item("errors", table.errors.map(|errors| errors.into_pyarray(py)))?;
+    Ok(out)
+}
+
+/// The cumulants of every subset of up to four units: places in the list, and the number.
+#[pyfunction]
+pub(crate) fn cumulants<'py>(
+    py: Python<'py>,
+    machine: &Machine,
+    units: &Bound<'py, PyList>,
+    given: Option<&Bound<'py, PyAny>>,
+    asked: Asked<'py>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let settings = engine_settings(&asked)?;
+    let evidence = evidence(&machine.machine, given)?;
+    let units = positions(machine, "cumulants", units)?;
+    let machine = Arc::clone(&machine.machine);
+    let work = move || -> Result<_> {
+        let notes = Notes::default();
+        let engine = settings.choose(&machine, &evidence, Task::Answer, &|text| notes.add(text))?;
+        Ok((engine.name(), engine.cumulants(&machine, &evidence, &units)?, notes.all()))
+    };
+    let (engine, found, notes) = worker::run(py, work)?.map_err(of_asking)?;
+    let out = told(py, Some(engine), found.guarantee, &found.diagnostics, notes)?;
+    out.set_item("values", found.iter().collect::<Vec<_>>())?;
+    Ok(out)
+}
+
+/// The most probable state.
+#[pyfunction]
+pub(crate) fn mode<'py>(
+    py: Python<'py>,
+    machine: &Machine,
+    given: Option<&Bound<'py, PyAny>>,
+    asked: Asked<'py>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let settings = engine_settings(&asked)?;
+    let evidence = evidence(&machine.machine, given)?;
+    let machine = Arc::clone(&machine.machine);
+    let work = move || -> Result<_> {
+        let notes = Notes::default();
+        let (name, mode) = settings.mode(&machine, &evidence, &|text| notes.add(text))?;
+        Ok((name, mode, notes.all()))
+    };
+    let (engine, found, mut notes) = worker::run(py, work)?.map_err(of_asking)?;
+    if !found.diagnostics.converged {
+        notes.push(format!(
+            "{engine}: messages still changed at the end; the state is the best one met, and no single flip betters it"
+        ));
+    }
+    // A good state is what was asked for: that messages go on changing is a note, and no warning.
+    let settled = Diagnostics { converged: true, ..found.diagnostics };
+    let out = told(py, Some(engine), found.guarantee, &settled, notes)?;
+    out.set_item("converged", found.diagnostics.converged)?;
+    out.set_item("state", found.state.into_pyarray(py))?;
+    out.set_item("energy", found.energy)?;
+    Ok(out)
+}
+
+/// States drawn.
+#[pyfunction]
+pub(crate) fn sample<'py>(
+    py: Python<'py>,
+    machine: &Machine,
+    number: usize,
+    given: Option<&Bound<'py, PyAny>>,
+    asked: Asked<'py>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let settings = engine_settings(&asked)?;
+    let evidence = evidence(&machine.machine, given)?;
+    let machine = Arc::clone(&machine.machine);
+    let work = move || -> Result<_> {
+        let notes = Notes::default();
+        let engine = settings.choose(&machine, &evidence, Task::Answer, &|text| notes.add(text))?;
+        let sampler = sampler(&*engine)?;
+        Ok((sampler.name(), sampler.draw(&machine, &evidence, number, settings.seed)?, notes.all()))
+    };
+    let (engine, draws, notes) = worker::run(py, work)?.map_err(of_asking)?;
+    let out = told(py, Some(engine), draws.guarantee, &draws.diagnostics, notes)?;
+    out.set_item("states", draws.cells.into_pyarray(py).reshape([number, draws.units])?)?;
+    Ok(out)
+}
+
+/// What a machine is, and which engines can run on it at what cost.
+#[pyfunction]
+pub(crate) fn info<'py>(
+    py: Python<'py>,
+    machine: &Machine,
+    limit: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let limit = limit.map(budget).transpose()?.unwrap_or_default();
+    let machine = Arc::clone(&machine.machine);
+    let shared = Arc::clone(&machine);
+    let work = move || {
+        let offers = auto::offers(&shared, &Evidence::none(shared.units()), limit)?;
+        Ok((Structure::of(&shared, &offers), offers))
+    };
+    let (structure, offers) = worker::run(py, work)?.map_err(of_core)?;
+    let names = |order: &[usize]| order.iter().map(|&unit| machine.name(unit)).collect::<Vec<&str>>();
+    let elimination_order = offers.iter().filter_map(|offer| offer.order.as_ref()).next_back();
+    let out = PyDict::new(py);
+    out.set_item("units", machine.units())?;
+    out.set_item("edges", machine.graph().edges().len())?;
+    let roles = PyDict::new(py);
+    for role in Role::ALL {
+        roles.set_item(role.word(), machine.with_role(role).count())?;
+    }
+    out.set_item("roles", roles)?;
+    out.set_item("temperature", machine.temperature())?;
+    out.set_item("components", structure.components)?;
+    out.set_item("decimatable", structure.decimation_order.is_some())?;
+    out.set_item("decimation_order", structure.decimation_order.as_deref().map(names))?;
+    out.set_item("elimination_order", elimination_order.map(|order| names(&order.0)))?;
+    out.set_item("treewidth", (structure.treewidth.lower, structure.treewidth.upper))?;
+    let engines = PyList::empty(py);
+    for offer in offers {
+        let bytes = offer.bytes.map(|bytes| bytes as f64);
+        engines.append((offer.engine, offer.available, offer.answers.word(), bytes, offer.cost))?;
+    }
+    out.set_item("engines", engines)?;
+    Ok(out)
+}
+
+/// The missing cells of a table.
+#[pyfunction]
+pub(crate) fn complete<'py>(
+    py: Python<'py>,
+    machine: &Machine,
+    table: &Table,
+    asked: Asked<'py>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let settings = engine_settings(&asked)?;
+    let (machine, table) = (Arc::clone(&machine.machine), Arc::clone(&table.table));
+    let work = move || -> Result<_> {
+        let notes = Notes::default();
+        let open = open(&machine, &table)?;
+        let (engine, found) = settings.complete(&machine, &table, open.as_ref(), &|text| notes.add(text))?;
+        found.notes.iter().for_each(|text| notes.add(text));
+        let (rows, columns) = (table.rows(), found.columns().len());
+        let mut states = Vec::with_capacity(rows * columns);
+        let mut probabilities = Vec::with_capacity(rows * columns);
+        for &distinct in table.distinct_of() {
+            states.extend(found.state(distinct as usize).map(isinglass::Spin::value));
+            probabilities.extend(found.probabilities(distinct as usize));
+        }
+        let (names, added) = (found.columns().to_vec(), found.added().to_vec());
+        let head = (engine, found.guarantee, found.diagnostics, found.filled(), notes.all());
+        Ok((head, (names, added), (rows, columns), states, probabilities))
+    };
+    let (head, (names, added), (rows, columns), states, probabilities) =
+        worker::run(py, work)?.map_err(of_asking)?;
+    let (engine, guarantee, diagnostics, filled, notes) = head;
+    let out = told(py, engine, guarantee, &diagnostics, notes)?;
+    out.set_item("columns", names)?;
+    out.set_item("added", added)?;
+    out.set_item("filled", filled)?;
+    out.set_item("states", states.into_pyarray(py).reshape([rows, columns])?)?;
+    out.set_item("probabilities", probabilities.into_pyarray(py).reshape([rows, columns])?)?;
+    Ok(out)
+}
+
+/// How good a machine is on a table.
+#[pyfunction]
+pub(crate) fn score<'py>(
+    py: Python<'py>,
+    machine: &Machine,
+    table: &Table,
+    bracket: bool,
+    asked: Asked<'py>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let settings = engine_settings(&asked)?;
+    let (machine, table) = (Arc::clone(&machine.machine), Arc::clone(&table.table));
+    let work = move || -> Result<_> {
+        let notes = Notes::default();
+        let (clamped, free) = most_free(&machine, &table)?;
+        let found =
+            settings.score((&machine, &table), (&clamped, &free), bracket, &|text| notes.add(text))?;
+        found.score.notes.iter().for_each(|text| notes.add(text));
+        Ok((found, notes.all()))
+    };
+    let (found, notes) = worker::run(py, work)?.map_err(of_asking)?;
+    let score = &found.score;
+    if score.log_likelihood.is_none() && score.pseudo_log_likelihood.is_none() {
+        return Err(bad("score", &format!("no score could be had\n{}", score.notes.join("\n"))));
+    }
+    let out = told(py, Some(found.free), score.guarantee, &score.diagnostics, notes)?;
+    out.set_item("engine", found.engine())?;
+    out.set_item("clamped_engine", found.clamped_engine())?;
+    out.set_item("rows", score.rows)?;
+    out.set_item("log_likelihood", score.log_likelihood)?;
+    out.set_item("log_likelihood_error", score.log_likelihood_error)?;
+    out.set_item("kullback", score.kullback)?;
+    out.set_item("kullback_guarantee", score.kullback.map(|_| score.kullback_guarantee.word()))?;
+    out.set_item("pseudo_log_likelihood", score.pseudo_log_likelihood)?;
+    out.set_item("completion", score.completion)?;
+    out.set_item("bracket", score.bracket.as_ref().map(|bracket| (bracket.lower, bracket.upper)))?;
+    Ok(out)
+}

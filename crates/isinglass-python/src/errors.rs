@@ -1,0 +1,49 @@
+//! Errors of the libraries as Python's: `ValueError` with the same message, settings written as keywords; `OSError` where a file cannot be had.
+
+use std::io::ErrorKind;
+
+use isinglass_plan::{advice, in_keywords};
+use pyo3::PyErr;
+use pyo3::exceptions::{PyFileNotFoundError, PyOSError, PyPermissionError, PyValueError};
+
+/// An error of the core.
+pub(crate) fn of_core(error: isinglass::Error) -> PyErr {
+    of_plan(error.into())
+}
+
+/// An error of a wish, or of what came of it.
+pub(crate) fn of_plan(error: isinglass_plan::Error) -> PyErr {
+    PyValueError::new_err(in_keywords(&error.to_string()))
+}
+
+/// The same, with advice where a question was refused for lack of memory.
+pub(crate) fn of_asking(error: isinglass_plan::Error) -> PyErr {
+    let text = match &error {
+        isinglass_plan::Error::Core(core) => match advice(core) {
+            Some(hint) => format!("{error}\nhint: {hint}"),
+            None => error.to_string(),
+        },
+        isinglass_plan::Error::Usage(_) => error.to_string(),
+    };
+    PyValueError::new_err(in_keywords(&text))
+}
+
+/// An error of a file.
+pub(crate) fn of_files(error: isinglass_files::Error) -> PyErr {
+    let text = in_keywords(&error.to_string());
+    match error {
+        isinglass_files::Error::Access { kind: ErrorKind::NotFound, .. } => {
+            PyFileNotFoundError::new_err(text)
+        }
+        isinglass_files::Error::Access { kind: ErrorKind::PermissionDenied, .. } => {
+            PyPermissionError::new_err(text)
+        }
+        isinglass_files::Error::Access { .. } => PyOSError::new_err(text),
+        _ => PyValueError::new_err(text),
+    }
+}
+
+/// An argument that is not what it should be.
+pub(crate) fn bad(place: &str, problem: &str) -> PyErr {
+    PyValueError::new_err(format!("{place}: {problem}"))
+}

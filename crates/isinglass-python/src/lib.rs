@@ -1,0 +1,40 @@
+//! The native half of the Python package `isinglass`; the other half, which users see, is in `python/isinglass`.
+//!
+//! Functions here take and give plain things: arrays, dictionaries, words. Their checks are the core's; what is computed is computed by the
+//! same calls as on the command line. Long work runs without the interpreter's lock, and Ctrl-C ends the wait for it ([`worker`]).
+
+mod answers;
+mod errors;
+mod evidence;
+mod machine;
+mod settings;
+mod table;
+mod worker;
+
+use pyo3::prelude::*;
+
+/// The module `isinglass._native`.
+#[pymodule(gil_used = true)]
+mod _native {
+    #[pymodule_export]
+    use crate::answers::{complete, cumulants, infer, info, mode, query, sample, score};
+    #[pymodule_export]
+    use crate::machine::Machine;
+    #[pymodule_export]
+    use crate::table::Table;
+
+    use std::ffi::OsString;
+
+    use super::{Bound, PyModule, PyModuleMethods, PyResult, Python, pyfunction};
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("__version__", env!("CARGO_PKG_VERSION"))
+    }
+
+    /// Run the command `isinglass` with arguments (the first is its name), and return its exit code.
+    #[pyfunction]
+    fn main(py: Python<'_>, arguments: Vec<OsString>) -> u8 {
+        py.detach(|| isinglass_cli::main(arguments))
+    }
+}

@@ -1,0 +1,140 @@
+//! The class behind `isinglass.Machine`: a machine that does not change.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use isinglass::{Role, Unit};
+use isinglass_files::{Output, read_model, write_model};
+use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
+use pyo3::prelude::*;
+
+use crate::errors::{bad, of_core, of_files};
+
+/// A machine.
+#[pyclass(frozen, module = "isinglass._native")]
+pub(crate) struct Machine {
+    pub(crate) machine: Arc<isinglass::Machine>,
+}
+
+impl From<isinglass::Machine> for Machine {
+    fn from(machine: isinglass::Machine) -> Self {
+        Self { machine: Arc::new(machine) }
+    }
+}
+
+#[pymethods]
+impl Machine {
+    /// From names, biases, edges (pairs of positions), their weights and roles.
+    #[new]
+    #[pyo3(signature = (names, bias, edges, weights, roles = None, temperature = 1.0, offset = 0.0))]
+    fn new(
+        names: Vec<String>,
+        bias: PyReadonlyArray1<'_, f64>,
+        edges: PyReadonlyArray2<'_, i64>,
+        weights: PyReadonlyArray1<'_, f64>,
+        roles: Option<Vec<String>>,
+        temperature: f64,
+        offset: f64,
+    ) -> PyResult<Self> {
+        let same = |what: &str, found: usize, expected: usize| {
+            if found == expected {
+                Ok(())
+            } else {
+                Err(bad(what, &format!("found {found}, expected {expected}")))
+            }
+        };
+        same("biases", bias.len(), names.len())?;
+        same("weights", weights.len(), edges.shape()[0])?;
+        let roles: Vec<Role> = match roles {
+            Some(words) => {
+                words.iter().map(|word| word.parse()).collect::<Result<_, _>>().map_err(of_core)?
+            }
+            None => vec![Role::Visible; names.len()],
+        };
+        same("roles", roles.len(), names.len())?;
+        let units = names.into_iter().zip(bias.as_array()).zip(roles);
+        let units = units.map(|((name, &bias), role)| Unit { name, role, bias }).collect();
+        let edges = edges.as_array();
+        let mut list = Vec::with_capacity(edges.nrows());
+        for (row, &weight) in edges.rows().into_iter().zip(weights.as_array()) {
+            let [a, b] = [row[0], row[1]].map(usize::try_from);
+            let (Ok(a), Ok(b)) = (a, b) else {
+                return Err(bad(
+                    "edges",
+                    &format!("found ({}, {}), expected positions of units", row[0], row[1]),
+                ));
+            };
+            list.push((a, b, weight));
+        }
+        let machine = isinglass::Machine::new(units, list)
+            .and_then(|machine| machine.with_temperature(temperature))
+            .and_then(|machine| machine.with_offset(offset))
+            .map_err(of_core)?;
+        Ok(machine.into())
+    }
+
+    /// From a model file.
+    #[staticmethod]
+    fn load(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
+        py.detach(|| read_model(&path)).map(Self::from).map_err(of_files)
+    }
+
+    /// To a model file; returns what should be known of it.
+    fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<Vec<String>> {
+        py.detach(|| write_model(&self.machine, Output::create(&path)?)).map_err(of_files)
+    }
+
+    #[getter]
+    fn names(&self) -> Vec<&str> {
+        self.machine.names().iter().map(String::as_str).collect()
+    }
+
+    #[getter]
+    fn roles(&self) -> Vec<&'static str> {
+        self.machine.roles().iter().map(|role| role.word()).collect()
+    }
+
+    #[getter]
+    fn bias<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+        PyArray1::from_slice(py, self.machine.biases())
+    }
+
+    #[getter]
+    fn edge_weights<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+        PyArray1::from_slice(py, self.machine.weights())
+    }
+
+    #[getter]
+    fn edges<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<i64>>> {
+        pairs_array(py, self.machine.graph().edges().iter().copied())
+    }
+
+    #[getter]
+    fn temperature(&self) -> f64 {
+        self.machine.temperature()
+    }
+
+    #[getter]
+    fn offset(&self) -> f64 {
+        self.machine.offset()
+    }
+
+    fn __len__(&self) -> usize {
+        self.machine.units()
+    }
+
+    fn __eq__(&self, other: &Self) -> bool {
+        self.machine == other.machine
+    }
+}
+
+/// Pairs of positions, one a row.
+pub(crate) fn pairs_array(
+    py: Python<'_>,
+    pairs: impl ExactSizeIterator<Item = (usize, usize)>,
+) -> PyResult<Bound<'_, PyArray2<i64>>> {
+    use numpy::PyArrayMethods;
+    let count = pairs.len();
+    let cells: Vec<i64> = pairs.flat_map(|(a, b)| [a as i64, b as i64]).collect();
+    cells.into_pyarray(py).reshape([count, 2])
+}

@@ -1,0 +1,100 @@
+//! Keywords as the settings of an engine.
+
+use isinglass::Budget;
+use isinglass::engine::Annealing;
+use isinglass_plan::{EngineSettings, Named};
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::errors::{bad, of_core};
+
+/// Which engine, how much it may take, the seed, and what else was said of the engine.
+pub(crate) type Asked<'py> = (String, Option<Bound<'py, PyAny>>, u64, Option<Bound<'py, PyDict>>);
+
+/// The settings of the engine asked for.
+pub(crate) fn engine_settings((engine, limit, seed, options): &Asked<'_>) -> PyResult<EngineSettings> {
+    let mut settings = EngineSettings { engine: word(engine)?, seed: *seed, ..EngineSettings::default() };
+    if let Some(limit) = limit {
+        settings.budget = budget(limit)?;
+    }
+    for (key, value) in options.iter().flatten() {
+        let key: String = key.extract()?;
+        if value.is_none() {
+            continue;
+        }
+        if !set(&mut settings, &key, &value)? {
+            return Err(PyTypeError::new_err(format!("unexpected keyword argument '{key}'")));
+        }
+    }
+    Ok(settings)
+}
+
+/// Set one setting; `false` if there is none of that name.
+pub(crate) fn set(settings: &mut EngineSettings, key: &str, value: &Bound<'_, PyAny>) -> PyResult<bool> {
+    match key {
+        "components" => settings.components = Some(whole(key, value)?),
+        "width" => settings.width = Some(whole(key, value)?),
+        "around" => settings.around = Some(word(text(key, value)?.as_str())?),
+        "anneal" => settings.anneal = Some(annealing(value)?),
+        "starts" => settings.starts = Some(whole(key, value)?),
+        "damping" => settings.damping = Some(number(key, value)?),
+        "schedule" => settings.schedule = Some(word(text(key, value)?.as_str())?),
+        "max_sweeps" => settings.max_sweeps = Some(whole(key, value)?),
+        "samples" => settings.samples = Some(whole(key, value)?),
+        "burn_in" => settings.burn_in = Some(whole(key, value)?),
+        "thin" => settings.thin = Some(whole(key, value)?),
+        "chains" => settings.chains = Some(whole(key, value)?),
+        "temperatures" => settings.temperatures = Some(whole(key, value)?),
+        _ => return Ok(false),
+    }
+    Ok(true)
+}
+
+/// Memory: a number of bytes, or a size such as `512MiB`.
+pub(crate) fn budget(value: &Bound<'_, PyAny>) -> PyResult<Budget> {
+    match value.extract::<String>() {
+        Ok(text) => text.parse().map_err(of_core),
+        Err(_) => value.extract().map(Budget).map_err(|_| {
+            bad("budget", &format!("found {}, expected bytes or a size such as 512MiB", shown(value)))
+        }),
+    }
+}
+
+/// A word that names something.
+pub(crate) fn word<N: Named>(word: &str) -> PyResult<N> {
+    N::of(word).map_err(|usage| crate::errors::of_plan(usage.into()))
+}
+
+/// A text.
+pub(crate) fn text(key: &str, value: &Bound<'_, PyAny>) -> PyResult<String> {
+    value.extract().map_err(|_| bad(key, &format!("found {}, expected a word", shown(value))))
+}
+
+/// A whole number.
+pub(crate) fn whole(key: &str, value: &Bound<'_, PyAny>) -> PyResult<usize> {
+    value
+        .extract()
+        .map_err(|_| bad(key, &format!("found {}, expected a whole number of at least 0", shown(value))))
+}
+
+/// A number.
+pub(crate) fn number(key: &str, value: &Bound<'_, PyAny>) -> PyResult<f64> {
+    value.extract().map_err(|_| bad(key, &format!("found {}, expected a number", shown(value))))
+}
+
+/// `"60:8"`, or a pair of temperature and steps.
+fn annealing(value: &Bound<'_, PyAny>) -> PyResult<Annealing> {
+    let text = match value.extract::<(f64, usize)>() {
+        Ok((from, steps)) => format!("{from}:{steps}"),
+        Err(_) => text("anneal", value)?,
+    };
+    text.parse().map_err(of_core)
+}
+
+/// A value as it stands in a message.
+pub(crate) fn shown(value: &Bound<'_, PyAny>) -> String {
+    const MOST: usize = 60;
+    let text = value.repr().map_or_else(|_| "something".to_owned(), |repr| repr.to_string());
+    if text.chars().count() <= MOST { text } else { text.chars().take(MOST).chain(['…']).collect() }
+}

@@ -1,0 +1,47 @@
+//! Work beside the interpreter: its lock is released, and signals are answered while the work goes on.
+
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
+use std::time::Duration;
+
+use pyo3::PyResult;
+use pyo3::Python;
+use pyo3::exceptions::PyRuntimeError;
+
+/// From one look for signals to the next: Ctrl-C is answered well within a second.
+pub(crate) const PAUSE: Duration = Duration::from_millis(50);
+
+/// The stack of a main thread; that of other threads is smaller by default.
+const STACK: usize = 8 << 20;
+
+/// Do work on a thread of its own and wait for it.
+///
+/// After Ctrl-C, whatever Python makes of it is raised at once. The computation cannot be ended from outside; it goes on to its end, unheard.
+pub(crate) fn run<T: Send + 'static>(
+    py: Python<'_>,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> PyResult<T> {
+    let (sender, mut receiver) = mpsc::sync_channel(1);
+    // Nobody waits for an answer that comes after Ctrl-C.
+    spawn(move || drop(sender.send(work())))?;
+    loop {
+        let found;
+        (found, receiver) = py.detach(move || (receiver.recv_timeout(PAUSE), receiver));
+        match found {
+            Ok(found) => return Ok(found),
+            Err(RecvTimeoutError::Timeout) => py.check_signals()?,
+            Err(RecvTimeoutError::Disconnected) => return Err(broken()),
+        }
+    }
+}
+
+/// Begin work on a thread of its own.
+pub(crate) fn spawn(work: impl FnOnce() + Send + 'static) -> PyResult<()> {
+    thread::Builder::new().name("isinglass".into()).stack_size(STACK).spawn(work)?;
+    Ok(())
+}
+
+/// What to say where the work ended without an answer.
+pub(crate) fn broken() -> pyo3::PyErr {
+    PyRuntimeError::new_err("isinglass broke off: this is a fault in the program; please report it")
+}

@@ -1,0 +1,49 @@
+"""Inference and learning in general Boltzmann machines.
+
+A machine is a pairwise model over units that take the values -1 and +1::
+
+    -E(s) = sum_{i<j} w_ij s_i s_j + sum_i theta_i s_i        P(s) = exp(-E(s) / T) / Z
+
+Every answer says what it is worth: its ``guarantee`` is one of ``exact``, ``lower-bound``, ``upper-bound``, ``estimate`` and
+``approximation``.
+
+>>> import isinglass
+>>> machine = isinglass.Machine.from_edges([("rain", "wet", 0.8)], bias={"rain": -0.5})
+>>> answer = machine.infer(given={"wet": +1})
+>>> answer.guarantee, round(answer.mean("rain"), 6)
+('exact', 0.291313)
+"""
+
+from isinglass._machine import Machine
+from isinglass._native import __version__
+from isinglass._results import (
+    Bracket,
+    Completion,
+    ConvergenceWarning,
+    Cumulants,
+    Draws,
+    EngineOffer,
+    Expectations,
+    Info,
+    JointTable,
+    Mode,
+    Score,
+)
+from isinglass._tables import Table
+
+__all__ = [
+    "Bracket",
+    "Completion",
+    "ConvergenceWarning",
+    "Cumulants",
+    "Draws",
+    "EngineOffer",
+    "Expectations",
+    "Info",
+    "JointTable",
+    "Machine",
+    "Mode",
+    "Score",
+    "Table",
+    "__version__",
+]

@@ -1,0 +1,707 @@
+"""The machine: units, couplings, and what can be asked of them."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from isinglass import _native
+from isinglass._results import (
+    Bracket,
+    Completion,
+    Cumulants,
+    Draws,
+    EngineOffer,
+    Expectations,
+    Info,
+    JointTable,
+    Mode,
+    Score,
+    told,
+)
+from isinglass._seeds import seed_of
+from isinglass._tables import Table, cells_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from typing import Literal, TypeAlias, TypedDict
+
+    from numpy.typing import ArrayLike, NDArray
+    from typing_extensions import Unpack
+
+    from isinglass._seeds import Seed
+
+    Given: TypeAlias = "Mapping[Any, int | bool] | ArrayLike | None"
+    Role = Literal["visible", "hidden", "input"]
+    Budget: TypeAlias = "int | str | None"
+
+    class EngineOptions(TypedDict, total=False):
+        """What an engine is told; each belongs to some engines, and is refused by the others."""
+
+        components: int | None
+        width: int | None
+        around: Literal["mean-field", "tap", "bethe"] | None
+        anneal: str | tuple[float, int] | None
+        starts: int | None
+        damping: float | None
+        schedule: Literal["sequential", "parallel"] | None
+        max_sweeps: int | None
+        samples: int | None
+        burn_in: int | None
+        thin: int | None
+        chains: int | None
+        temperatures: int | None
+
+
+class Machine:
+    """A Boltzmann machine over units that are -1 or +1; it does not change.
+
+    ``-E(s) = sum_{i<j} w_ij s_i s_j + sum_i bias_i s_i`` and ``P(s) = exp(-E(s)/temperature + offset) / Z``.
+
+    Parameters
+    ----------
+    weights : array_like of shape (n, n)
+        A symmetric matrix with zeros on its diagonal; entries that are 0 are no couplings.
+    bias : array_like of shape (n,), optional
+        The biases; 0 by default.
+    names : sequence of str, optional
+        Names of the units; ``x0``, ``x1``, and so on by default.
+    roles : sequence of {'visible', 'hidden', 'input'}, optional
+        Roles of the units; all are visible by default.
+    temperature : float, default 1
+        The temperature.
+    offset : float, default 0
+        A constant added to ``-E/T`` of every state: it shifts log Z, and nothing else.
+
+    See Also
+    --------
+    Machine.from_edges : From couplings between names.
+    Machine.from_networkx, Machine.from_dimod : From what other packages have.
+    Machine.load : From a file.
+
+    Notes
+    -----
+    The methods that compute take the same options as the command line, and give the same numbers to the last digit for the same seed:
+
+    engine : str, default 'auto'
+        ``auto`` takes an exact engine whenever its cost is within the budget, and otherwise samples. Others: ``enumerate``, ``decimate``,
+        ``eliminate`` (exact); ``mean-field``, ``mixture``, ``structured`` (lower bounds); ``trw`` (upper bounds); ``tap``,
+        ``linear-response``, ``bethe`` (approximations); ``gibbs``, ``ais`` (estimates); and ``max-product`` for :meth:`map` alone.
+    budget : int or str, default '1GiB'
+        Memory that an engine may take, in bytes or as a size.
+    seed : int, numpy generator or None, default 0
+        The seed of everything random; None asks for another one each time.
+    **options
+        ``components`` (mixture), ``width`` (trw, structured), ``around`` (linear-response), ``anneal``, ``starts``, ``damping``, ``schedule``,
+        ``max_sweeps`` (variational engines), ``samples``, ``burn_in``, ``thin``, ``chains`` (gibbs), ``temperatures`` (ais). One that the
+        engine has no use for is refused.
+
+    ``given`` clamps units: a dictionary of names and values (-1 and +1, or False and True), or a row with a value for each unit, 0 or NaN
+    where it is free. Long work can be interrupted with Ctrl-C; what has begun then goes on in the background, unheard, to its end.
+
+    Examples
+    --------
+    >>> import isinglass
+    >>> machine = isinglass.Machine([[0, 0.5], [0.5, 0]], bias=[0.1, -0.2], names=["a", "b"])
+    >>> machine
+    Machine(units=2, edges=1, names=['a', 'b'])
+    >>> answer = machine.infer()
+    >>> answer.engine, answer.guarantee, round(answer.log_z, 9)
+    ('decimate', 'exact', 1.522094735)
+    """
+
+    __slots__ = ("_names", "_native")
+
+    _native: _native.Machine
+
+    def __init__(
+        self,
+        weights: ArrayLike,
+        bias: ArrayLike | None = None,
+        *,
+        names: Sequence[object] | None = None,
+        roles: Sequence[Role] | None = None,
+        temperature: float = 1.0,
+        offset: float = 0.0,
+    ) -> None:
+        matrix = _numbers(weights, "weights")
+        if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+            message = f"weights: found an array of shape {matrix.shape}, expected a square matrix"
+            raise ValueError(message)
+        bad = np.argwhere(matrix != matrix.T)
+        if len(bad) > 0:
+            a, b = bad[0]
+            message = f"weights: ({a}, {b}) is {matrix[a, b]} and ({b}, {a}) is {matrix[b, a]}, expected a symmetric matrix"
+            raise ValueError(message)
+        loops = np.flatnonzero(np.diagonal(matrix))
+        if len(loops) > 0:
+            a = loops[0]
+            message = f"weights: ({a}, {a}) is {matrix[a, a]}, expected 0: a unit has no coupling with itself"
+            raise ValueError(message)
+        edges = np.argwhere(np.triu(matrix))
+        biases = np.zeros(len(matrix)) if bias is None else _numbers(bias, "bias")
+        names = [f"x{k}" for k in range(len(matrix))] if names is None else names
+        self._set(names, biases, edges, matrix[edges[:, 0], edges[:, 1]], roles, temperature, offset)
+
+    def _set(
+        self,
+        names: Sequence[object],
+        bias: NDArray[np.float64],
+        edges: NDArray[np.int64],
+        weights: NDArray[np.float64],
+        roles: Sequence[Role] | None,
+        temperature: float,
+        offset: float,
+    ) -> None:
+        if bias.ndim != 1:
+            message = f"bias: found an array of shape {bias.shape}, expected one number for each unit"
+            raise ValueError(message)
+        edges = np.ascontiguousarray(edges, dtype=np.int64).reshape(-1, 2)
+        roles = None if roles is None else list(roles)
+        words = [str(name) for name in names]
+        self._native = _native.Machine(words, bias, edges, weights, roles, float(temperature), float(offset))
+        self._names = tuple(words)
+
+    @classmethod
+    def _of(cls, native: _native.Machine) -> Machine:
+        machine = object.__new__(cls)
+        machine._native = native
+        machine._names = tuple(native.names)
+        return machine
+
+    @classmethod
+    def _of_parts(cls, *parts: Any) -> Machine:
+        machine = object.__new__(cls)
+        machine._set(*parts)
+        return machine
+
+    @classmethod
+    def from_edges(
+        cls,
+        edges: Iterable[tuple[Any, Any, float]],
+        bias: Mapping[Any, float] | ArrayLike | None = None,
+        *,
+        names: Sequence[Any] | None = None,
+        roles: Mapping[Any, Role] | Sequence[Role] | None = None,
+        temperature: float = 1.0,
+        offset: float = 0.0,
+    ) -> Machine:
+        """A machine from couplings between names.
+
+        Parameters
+        ----------
+        edges : iterable of (name, name, weight)
+            The couplings, each pair once. What is no string is turned into one.
+        bias : mapping or array_like, optional
+            Biases by name, 0 for those that are not there; or one for each unit.
+        names : sequence, optional
+            The units in their order; by default as they are met in the edges, and then in the biases.
+        roles : mapping or sequence, optional
+            Roles by name, visible for those that are not there; or one for each unit.
+        temperature, offset : float
+            As for the machine itself.
+
+        Examples
+        --------
+        >>> machine = Machine.from_edges([("a", "b", 0.5), ("b", "c", -0.25)], bias={"c": 0.1})
+        >>> machine.names, machine.bias.tolist()
+        (('a', 'b', 'c'), [0.0, 0.0, 0.1])
+        """
+        triples = [(str(a), str(b), float(weight)) for a, b, weight in edges]
+        if names is None:
+            met = [name for a, b, _ in triples for name in (a, b)]
+            by_name = [*(bias if _is_mapping(bias) else ()), *(roles if _is_mapping(roles) else ())]
+            words = list(dict.fromkeys([*met, *map(str, by_name)]))
+        else:
+            words = [str(name) for name in names]
+        position = {name: k for k, name in enumerate(words)}
+
+        def find(name: str, place: str) -> int:
+            if name not in position:
+                message = f"{place}: there is no unit named '{name}'"
+                raise ValueError(message)
+            return position[name]
+
+        pairs = np.array([(find(a, "edges"), find(b, "edges")) for a, b, _ in triples], dtype=np.int64).reshape(-1, 2)
+        weights = np.array([weight for _, _, weight in triples], dtype=np.float64)
+        if bias is None or _is_mapping(bias):
+            biases = np.zeros(len(words))
+            for name, value in (bias or {}).items():
+                biases[find(str(name), "bias")] = value
+        else:
+            biases = _numbers(bias, "bias")
+        if _is_mapping(roles):
+            given = {words[find(str(name), "roles")]: role for name, role in roles.items()}
+            roles = [given.get(name, "visible") for name in words]
+        return cls._of_parts(words, biases, pairs, weights, roles, temperature, offset)
+
+    @classmethod
+    def from_networkx(cls, graph: Any, *, weight: str = "weight", bias: str = "bias", role: str = "role") -> Machine:
+        """A machine from a graph of networkx; nodes are units, in the graph's order.
+
+        Parameters
+        ----------
+        graph : networkx.Graph
+            An undirected graph without multiple edges. Its attributes ``temperature`` and ``offset`` are taken, if it has them.
+        weight, bias, role : str
+            The attributes of edges and nodes; where they are absent, the weight is 1, the bias 0 and the role visible.
+        """
+        if graph.is_directed() or graph.is_multigraph():
+            message = "graph: found a directed graph or one with multiple edges, expected a networkx.Graph"
+            raise ValueError(message)
+        return cls.from_edges(
+            ((a, b, data.get(weight, 1.0)) for a, b, data in graph.edges(data=True)),
+            {node: data.get(bias, 0.0) for node, data in graph.nodes(data=True)},
+            names=list(graph.nodes),
+            roles=[data.get(role, "visible") for _, data in graph.nodes(data=True)],
+            temperature=graph.graph.get("temperature", 1.0),
+            offset=graph.graph.get("offset", 0.0),
+        )
+
+    def to_networkx(self) -> Any:
+        """The machine as a graph of networkx, with the attributes ``weight`` of edges, ``bias`` and ``role`` of nodes."""
+        import networkx
+
+        graph = networkx.Graph(temperature=self.temperature, offset=self.offset)
+        for name, bias, role in zip(self.names, self.bias.tolist(), self.roles, strict=True):
+            graph.add_node(name, bias=bias, role=role)
+        for a, b, weight in self.edge_list():
+            graph.add_edge(a, b, weight=weight)
+        return graph
+
+    @classmethod
+    def from_dimod(cls, model: Any, *, temperature: float = 1.0) -> Machine:
+        """A machine from a binary quadratic model of dimod: its low energies are probable.
+
+        ``P(s) = exp(-E(s)/temperature) / Z`` with the model's own energy E, its offset included. So weights and biases are those of the model
+        in -1 and +1 with the sign changed. A model in 0 and 1 is turned into one in -1 and +1 first; +1 stands for 1.
+
+        Parameters
+        ----------
+        model : dimod.BinaryQuadraticModel
+            The model.
+        temperature : float, default 1
+            The temperature.
+
+        Examples
+        --------
+        >>> import dimod
+        >>> model = dimod.BinaryQuadraticModel({"a": 1.0}, {("a", "b"): -2.0}, 0.5, "SPIN")
+        >>> machine = Machine.from_dimod(model)
+        >>> machine.map().to_dict(), machine.map().energy + 0.5 == model.energy({"a": -1, "b": -1})
+        ({'a': -1, 'b': -1}, True)
+        """
+        spins = model.change_vartype("SPIN", inplace=False)
+        return cls.from_edges(
+            ((a, b, -float(coupling)) for (a, b), coupling in spins.quadratic.items()),
+            {name: -float(field) for name, field in spins.linear.items()},
+            names=list(spins.variables),
+            temperature=temperature,
+            offset=-float(spins.offset) / temperature,
+        )
+
+    def to_dimod(self) -> Any:
+        """The machine as a binary quadratic model of dimod in -1 and +1, whose energy is ``E - temperature * offset``."""
+        import dimod
+
+        linear = dict(zip(self.names, (-self.bias).tolist(), strict=True))
+        quadratic = {(a, b): -weight for a, b, weight in self.edge_list()}
+        return dimod.BinaryQuadraticModel(linear, quadratic, -self.temperature * self.offset, "SPIN")
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Machine:
+        """Read a model file; its ending says what it is: ``.json``, ``.uai`` or ``.npz``."""
+        return cls._of(_native.Machine.load(os.fspath(path)))
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write a model file; its ending says what it is to be: ``.json``, ``.uai`` or ``.npz``."""
+        self._native.save(os.fspath(path))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the units, in their order."""
+        return self._names
+
+    @property
+    def roles(self) -> tuple[str, ...]:
+        """The roles of the units: visible, hidden or input."""
+        return tuple(self._native.roles)
+
+    @property
+    def bias(self) -> NDArray[np.float64]:
+        """The biases."""
+        return self._native.bias
+
+    @property
+    def weights(self) -> NDArray[np.float64]:
+        """The couplings as a symmetric matrix; 0 where there is none."""
+        matrix = np.zeros((len(self), len(self)))
+        edges, weights = self.edges, self.edge_weights
+        matrix[edges[:, 0], edges[:, 1]] = weights
+        matrix[edges[:, 1], edges[:, 0]] = weights
+        return matrix
+
+    @property
+    def edges(self) -> NDArray[np.int64]:
+        """The couplings as pairs of positions, the smaller first, in rising order."""
+        return self._native.edges
+
+    @property
+    def edge_weights(self) -> NDArray[np.float64]:
+        """The weight of each of the edges."""
+        return self._native.edge_weights
+
+    @property
+    def temperature(self) -> float:
+        """The temperature."""
+        return self._native.temperature
+
+    @property
+    def offset(self) -> float:
+        """The constant added to ``-E/T`` of every state."""
+        return self._native.offset
+
+    def edge_list(self) -> list[tuple[str, str, float]]:
+        """The couplings as names and weights."""
+        names = self.names
+        rows = zip(self.edges.tolist(), self.edge_weights.tolist(), strict=True)
+        return [(names[a], names[b], weight) for (a, b), weight in rows]
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Machine):
+            return NotImplemented
+        return self._native == other._native
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        parts = (self.names, self.bias, self.edges, self.edge_weights, self.roles, self.temperature, self.offset)
+        return type(self)._of_parts, parts
+
+    def __copy__(self) -> Machine:
+        return self
+
+    def __deepcopy__(self, _memo: Any) -> Machine:
+        return self
+
+    def __repr__(self) -> str:
+        shown = ", ".join(repr(name) for name in self.names[:6])
+        more = ", ..." if len(self) > 6 else ""
+        return f"Machine(units={len(self)}, edges={len(self._native.edge_weights)}, names=[{shown}{more}])"
+
+    def infer(
+        self,
+        given: Given = None,
+        *,
+        pairs: Literal["edges", "all", "none"] = "edges",
+        bracket: bool = False,
+        engine: str = "auto",
+        budget: Budget = None,
+        seed: Seed = 0,
+        **options: Unpack[EngineOptions],
+    ) -> Expectations:
+        """log Z, means and correlations, free or with units clamped.
+
+        Parameters
+        ----------
+        given : mapping or array_like, optional
+            What is known of units.
+        pairs : {'edges', 'all', 'none'}
+            Which correlations to give.
+        bracket : bool, default False
+            Give log Z between two rigorous bounds; means and correlations are then those of the lower bound (with ``engine='trw'``, of the
+            upper one).
+        engine, budget, seed, **options
+            See :class:`Machine`.
+
+        Returns
+        -------
+        Expectations
+            The numbers, and what they are worth.
+
+        Examples
+        --------
+        >>> machine = Machine.from_edges([("a", "b", 1.0), ("b", "c", 1.0)])
+        >>> answer = machine.infer({"a": +1}, pairs="all")
+        >>> answer.means.round(6).tolist()
+        [1.0, 0.761594, 0.580026]
+        >>> round(answer.correlation("b", "c"), 6)
+        0.761594
+        """
+        found = _native.infer(self._native, _given(given), pairs, bracket, _asked(engine, budget, seed, options))
+        if bracket:
+            found["bracket"] = Bracket(*found["bracket"])
+        edges = self._native if pairs == "edges" else "all" if pairs == "all" else None
+        return Expectations(names=self._names, _edges=edges, **told(found))
+
+    def query(
+        self,
+        ask: str | Sequence[Any],
+        given: Given = None,
+        *,
+        engine: str = "auto",
+        budget: Budget = None,
+        seed: Seed = 0,
+        **options: Unpack[EngineOptions],
+    ) -> JointTable:
+        """The probabilities of every joint state of a few units.
+
+        Parameters
+        ----------
+        ask : str or sequence of str
+            The units.
+        given : mapping or array_like, optional
+            What is known of others.
+        engine, budget, seed, **options
+            See :class:`Machine`.
+
+        Returns
+        -------
+        JointTable
+            States in counting order, -1 before +1, the last unit fastest.
+
+        Examples
+        --------
+        >>> machine = Machine.from_edges([("a", "b", 1.0)])
+        >>> {state: round(p, 6) for state, p in machine.query(["a", "b"]).to_dict().items()}
+        {(-1, -1): 0.440399, (-1, 1): 0.059601, (1, -1): 0.059601, (1, 1): 0.440399}
+        """
+        asked = [ask] if isinstance(ask, str) else list(ask)
+        found = _native.query(self._native, asked, _given(given), _asked(engine, budget, seed, options))
+        return JointTable(ask=tuple(str(name) for name in asked), **told(found))
+
+    def cumulants(
+        self,
+        units: str | Sequence[Any],
+        given: Given = None,
+        *,
+        engine: str = "auto",
+        budget: Budget = None,
+        seed: Seed = 0,
+        **options: Unpack[EngineOptions],
+    ) -> Cumulants:
+        """The cumulants of every subset of up to four units; a unit may stand more than once.
+
+        Parameters
+        ----------
+        units : str or sequence of str
+            The units.
+        given : mapping or array_like, optional
+            What is known of units.
+        engine, budget, seed, **options
+            See :class:`Machine`.
+
+        Examples
+        --------
+        >>> machine = Machine.from_edges([("a", "b", 1.0)])
+        >>> round(machine.cumulants(["a", "b"]).values["a", "b"], 6)
+        0.761594
+        """
+        asked = [units] if isinstance(units, str) else list(units)
+        found = _native.cumulants(self._native, asked, _given(given), _asked(engine, budget, seed, options))
+        names = tuple(str(name) for name in asked)
+        # Where a unit stands more than once, each choice of units is told once.
+        values: dict[tuple[str, ...], float] = {}
+        met = set()
+        for places, value in found.pop("values"):
+            chosen = tuple(names[place] for place in places)
+            key = tuple(sorted(chosen))
+            if key not in met:
+                met.add(key)
+                values[chosen] = value
+        return Cumulants(units=names, values=values, **told(found))
+
+    def map(
+        self,
+        given: Given = None,
+        *,
+        engine: str = "auto",
+        budget: Budget = None,
+        seed: Seed = 0,
+        **options: Unpack[EngineOptions],
+    ) -> Mode:
+        """The most probable state, free or with units clamped.
+
+        Parameters
+        ----------
+        given : mapping or array_like, optional
+            What is known of units.
+        engine, budget, seed, **options
+            See :class:`Machine`; ``engine='max-product'`` takes little memory and finds a good state, without cycles the best.
+
+        Examples
+        --------
+        >>> machine = Machine.from_edges([("a", "b", -1.0)], bias={"a": 0.1})
+        >>> machine.map().to_dict()
+        {'a': 1, 'b': -1}
+        """
+        found = _native.mode(self._native, _given(given), _asked(engine, budget, seed, options))
+        return Mode(names=self._names, **told(found))
+
+    def sample(
+        self,
+        n: int = 1,
+        given: Given = None,
+        *,
+        engine: str = "auto",
+        budget: Budget = None,
+        seed: Seed = 0,
+        **options: Unpack[EngineOptions],
+    ) -> Draws:
+        """Draw states: exact and independent where an exact engine is within the budget.
+
+        Parameters
+        ----------
+        n : int, default 1
+            How many.
+        given : mapping or array_like, optional
+            What is known of units.
+        engine, budget, seed, **options
+            See :class:`Machine`.
+
+        Examples
+        --------
+        >>> machine = Machine.from_edges([("a", "b", 1.0)])
+        >>> draws = machine.sample(1000, seed=1)
+        >>> draws.states.shape, draws.guarantee
+        ((1000, 2), 'exact')
+        """
+        if n < 0:
+            message = f"n: found {n}, expected a whole number of at least 0"
+            raise ValueError(message)
+        found = _native.sample(self._native, n, _given(given), _asked(engine, budget, seed, options))
+        return Draws(names=self._names, **told(found))
+
+    def complete(
+        self,
+        table: Any,
+        *,
+        engine: str = "auto",
+        budget: Budget = None,
+        seed: Seed = 0,
+        **options: Unpack[EngineOptions],
+    ) -> Completion:
+        """Fill the missing cells of a table, each given what its row shows.
+
+        Parameters
+        ----------
+        table : Table, array_like or data frame
+            The table; the columns of an array are the visible and input units in their order.
+        engine, budget, seed, **options
+            See :class:`Machine`.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> machine = Machine.from_edges([("a", "b", 1.0)])
+        >>> filled = machine.complete(np.array([[1, np.nan], [-1, -1]]))
+        >>> filled.states.tolist(), filled.probabilities.round(3).tolist()
+        ([[1, 1], [-1, -1]], [[1.0, 0.881], [0.0, 0.0]])
+        """
+        found = _native.complete(self._native, self._table(table)._native, _asked(engine, budget, seed, options))
+        found["columns"], found["added"] = tuple(found["columns"]), tuple(found["added"])
+        return Completion(**told(found))
+
+    def score(
+        self,
+        table: Any,
+        *,
+        weights: ArrayLike | None = None,
+        bracket: bool = False,
+        engine: str = "auto",
+        budget: Budget = None,
+        seed: Seed = 0,
+        **options: Unpack[EngineOptions],
+    ) -> Score:
+        """How good the machine is on a table: log-likelihood, divergence, pseudo-log-likelihood, completion quality.
+
+        Parameters
+        ----------
+        table : Table, array_like or data frame
+            The table; the columns of an array are the visible and input units in their order.
+        weights : array_like, optional
+            The weight of each row.
+        bracket : bool, default False
+            Give the log-likelihood between two rigorous bounds.
+        engine, budget, seed, **options
+            See :class:`Machine`.
+
+        Examples
+        --------
+        >>> machine = Machine([[0, 1], [1, 0]])
+        >>> score = machine.score([[1, 1], [-1, -1]])
+        >>> round(score.log_likelihood, 6), score.guarantee
+        (-0.820075, 'exact')
+        """
+        rows = self._table(table, weights)
+        found = _native.score(self._native, rows._native, bracket, _asked(engine, budget, seed, options))
+        if found["bracket"] is not None:
+            found["bracket"] = Bracket(*found["bracket"])
+        return Score(**told(found))
+
+    def info(self, *, budget: Budget = None) -> Info:
+        """Size, structure, and which engines can run at what cost.
+
+        Parameters
+        ----------
+        budget : int or str, default '1GiB'
+            Memory that an engine may count on.
+
+        Examples
+        --------
+        >>> Machine.from_edges([("a", "b", 1.0), ("b", "c", 1.0)]).info().treewidth
+        (1, 1)
+        """
+        found = _native.info(self._native, budget)
+        found["engines"] = tuple(EngineOffer(*offer) for offer in found["engines"])
+        return Info(**found)
+
+    def _table(self, data: Any, weights: ArrayLike | None = None) -> Table:
+        """A table whose columns are units."""
+        if isinstance(data, Table):
+            if weights is not None:
+                message = "weights: a Table has its own; give them when it is made"
+                raise ValueError(message)
+            return data
+        cells, names = cells_of(data)
+        if names is None:
+            names = [name for name, role in zip(self.names, self.roles, strict=True) if role != "hidden"]
+            if len(names) != cells.shape[1]:
+                message = f"table: found {cells.shape[1]} columns, expected {len(names)}: one for each visible and input unit"
+                raise ValueError(message)
+        return Table(cells, names, weights)
+
+
+def _is_mapping(value: object) -> bool:
+    return hasattr(value, "items")
+
+
+def _numbers(values: ArrayLike, place: str) -> NDArray[np.float64]:
+    try:
+        return np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        message = f"{place}: found {type(values).__name__} with something that is no number, expected numbers"
+        raise ValueError(message) from None
+
+
+def _given(given: Given) -> Any:
+    """Evidence as the native half takes it."""
+    if given is None or type(given) is dict:
+        return given
+    if _is_mapping(given):
+        return dict(given)  # type: ignore[call-overload]
+    row = _numbers(given, "given")
+    if row.ndim != 1 or not np.isin(row[~np.isnan(row)], (-1, 0, 1)).all():
+        message = "given: found a row with other values, expected -1 or +1 for each unit, and 0 or NaN where it is free"
+        raise ValueError(message)
+    return np.nan_to_num(row).astype(np.int8)
+
+
+def _asked(engine: str, budget: Budget, seed: Seed, options: Any) -> tuple[Any, ...]:
+    """Which engine, with what."""
+    return engine, budget, seed if type(seed) is int and 0 <= seed < 2**64 else seed_of(seed), options or None

@@ -1,0 +1,181 @@
+"""Tables from what Python has: arrays, data frames of pandas and polars, sparse matrices."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from isinglass import _native
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+
+class Table:
+    """Rows of cells with two states, some of them missing; equal rows are kept once.
+
+    Parameters
+    ----------
+    data : array_like, pandas.DataFrame, polars.DataFrame or sparse matrix
+        Each column is written in -1 and +1, in 0 and 1, or in truth values. NaN (None, NA) is missing. Arrays of int8, int64, float64 and
+        truth values are read where they are, without a copy.
+    names : sequence of str, optional
+        Names of the columns; by default those of the data frame, or ``x0``, ``x1``, and so on.
+    weights : array_like, optional
+        The weight of each row.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from isinglass import Table
+    >>> table = Table(np.array([[1, 0], [1, np.nan], [1, 0]]), names=["a", "b"])
+    >>> table
+    Table(rows=3, distinct_rows=2, missing_cells=1, columns=['a', 'b'])
+    """
+
+    __slots__ = ("_native",)
+
+    def __init__(self, data: Any, names: Sequence[str] | None = None, weights: ArrayLike | None = None) -> None:
+        cells, found = cells_of(data)
+        if names is None:
+            names = found if found is not None else [f"x{k}" for k in range(cells.shape[1])]
+        weights = None if weights is None else np.asarray(weights, dtype=np.float64)
+        if weights is not None and weights.ndim != 1:
+            message = f"weights of rows: found an array of shape {weights.shape}, expected one number for each row"
+            raise ValueError(message)
+        self._native = _native.Table(cells, [str(name) for name in names], weights)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the columns."""
+        return tuple(self._native.columns)
+
+    @property
+    def rows(self) -> int:
+        """The number of rows."""
+        return self._native.rows
+
+    @property
+    def distinct_rows(self) -> int:
+        """The number of distinct rows, by which most computations cost."""
+        return self._native.distinct_rows
+
+    @property
+    def missing_cells(self) -> int:
+        """The number of missing cells."""
+        return self._native.missing_cells
+
+    @property
+    def zero_one(self) -> tuple[bool | None, ...]:
+        """For each column, whether it is written in 0 and 1 and not in -1 and +1; None where its cells do not tell."""
+        return tuple(self._native.zero_one)
+
+    def __len__(self) -> int:
+        return self.rows
+
+    def __repr__(self) -> str:
+        return (
+            f"Table(rows={self.rows}, distinct_rows={self.distinct_rows}, "
+            f"missing_cells={self.missing_cells}, columns={_few(self.columns)})"
+        )
+
+
+def _few(names: Sequence[str], most: int = 6) -> str:
+    shown = ", ".join(repr(name) for name in names[:most])
+    return f"[{shown}, ...]" if len(names) > most else f"[{shown}]"
+
+
+def cells_of(data: Any) -> tuple[NDArray[Any], list[str] | None]:
+    """The cells of a table as an array that the native half reads, and the names of the columns if it has any."""
+    names = _column_names(data)
+    if names is not None:
+        repeated = {name for name in names if names.count(name) > 1} if len(set(names)) < len(names) else set()
+        if repeated:
+            message = f"column '{min(repeated)}' stands more than once"
+            raise ValueError(message)
+        cells = _frame_cells(data)
+    elif hasattr(data, "tocsr") and hasattr(data, "toarray"):
+        cells = data.toarray()
+    else:
+        cells = data
+    cells = np.asarray(cells)
+    if cells.ndim != 2:
+        message = f"table: found an array of shape {cells.shape}, expected two dimensions: rows and columns"
+        if cells.ndim == 1:
+            message += "\nhint: reshape(-1, 1) makes a single column of it, reshape(1, -1) a single row"
+        raise ValueError(message)
+    return _plain(cells), names
+
+
+def _plain(cells: NDArray[Any]) -> NDArray[Any]:
+    """One of the types that the native half reads; without a copy if it is one already."""
+    if cells.dtype in (np.int8, np.int64, np.float64, np.bool_) and cells.dtype.isnative:
+        return cells
+    kind = cells.dtype.kind
+    if kind == "u" and cells.dtype.itemsize == 8:
+        return cells.astype(np.float64)
+    if kind in "iu":
+        return cells.astype(np.int64)
+    if kind == "f":
+        return cells.astype(np.float64)
+    if kind == "c":
+        message = "table: Complex data not supported: found complex numbers, expected numbers or truth values"
+        raise ValueError(message)
+    if kind == "O":
+        return _from_objects(cells)
+    message = f"table: found cells of type {cells.dtype}, expected numbers or truth values"
+    raise ValueError(message)
+
+
+def _from_objects(cells: NDArray[Any]) -> NDArray[np.float64]:
+    """Numbers from objects; None and what pandas calls NA are missing."""
+    out = np.empty(cells.shape, dtype=np.float64)
+    for (row, column), cell in np.ndenumerate(cells):
+        if cell is None or type(cell).__name__ in ("NAType", "NaTType"):
+            out[row, column] = np.nan
+            continue
+        try:
+            if isinstance(cell, (str, bytes)):
+                raise TypeError
+            out[row, column] = float(cell)
+        except (TypeError, ValueError):
+            message = f"row {row + 1}, column {column + 1}: found {cell!r}, expected a number or a truth value"
+            if isinstance(cell, (str, bytes, int, float, bool)):
+                raise ValueError(message) from None
+            raise TypeError(f"{message}; argument must be a string or a number") from None
+    return out
+
+
+def _column_names(data: Any) -> list[str] | None:
+    """The names of the columns of a data frame."""
+    for module in ("pandas", "polars"):
+        loaded = sys.modules.get(module)
+        if loaded is not None and isinstance(data, loaded.DataFrame):
+            return [str(name) for name in data.columns]
+    return None
+
+
+def _frame_cells(frame: Any) -> NDArray[Any]:
+    """The cells of a data frame of pandas or polars."""
+    cells = frame.to_numpy()
+    if cells.dtype.kind not in "OUST":
+        return cells
+    # Columns of different types, or with a type of their own for missing cells: one after the other.
+    out = np.empty(frame.shape, dtype=np.float64)
+    for k, name in enumerate(frame.columns):
+        # A column may have any name, and pandas may have it as a number.
+        column = frame.iloc[:, k] if hasattr(frame, "iloc") else frame.get_column(name)
+        values = column.to_numpy()
+        if values.dtype.kind in "biuf":
+            out[:, k] = values
+            continue
+        if values.dtype.kind in "UST" or any(isinstance(value, (str, bytes)) for value in values):
+            word = next((value for value in values if isinstance(value, (str, bytes))), values[0])
+            message = f"column '{name}': found {word!r}, expected numbers or truth values"
+            raise ValueError(message)
+        out[:, k] = _from_objects(np.asarray(values, dtype=object).reshape(-1, 1))[:, 0]
+    return out
