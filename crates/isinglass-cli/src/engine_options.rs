@@ -93,16 +93,6 @@ impl EngineOptions {
     pub(crate) fn check_bracket(&self) -> Result<(), Usage> {
         self.settings(0).check_bracket()
     }
-
-    /// How many chains the user asked for.
-    pub(crate) fn chains(&self) -> Option<usize> {
-        self.chains
-    }
-
-    /// How many draws the user asked for.
-    pub(crate) fn samples(&self) -> Option<usize> {
-        self.samples
-    }
 }
 
 /// The words of a choice, each with what it means.

@@ -37,6 +37,7 @@ pub(crate) fn plain_error(error: isinglass_plan::Error) -> anyhow::Error {
     match error {
         isinglass_plan::Error::Usage(usage) => usage.into(),
         isinglass_plan::Error::Core(error) => error.into(),
+        hinted @ isinglass_plan::Error::Hinted { .. } => hinted.into(),
     }
 }
 
@@ -71,7 +72,7 @@ pub(crate) fn with_advice(error: isinglass::Error) -> anyhow::Error {
 pub(crate) fn advised(error: isinglass_plan::Error) -> anyhow::Error {
     match error {
         isinglass_plan::Error::Core(error) => with_advice(error),
-        usage @ isinglass_plan::Error::Usage(_) => plain_error(usage),
+        other => plain_error(other),
     }
 }
 

@@ -30,6 +30,30 @@ pub enum Error {
     /// It does, but cannot be fulfilled.
     #[error(transparent)]
     Core(#[from] isinglass::Error),
+    /// The same, and what would help.
+    #[error("{error}\nhint: {hint}")]
+    Hinted {
+        /// What is wrong.
+        error: isinglass::Error,
+        /// What would help.
+        hint: &'static str,
+    },
+}
+
+impl Error {
+    /// An error, and what would help.
+    pub fn hinted(error: isinglass::Error, hint: &'static str) -> Self {
+        Self::Hinted { error, hint }
+    }
+
+    /// The same error, with what would help if it is one of too little memory.
+    #[must_use]
+    pub fn with_hint(self, hint: &'static str) -> Self {
+        match self {
+            Self::Core(error @ isinglass::Error::OverBudget { .. }) => Self::Hinted { error, hint },
+            other => other,
+        }
+    }
 }
 
 /// Results of this crate.

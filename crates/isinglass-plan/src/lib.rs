@@ -1,7 +1,7 @@
-//! From what a user asks for to the engine that does it: names, settings, what goes with what.
+//! From what a user asks for to the engine or learner that does it: names, settings, what goes with what.
 //!
 //! The command line and the Python package ask in different words and get the same answers, since both say what they want as
-//! [`EngineSettings`], and take from it engines of the core. Where nothing is said, the core's defaults hold. Nothing here reads or prints.
+//! [`EngineSettings`] and [`FitSettings`], and take from them engines and learners of the core. Where nothing is said, the core's defaults hold. Nothing here reads or prints.
 //!
 //! # Example
 //! ```
@@ -25,6 +25,7 @@
 mod choose;
 mod engine;
 mod error;
+mod fit;
 mod names;
 mod tables;
 mod warnings;
@@ -32,6 +33,10 @@ mod warnings;
 pub use choose::{Task, sampler};
 pub use engine::EngineSettings;
 pub use error::{Error, Result, Usage, in_keywords};
+pub use fit::{
+    DrawsName, FitSettings, Fitted, L1, LearnerName, MStepName, OptimizerName, Plan, RuleName, SingularName,
+    Structure, VisibleLinks,
+};
 pub use names::{AroundName, EngineName, Named, ScheduleName};
 pub use tables::Scored;
 pub use warnings::{advice, warning};

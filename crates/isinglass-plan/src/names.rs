@@ -1,8 +1,5 @@
 //! The words by which users choose: engines, theories, orders.
 
-use std::fmt;
-use std::str::FromStr;
-
 use crate::Usage;
 
 /// Something that users choose by a word.
@@ -37,7 +34,7 @@ macro_rules! named {
             $(#[doc = $about] $variant,)+
         }
 
-        impl Named for $name {
+        impl $crate::names::Named for $name {
             const SETTING: &'static str = $setting;
             const ALL: &'static [Self] = &[$(Self::$variant),+];
 
@@ -50,21 +47,23 @@ macro_rules! named {
             }
         }
 
-        impl FromStr for $name {
-            type Err = Usage;
+        impl std::str::FromStr for $name {
+            type Err = $crate::Usage;
 
-            fn from_str(word: &str) -> Result<Self, Usage> {
-                Self::of(word)
+            fn from_str(word: &str) -> Result<Self, $crate::Usage> {
+                $crate::names::Named::of(word)
             }
         }
 
-        impl fmt::Display for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(self.word())
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str($crate::names::Named::word(*self))
             }
         }
     };
 }
+
+pub(crate) use named;
 
 named! {
     /// Engines that users can name.

@@ -1,7 +1,9 @@
 //! Questions to a machine, and to a machine with a table; each answer is a dictionary.
 
 use std::cell::RefCell;
+use std::hint::black_box;
 use std::sync::Arc;
+use std::time::Instant;
 
 use isinglass::complete::open;
 use isinglass::engine::auto;
@@ -19,6 +21,9 @@ use crate::machine::Machine;
 use crate::settings::{Asked, budget, engine_settings};
 use crate::table::Table;
 use crate::worker;
+
+/// Draws that take longer than a thread takes to begin.
+const MANY: usize = 1000;
 
 /// What was said about the choice of engines.
 #[derive(Default)]
@@ -57,6 +62,7 @@ pub(crate) fn infer<'py>(
     let evidence = evidence(&machine.machine, given)?;
     let pairs = pairs_of(pairs)?;
     let machine = Arc::clone(&machine.machine);
+    let is_short = worker::is_short(&machine, &settings);
     if bracket {
         let work = move || -> Result<_> {
             let notes = Notes::default();
@@ -64,7 +70,7 @@ pub(crate) fn infer<'py>(
             let bounds = settings.bounds(&machine, &evidence, &|text| notes.add(text))?;
             Ok((bounds.log_z(&machine, &evidence, pairs)?, notes.all()))
         };
-        let (found, notes) = worker::run(py, work)?.map_err(of_asking)?;
+        let (found, notes) = worker::run(py, is_short, work)?.map_err(of_asking)?;
         let both = found.below.answer.diagnostics.converged && found.above.answer.diagnostics.converged;
         let bounds = (found.lower(), found.upper(), found.below.engine, found.above.engine, both);
         let mut warnings = Vec::new();
@@ -82,8 +88,25 @@ pub(crate) fn infer<'py>(
         let engine = settings.choose(&machine, &evidence, Task::Answer, &|text| notes.add(text))?;
         Ok((engine.name(), engine.expectations(&machine, &evidence, pairs)?, notes.all()))
     };
-    let (engine, answer, notes) = worker::run(py, work)?.map_err(of_asking)?;
+    let (engine, answer, notes) = worker::run(py, is_short, work)?.map_err(of_asking)?;
     expectations(py, engine, answer, notes)
+}
+
+/// How long the core takes for the same on average, in seconds: what the bindings cost is measured against it.
+#[pyfunction]
+pub(crate) fn time_infer(py: Python<'_>, machine: &Machine, count: u32, asked: Asked<'_>) -> PyResult<f64> {
+    let settings = engine_settings(&asked)?;
+    let machine = Arc::clone(&machine.machine);
+    let work = move || -> Result<_> {
+        let began = Instant::now();
+        for _ in 0..count {
+            let evidence = Evidence::none(machine.units());
+            let engine = settings.choose(&machine, &evidence, Task::Answer, &|_| ())?;
+            black_box(engine.expectations(&machine, &evidence, Pairs::Edges)?);
+        }
+        Ok(began.elapsed().as_secs_f64() / f64::from(count))
+    };
+    worker::run(py, false, work)?.map_err(of_asking)
 }
 
 fn in_words(warnings: Vec<String>) -> Vec<String> {
@@ -177,12 +200,13 @@ pub(crate) fn query<'py>(
         }
     }
     let (machine, count) = (Arc::clone(&machine.machine), asked.len());
+    let is_short = worker::is_short(&machine, &settings);
     let work = move || -> Result<_> {
         let notes = Notes::default();
         let engine = settings.choose(&machine, &evidence, Task::Answer, &|text| notes.add(text))?;
         Ok((engine.name(), engine.joint(&machine, &evidence, &asked)?, notes.all()))
     };
-    let (engine, table, notes) = worker::run(py, work)?.map_err(of_asking)?;
+    let (engine, table, notes) = worker::run(py, is_short, work)?.map_err(of_asking)?;
     let out = told(py, Some(engine), table.guarantee, &table.diagnostics, notes)?;
     let rows = table.probabilities.len();
     let states: Vec<i8> = (0..rows).flat_map(|number| JointTable::state(count, number)).collect();
@@ -205,12 +229,13 @@ pub(crate) fn cumulants<'py>(
     let evidence = evidence(&machine.machine, given)?;
     let units = positions(machine, "cumulants", units)?;
     let machine = Arc::clone(&machine.machine);
+    let is_short = worker::is_short(&machine, &settings);
     let work = move || -> Result<_> {
         let notes = Notes::default();
         let engine = settings.choose(&machine, &evidence, Task::Answer, &|text| notes.add(text))?;
         Ok((engine.name(), engine.cumulants(&machine, &evidence, &units)?, notes.all()))
     };
-    let (engine, found, notes) = worker::run(py, work)?.map_err(of_asking)?;
+    let (engine, found, notes) = worker::run(py, is_short, work)?.map_err(of_asking)?;
     let out = told(py, Some(engine), found.guarantee, &found.diagnostics, notes)?;
     out.set_item("values", found.iter().collect::<Vec<_>>())?;
     Ok(out)
@@ -227,12 +252,13 @@ pub(crate) fn mode<'py>(
     let settings = engine_settings(&asked)?;
     let evidence = evidence(&machine.machine, given)?;
     let machine = Arc::clone(&machine.machine);
+    let is_short = worker::is_short(&machine, &settings);
     let work = move || -> Result<_> {
         let notes = Notes::default();
         let (name, mode) = settings.mode(&machine, &evidence, &|text| notes.add(text))?;
         Ok((name, mode, notes.all()))
     };
-    let (engine, found, mut notes) = worker::run(py, work)?.map_err(of_asking)?;
+    let (engine, found, mut notes) = worker::run(py, is_short, work)?.map_err(of_asking)?;
     if !found.diagnostics.converged {
         notes.push(format!(
             "{engine}: messages still changed at the end; the state is the best one met, and no single flip betters it"
@@ -259,13 +285,14 @@ pub(crate) fn sample<'py>(
     let settings = engine_settings(&asked)?;
     let evidence = evidence(&machine.machine, given)?;
     let machine = Arc::clone(&machine.machine);
+    let is_short = number <= MANY && worker::is_short(&machine, &settings);
     let work = move || -> Result<_> {
         let notes = Notes::default();
         let engine = settings.choose(&machine, &evidence, Task::Answer, &|text| notes.add(text))?;
         let sampler = sampler(&*engine)?;
         Ok((sampler.name(), sampler.draw(&machine, &evidence, number, settings.seed)?, notes.all()))
     };
-    let (engine, draws, notes) = worker::run(py, work)?.map_err(of_asking)?;
+    let (engine, draws, notes) = worker::run(py, is_short, work)?.map_err(of_asking)?;
     let out = told(py, Some(engine), draws.guarantee, &draws.diagnostics, notes)?;
     out.set_item("states", draws.cells.into_pyarray(py).reshape([number, draws.units])?)?;
     Ok(out)
@@ -285,7 +312,7 @@ pub(crate) fn info<'py>(
         let offers = auto::offers(&shared, &Evidence::none(shared.units()), limit)?;
         Ok((Structure::of(&shared, &offers), offers))
     };
-    let (structure, offers) = worker::run(py, work)?.map_err(of_core)?;
+    let (structure, offers) = worker::run(py, false, work)?.map_err(of_core)?;
     let names = |order: &[usize]| order.iter().map(|&unit| machine.name(unit)).collect::<Vec<&str>>();
     let elimination_order = offers.iter().filter_map(|offer| offer.order.as_ref()).next_back();
     let out = PyDict::new(py);
@@ -338,7 +365,7 @@ pub(crate) fn complete<'py>(
         Ok((head, (names, added), (rows, columns), states, probabilities))
     };
     let (head, (names, added), (rows, columns), states, probabilities) =
-        worker::run(py, work)?.map_err(of_asking)?;
+        worker::run(py, false, work)?.map_err(of_asking)?;
     let (engine, guarantee, diagnostics, filled, notes) = head;
     let out = told(py, engine, guarantee, &diagnostics, notes)?;
     out.set_item("columns", names)?;
@@ -368,7 +395,7 @@ pub(crate) fn score<'py>(
         found.score.notes.iter().for_each(|text| notes.add(text));
         Ok((found, notes.all()))
     };
-    let (found, notes) = worker::run(py, work)?.map_err(of_asking)?;
+    let (found, notes) = worker::run(py, false, work)?.map_err(of_asking)?;
     let score = &found.score;
     if score.log_likelihood.is_none() && score.pseudo_log_likelihood.is_none() {
         return Err(bad("score", &format!("no score could be had\n{}", score.notes.join("\n"))));

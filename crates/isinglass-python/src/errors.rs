@@ -23,7 +23,7 @@ pub(crate) fn of_asking(error: isinglass_plan::Error) -> PyErr {
             Some(hint) => format!("{error}\nhint: {hint}"),
             None => error.to_string(),
         },
-        isinglass_plan::Error::Usage(_) => error.to_string(),
+        isinglass_plan::Error::Usage(_) | isinglass_plan::Error::Hinted { .. } => error.to_string(),
     };
     PyValueError::new_err(in_keywords(&text))
 }

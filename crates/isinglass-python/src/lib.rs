@@ -6,6 +6,7 @@
 mod answers;
 mod errors;
 mod evidence;
+mod fit;
 mod machine;
 mod settings;
 mod table;
@@ -17,7 +18,9 @@ use pyo3::prelude::*;
 #[pymodule(gil_used = true)]
 mod _native {
     #[pymodule_export]
-    use crate::answers::{complete, cumulants, infer, info, mode, query, sample, score};
+    use crate::answers::{complete, cumulants, infer, info, mode, query, sample, score, time_infer};
+    #[pymodule_export]
+    use crate::fit::fit;
     #[pymodule_export]
     use crate::machine::Machine;
     #[pymodule_export]

@@ -4,6 +4,8 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
+use isinglass::{Budget, Machine};
+use isinglass_plan::{EngineName, EngineSettings};
 use pyo3::PyResult;
 use pyo3::Python;
 use pyo3::exceptions::PyRuntimeError;
@@ -14,13 +16,17 @@ pub(crate) const PAUSE: Duration = Duration::from_millis(50);
 /// The stack of a main thread; that of other threads is smaller by default.
 const STACK: usize = 8 << 20;
 
-/// Do work on a thread of its own and wait for it.
+/// Do work and wait for it: what is short on this thread, anything else on one of its own.
 ///
 /// After Ctrl-C, whatever Python makes of it is raised at once. The computation cannot be ended from outside; it goes on to its end, unheard.
 pub(crate) fn run<T: Send + 'static>(
     py: Python<'_>,
+    is_short: bool,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> PyResult<T> {
+    if is_short {
+        return Ok(py.detach(work));
+    }
     let (sender, mut receiver) = mpsc::sync_channel(1);
     // Nobody waits for an answer that comes after Ctrl-C.
     spawn(move || drop(sender.send(work())))?;
@@ -33,6 +39,19 @@ pub(crate) fn run<T: Send + 'static>(
             Err(RecvTimeoutError::Disconnected) => return Err(broken()),
         }
     }
+}
+
+/// Units of which an exact engine sums over all states in a fraction of a millisecond.
+const FEW: usize = 12;
+
+/// Whether a question is answered sooner than another thread would have begun with it.
+pub(crate) fn is_short(machine: &Machine, settings: &EngineSettings) -> bool {
+    let is_exact = matches!(
+        settings.engine,
+        EngineName::Auto | EngineName::Enumerate | EngineName::Decimate | EngineName::Eliminate
+    );
+    // Without memory, `auto` turns to chains, and these are as long as they are told to be.
+    is_exact && machine.units() <= FEW && settings.budget >= Budget::default()
 }
 
 /// Begin work on a thread of its own.

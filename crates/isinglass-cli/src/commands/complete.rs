@@ -120,7 +120,7 @@ impl Args {
         settings.complete(machine, table, open.as_ref(), &|text| common.note(text)).map_err(|error| {
             match error {
                 isinglass_plan::Error::Core(error) => advise(error),
-                usage @ isinglass_plan::Error::Usage(_) => report::plain_error(usage),
+                other => report::plain_error(other),
             }
         })
     }

@@ -9,6 +9,7 @@ use isinglass::engine::Guarantee;
 use isinglass::learn::{Fit, Restarted};
 use isinglass_files::{Output, model_format, read_model, write_model, write_network, write_numbers};
 use isinglass_lab::report::FitStory;
+use isinglass_plan::LearnerName;
 use serde_json::json;
 
 use self::bootstrap::BootstrapOptions;
@@ -17,7 +18,6 @@ use self::checkpoint::CheckpointOptions;
 use self::closed_form::ClosedFormOptions;
 use self::contrastive::ContrastiveOptions;
 use self::draws::DrawsOptions;
-use self::learner::LearnerName;
 use self::optimizer::OptimizerOptions;
 use self::sparse::SparseOptions;
 use self::structure::Structure;
@@ -32,7 +32,6 @@ mod closed_form;
 mod components;
 mod contrastive;
 mod draws;
-mod learner;
 mod optimizer;
 mod page;
 mod progress;
@@ -56,7 +55,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "MODEL", conflicts_with_all = ["visible_links", "hidden", "hidden_links", "inputs"])]
     init: Option<PathBuf>,
     /// How to learn
-    #[arg(long, value_name = "LEARNER", default_value = "auto")]
+    #[arg(long, value_name = "LEARNER", default_value = "auto", value_parser = named::<LearnerName>())]
     learner: LearnerName,
     /// Penalise couplings with X/2 times the sum of their squares
     #[arg(long, value_name = "X", default_value = "0", value_parser = non_negative, allow_hyphen_values = true)]
@@ -114,7 +113,8 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
     let start = match &args.init {
         Some(path) => read_model(path)?,
         None => {
-            args.structure.machine(&table, args.learner == LearnerName::Factorized, args.engine.budget)?
+            let without_edges = args.learner == LearnerName::Factorized;
+            args.structure.of(&table)?.machine(&table, without_edges, args.engine.budget)?
         }
     };
     let mut inputs = vec![args.table.table.as_path()];
@@ -143,7 +143,17 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
     let (network, page) = (reserve(&args.network)?, reserve(&args.report)?);
 
     let done = args.fit(&start, &table, common)?;
-    let Done { learner, engine, clamped_engine, restarted, remedy, components, intervals, is_through } = done;
+    let Done {
+        learner,
+        engine,
+        clamped_engine,
+        restarted,
+        remedy,
+        components,
+        intervals,
+        warnings,
+        is_through,
+    } = done;
     let Restarted { fit, objectives, best } = &restarted;
     let steps = fit.history.iter();
     let steps = steps.map(|step| [step.iteration as f64, step.objective, step.gradient_norm]);
@@ -160,10 +170,9 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
     for note in write_model(&fit.machine, output)?.iter().chain(&fit.notes) {
         common.note(&format!("note: {note}"));
     }
-    if !fit.converged && !is_through {
-        common.note(&format!("warning: not converged: {}", fit.stopped));
+    for warning in &warnings {
+        common.note(&format!("warning: {warning}"));
     }
-    report::warn_unless_converged(common, engine.unwrap_or(learner), fit.guarantee, &fit.diagnostics);
     let seconds = began.elapsed().as_secs_f64();
     if let Some(page) = page {
         let story = FitStory::of(fit, learner, engine, clamped_engine);

@@ -14,6 +14,7 @@ use super::components::ComponentRecord;
 use super::progress::Progress;
 use crate::interrupt;
 use crate::options::{Common, at_least};
+use crate::report;
 
 /// Without --every, from the end of one writing to the next: much longer than writing takes, and little to lose.
 const PAUSE: Duration = Duration::from_secs(5);
@@ -83,14 +84,16 @@ impl Watch<'_> {
     /// *Returns*: what the closure gave, and the record of components for each start.
     pub(super) fn run<T>(
         mut self,
-        fit: impl FnOnce(Option<&State>, &mut dyn Observer) -> isinglass::Result<T>,
+        fit: impl FnOnce(Option<&State>, &mut dyn Observer) -> isinglass_plan::Result<T>,
     ) -> anyhow::Result<(T, Vec<Vec<Vec<f64>>>)> {
         let state = self.resume()?;
         let found = fit(state.as_ref(), &mut self);
         self.progress.finish();
         let components = self.components.map(ComponentRecord::into_starts).unwrap_or_default();
         match found {
-            Err(isinglass::Error::Invalid { place, problem }) if state.is_some() && place == "state" => {
+            Err(isinglass_plan::Error::Core(isinglass::Error::Invalid { place, problem }))
+                if state.is_some() && place == "state" =>
+            {
                 let path = self.options.checkpoint.as_deref().unwrap_or(Path::new(""));
                 let hint = "to begin anew, remove it or name another file";
                 Err(anyhow::anyhow!(
@@ -98,7 +101,7 @@ impl Watch<'_> {
                     path.display()
                 ))
             }
-            found => Ok((found?, components)),
+            found => Ok((found.map_err(report::plain_error)?, components)),
         }
     }
 

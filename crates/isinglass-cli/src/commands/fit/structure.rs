@@ -3,14 +3,12 @@
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use anyhow::Context;
 use clap::Args;
+use isinglass::Table;
 use isinglass::topology::Links;
-use isinglass::{Budget, Graph, Machine, Role, Table, learn};
 use isinglass_files::read_edges;
 
-use crate::options::{find, split_list};
-use crate::report::count;
+use crate::options::split_list;
 
 /// Which units there are and how they are joined.
 #[derive(Args)]
@@ -57,77 +55,19 @@ impl FromStr for VisibleLinks {
 }
 
 impl Structure {
-    /// Columns in the table's order, then hidden units, all numbers 0; without couplings if so asked.
-    pub(super) fn machine(
-        &self,
-        table: &Table,
-        without_edges: bool,
-        budget: Budget,
-    ) -> anyhow::Result<Machine> {
-        let columns = table.columns();
-        let first = columns.len();
-        let named = Machine::from_graph(Graph::new(first, [])?).with_names(columns.iter().cloned())?;
-        let mut roles = vec![Role::Visible; first];
-        for name in self.inputs.as_deref().map(split_list).unwrap_or_default() {
-            roles[find(&named, &name).context("--inputs")?] = Role::Input;
-        }
-        let edges = if without_edges { Vec::new() } else { self.edges(table, &roles, budget)? };
-        roles.resize(first + self.hidden, Role::Hidden);
-        // Links between inputs would say nothing about the visible units.
-        let kept = edges.into_iter().filter(|&(a, b)| !(roles[a] == Role::Input && roles[b] == Role::Input));
-        let names = columns.iter().cloned().chain(hidden_names(columns, self.hidden));
-        let graph = Graph::new(first + self.hidden, kept)?;
-        Ok(Machine::from_graph(graph).with_names(names)?.with_roles(roles)?)
+    /// What was asked for; a file of links is read.
+    pub(super) fn of(&self, table: &Table) -> anyhow::Result<isinglass_plan::Structure> {
+        Ok(isinglass_plan::Structure {
+            visible_links: match &self.visible_links {
+                VisibleLinks::Built(links) => isinglass_plan::VisibleLinks::Built(links.clone()),
+                VisibleLinks::Tree => isinglass_plan::VisibleLinks::Tree,
+                VisibleLinks::File(path) => {
+                    isinglass_plan::VisibleLinks::Given(read_edges(path)?.graph_over(table.columns())?)
+                }
+            },
+            hidden: self.hidden,
+            hidden_links: self.hidden_links.clone(),
+            inputs: self.inputs.as_deref().map(split_list).unwrap_or_default(),
+        })
     }
-
-    /// Links among the columns, among the hidden units, and across.
-    fn edges(&self, table: &Table, roles: &[Role], budget: Budget) -> anyhow::Result<Vec<(usize, usize)>> {
-        let columns = table.columns();
-        let (visible, hidden) = (columns.len() as u128, self.hidden as u128);
-        let inputs = roles.iter().filter(|&&role| role == Role::Input).count() as u128;
-        let inside = match &self.visible_links {
-            VisibleLinks::Built(links) => links.most_edges(visible),
-            VisibleLinks::Tree => (visible - inputs) * (inputs + 1),
-            VisibleLinks::File(_) => 0,
-        };
-        let most =
-            inside + self.hidden_links.most_edges(hidden).saturating_add(visible.saturating_mul(hidden));
-        budget.check("fit", Machine::bytes(visible + hidden, most), || {
-            format!(
-                "a machine of {} and {}, with up to {},",
-                count(visible, "column"),
-                count(hidden, "hidden unit"),
-                count(most, "coupling")
-            )
-        })?;
-        let layer = match &self.visible_links {
-            VisibleLinks::Built(links) => links.graph(columns.len())?,
-            VisibleLinks::Tree => tree(table, roles)?,
-            VisibleLinks::File(path) => read_edges(path)?.graph_over(columns)?,
-        };
-        let first = columns.len();
-        let mut edges = layer.edges().to_vec();
-        edges.extend((0..self.hidden).flat_map(|h| (0..first).map(move |column| (column, first + h))));
-        let below = self.hidden_links.graph(self.hidden)?;
-        edges.extend(below.edges().iter().map(|&(a, b)| (first + a, first + b)));
-        Ok(edges)
-    }
-}
-
-/// The Chow–Liu tree of the columns to be explained, each of them joined with every input: given the inputs, a tree is left.
-fn tree(table: &Table, roles: &[Role]) -> isinglass::Result<Graph> {
-    let with = |role: Role| (0..roles.len()).filter(move |&column| roles[column] == role);
-    let explained: Vec<usize> = with(Role::Visible).collect();
-    let tree = learn::chow_liu(table, &explained)?;
-    let across = with(Role::Input).flat_map(|input| explained.iter().map(move |&column| (input, column)));
-    Graph::new(roles.len(), tree.edges().iter().copied().chain(across))
-}
-
-/// `h1`, `h2`, …, with as many underscores before as it takes not to meet a column.
-fn hidden_names(columns: &[String], count: usize) -> impl Iterator<Item = String> {
-    let mut prefix = "h".to_owned();
-    while (1..=count).any(|k| columns.contains(&format!("{prefix}{k}"))) {
-        prefix.insert(0, '_');
-    }
-    (1..=count).map(move |k| format!("{prefix}{k}"))
 }

@@ -1,0 +1,318 @@
+//! Fits: settings from keywords, the work beside the interpreter, and what came of it.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::time::{Duration, Instant};
+
+use isinglass::learn::{Observer, Step};
+use isinglass::{Graph, Role};
+use isinglass_files::read_edges;
+use isinglass_plan::{FitSettings, Fitted, L1, LearnerName, Result, Structure, VisibleLinks, in_keywords};
+use numpy::{PyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::errors::{bad, of_core, of_files, of_plan};
+use crate::machine::Machine;
+use crate::settings::{budget, number, set, shown, text, whole, word};
+use crate::table::Table;
+use crate::worker::{PAUSE, broken, spawn};
+
+/// How long a fit that is told to stop is waited for; after that it ends unheard.
+const GRACE: Duration = Duration::from_millis(300);
+
+/// What the fit tells.
+enum Message {
+    /// A step, of so many at most, in a start counted from 0.
+    Step {
+        step: Step,
+        most: usize,
+        restart: usize,
+    },
+    Done(Result<(Fitted, Vec<String>)>),
+}
+
+/// Stops the fit where it is told to; tells of each step if somebody listens, and waits for leave to go on.
+struct Watcher {
+    stop: Arc<AtomicBool>,
+    listener: Option<(Sender<Message>, Receiver<()>)>,
+    most: usize,
+    restart: usize,
+}
+
+impl Observer for Watcher {
+    fn step(&mut self, step: &Step, _machine: &isinglass::Machine) -> isinglass::Result<ControlFlow<()>> {
+        if let Some((tell, leave)) = &self.listener {
+            let told = tell.send(Message::Step { step: *step, most: self.most, restart: self.restart });
+            // A listener that is gone wants the fit no more.
+            if told.is_err() || leave.recv().is_err() {
+                return Ok(ControlFlow::Break(()));
+            }
+        }
+        let stop = self.stop.load(Ordering::SeqCst);
+        Ok(if stop { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+    }
+
+    fn restart(&mut self, restart: usize, _count: usize) {
+        self.restart = restart;
+    }
+}
+
+/// What is asked of a fit.
+struct Asked {
+    settings: FitSettings,
+    structure: Structure,
+}
+
+/// Fit a machine to a table, from a start or with a structure; `listener` hears of each iteration, and ends the fit by returning `False`.
+#[pyfunction]
+#[pyo3(signature = (table, settings, start = None, listener = None))]
+pub(crate) fn fit<'py>(
+    py: Python<'py>,
+    table: &Table,
+    settings: &Bound<'py, PyDict>,
+    start: Option<&Machine>,
+    listener: Option<&Bound<'py, PyAny>>,
+) -> PyResult<(Machine, Bound<'py, PyDict>)> {
+    let asked = asked(&table.table, settings, start)?;
+    let (rows, table) = (table.table.rows(), Arc::clone(&table.table));
+    let start = start.map(|start| Arc::clone(&start.machine));
+    let stop = Arc::new(AtomicBool::new(false));
+    let (sender, receiver) = mpsc::channel();
+    let (allow, leave) = mpsc::channel();
+    let tells = listener.is_some().then(|| (sender.clone(), leave));
+    let told_to_stop = Arc::clone(&stop);
+    spawn(move || {
+        let found = work(&asked, &table, start.as_deref(), tells, told_to_stop);
+        // Nobody waits for a fit that comes after Ctrl-C.
+        drop(sender.send(Message::Done(found)));
+    })?;
+    let (found, notes) = wait(py, receiver, &allow, &stop, listener)?.map_err(of_plan)?;
+    answer(py, found, notes, rows)
+}
+
+/// The fit itself.
+fn work(
+    asked: &Asked,
+    table: &isinglass::Table,
+    start: Option<&isinglass::Machine>,
+    listener: Option<(Sender<Message>, Receiver<()>)>,
+    stop: Arc<AtomicBool>,
+) -> Result<(Fitted, Vec<String>)> {
+    let settings = &asked.settings;
+    let notes = std::cell::RefCell::new(Vec::new());
+    let note = |text: &str| notes.borrow_mut().push(in_keywords(text));
+    let built;
+    let start = match start {
+        Some(start) => start,
+        None => {
+            let without_edges = settings.learner == LearnerName::Factorized;
+            built = asked.structure.machine(table, without_edges, settings.engine.budget)?;
+            &built
+        }
+    };
+    let plan = settings.plan(start, table, &note)?;
+    let mut watcher = Watcher { stop, listener, most: plan.limits().iterations, restart: 0 };
+    let found = plan.fit(start, table, None, &mut watcher)?;
+    found.restarted.fit.notes.iter().for_each(|text| note(text));
+    Ok((found, notes.into_inner()))
+}
+
+/// Wait for the fit, and answer signals and the fit's reports meanwhile.
+fn wait(
+    py: Python<'_>,
+    mut receiver: Receiver<Message>,
+    allow: &Sender<()>,
+    stop: &AtomicBool,
+    listener: Option<&Bound<'_, PyAny>>,
+) -> PyResult<Result<(Fitted, Vec<String>)>> {
+    loop {
+        let message;
+        (message, receiver) = py.detach(move || (receiver.recv_timeout(PAUSE), receiver));
+        let heard = match message {
+            Ok(Message::Done(found)) => return Ok(found),
+            Ok(Message::Step { step, most, restart }) => {
+                py.check_signals().and_then(|()| hear(listener, &step, most, restart)).map(|goes_on| {
+                    if !goes_on {
+                        stop.store(true, Ordering::SeqCst);
+                    }
+                    // A fit that has ended needs no leave.
+                    let _ = allow.send(());
+                })
+            }
+            Err(RecvTimeoutError::Timeout) => py.check_signals(),
+            Err(RecvTimeoutError::Disconnected) => return Err(broken()),
+        };
+        if let Err(error) = heard {
+            stop.store(true, Ordering::SeqCst);
+            let _ = allow.send(());
+            py.detach(move || settle(&receiver));
+            return Err(error);
+        }
+    }
+}
+
+/// Give a fit that was told to stop a little time to do so.
+fn settle(receiver: &Receiver<Message>) {
+    let end = Instant::now() + GRACE;
+    while let Ok(Message::Step { .. }) = receiver.recv_timeout(end.saturating_duration_since(Instant::now()))
+    {
+    }
+}
+
+/// Whether the listener lets the fit go on.
+fn hear(listener: Option<&Bound<'_, PyAny>>, step: &Step, most: usize, restart: usize) -> PyResult<bool> {
+    let Some(listener) = listener else { return Ok(true) };
+    let reply = listener.call1((step.iteration, most, step.objective, step.gradient_norm, restart))?;
+    Ok(reply.is_none() || reply.is_truthy()?)
+}
+
+/// The machine, and how it was found.
+fn answer(
+    py: Python<'_>,
+    found: Fitted,
+    notes: Vec<String>,
+    rows: usize,
+) -> PyResult<(Machine, Bound<'_, PyDict>)> {
+    let warnings: Vec<String> = found.warnings().iter().map(|text| in_keywords(text)).collect();
+    let Fitted { learner, engine, clamped_engine, restarted, remedy, is_through } = found;
+    let fit = restarted.fit;
+    let out = PyDict::new(py);
+    out.set_item("learner", learner)?;
+    out.set_item("engine", engine)?;
+    out.set_item("clamped_engine", clamped_engine)?;
+    out.set_item("guarantee", fit.guarantee.word())?;
+    out.set_item("rows", rows)?;
+    out.set_item("iterations", fit.iterations())?;
+    out.set_item("converged", fit.converged)?;
+    out.set_item("finished", fit.converged || is_through)?;
+    out.set_item("stopped", in_keywords(&fit.stopped))?;
+    out.set_item("kept", fit.kept)?;
+    out.set_item("log_likelihood", fit.log_likelihood)?;
+    out.set_item("pseudo_log_likelihood", fit.pseudo_log_likelihood)?;
+    out.set_item("restart_objectives", restarted.objectives)?;
+    out.set_item("best_restart", restarted.best)?;
+    out.set_item("singular", remedy.map(|remedy| remedy.word()))?;
+    let steps = fit.history.iter();
+    out.set_item("iteration", PyArray1::from_iter(py, steps.clone().map(|step| step.iteration as i64)))?;
+    out.set_item("objective", PyArray1::from_iter(py, steps.clone().map(|step| step.objective)))?;
+    out.set_item("gradient_norm", PyArray1::from_iter(py, steps.map(|step| step.gradient_norm)))?;
+    out.set_item("notes", notes)?;
+    out.set_item("warnings", warnings)?;
+    Ok((fit.machine.into(), out))
+}
+
+/// The settings of a fit, checked.
+fn asked(table: &isinglass::Table, keywords: &Bound<'_, PyDict>, start: Option<&Machine>) -> PyResult<Asked> {
+    let mut settings = FitSettings { begins_at_start: start.is_some(), ..FitSettings::default() };
+    let mut structure = Structure {
+        visible_links: VisibleLinks::Built(isinglass::topology::Links::Full),
+        hidden: 0,
+        hidden_links: isinglass::topology::Links::None,
+        inputs: Vec::new(),
+    };
+    for (key, value) in keywords {
+        let key: String = key.extract()?;
+        if value.is_none() {
+            continue;
+        }
+        let is_known = set_fit(&mut settings, &key, &value)?
+            || set(&mut settings.engine, &key, &value)?
+            || set_structure(&mut structure, &key, &value, table)?;
+        if !is_known {
+            return Err(PyTypeError::new_err(format!("unexpected keyword argument '{key}'")));
+        }
+    }
+    let hidden = start.map_or(structure.hidden, |start| start.machine.with_role(Role::Hidden).count());
+    settings.check(hidden).map_err(|usage| of_plan(usage.into()))?;
+    Ok(Asked { settings, structure })
+}
+
+/// Set one setting of the learner; `false` if there is none of that name.
+fn set_fit(settings: &mut FitSettings, key: &str, value: &Bound<'_, PyAny>) -> PyResult<bool> {
+    match key {
+        "learner" => settings.learner = word(&text(key, value)?)?,
+        "l2" => settings.l2 = number(key, value)?,
+        "restarts" => settings.restarts = whole(key, value)?,
+        "engine" => settings.engine.engine = word(&text(key, value)?)?,
+        "clamped_engine" => settings.clamped_engine = Some(word(&text(key, value)?)?),
+        "budget" => settings.engine.budget = budget(value)?,
+        "seed" => settings.engine.seed = value.extract()?,
+        "optimizer" => settings.optimizer = Some(word(&text(key, value)?)?),
+        "rate" => settings.rate = Some(number(key, value)?),
+        "momentum" => settings.momentum = Some(number(key, value)?),
+        "iterations" => settings.iterations = Some(whole(key, value)?),
+        "tolerance" => settings.tolerance = Some(number(key, value)?),
+        "l1" => settings.l1 = Some(penalty(value)?),
+        "gamma" => settings.gamma = Some(number(key, value)?),
+        "rule" => settings.rule = Some(word(&text(key, value)?)?),
+        "draws" => settings.draws = Some(word(&text(key, value)?)?),
+        "sweeps" => settings.sweeps = Some(whole(key, value)?),
+        "m_step" => settings.m_step = Some(word(&text(key, value)?)?),
+        "batch" => settings.batch = Some(whole(key, value)?),
+        "steps" => settings.steps = Some(whole(key, value)?),
+        "rate_decay" => settings.rate_decay = Some(number(key, value)?),
+        "persistent" => settings.persistent = value.is_truthy()?,
+        "singular" => settings.singular = Some(word(&text(key, value)?)?),
+        "no_self_coupling" => settings.no_self_coupling = value.is_truthy()?,
+        _ => return Ok(false),
+    }
+    Ok(true)
+}
+
+/// A number, or `ebic`.
+fn penalty(value: &Bound<'_, PyAny>) -> PyResult<L1> {
+    if let Ok(weight) = value.extract::<f64>() {
+        return Ok(L1::Weight(weight));
+    }
+    let text = value.extract::<String>().ok().filter(|text| text == "ebic");
+    let problem = || format!("found {}, expected a number of at least 0, or ebic", shown(value));
+    text.map(|_| L1::Ebic).ok_or_else(|| bad("l1", &problem()))
+}
+
+/// Set a part of the structure; `false` if there is none of that name.
+fn set_structure(
+    structure: &mut Structure,
+    key: &str,
+    value: &Bound<'_, PyAny>,
+    table: &isinglass::Table,
+) -> PyResult<bool> {
+    match key {
+        "visible_links" => structure.visible_links = links(value, table)?,
+        "hidden" => structure.hidden = whole(key, value)?,
+        "hidden_links" => structure.hidden_links = text(key, value)?.parse().map_err(of_core)?,
+        "inputs" => structure.inputs = value.extract()?,
+        _ => return Ok(false),
+    }
+    Ok(true)
+}
+
+/// Links among the columns: a word, a file, or pairs of positions.
+fn links(value: &Bound<'_, PyAny>, table: &isinglass::Table) -> PyResult<VisibleLinks> {
+    if let Ok(pairs) = value.extract::<PyReadonlyArray2<'_, i64>>() {
+        if pairs.shape()[1] != 2 {
+            return Err(bad("visible_links", "found an array with other than two columns, expected pairs"));
+        }
+        let pairs = pairs.as_array();
+        let rows = pairs.rows().into_iter();
+        let pairs: Option<Vec<(usize, usize)>> =
+            rows.map(|row| Some((usize::try_from(row[0]).ok()?, usize::try_from(row[1]).ok()?))).collect();
+        let pairs = pairs.ok_or_else(|| bad("visible_links", "found a position below 0"))?;
+        return Graph::new(table.columns().len(), pairs).map(VisibleLinks::Given).map_err(of_core);
+    }
+    let text = text("visible_links", value)?;
+    if text == "tree" {
+        return Ok(VisibleLinks::Tree);
+    }
+    if let Some(path) = text.strip_prefix("edges:").filter(|path| !path.is_empty()) {
+        let edges = read_edges(path.as_ref()).map_err(of_files)?;
+        return edges.graph_over(table.columns()).map(VisibleLinks::Given).map_err(of_files);
+    }
+    text.parse().map(VisibleLinks::Built).map_err(|_| {
+        let expected = "none, chain, tree, full, grid:RxC, grid8:RxC, edges:FILE, or pairs of columns";
+        bad("visible_links", &format!("found '{text}', expected {expected}"))
+    })
+}
