@@ -14,6 +14,7 @@ Every answer says what it is worth: its ``guarantee`` is one of ``exact``, ``low
 ('exact', 0.291313)
 """
 
+from isinglass._fit import FitResult, History, fit
 from isinglass._machine import Machine
 from isinglass._native import __version__
 from isinglass._results import (
@@ -39,6 +40,8 @@ __all__ = [
     "Draws",
     "EngineOffer",
     "Expectations",
+    "FitResult",
+    "History",
     "Info",
     "JointTable",
     "Machine",
@@ -46,4 +49,5 @@ __all__ = [
     "Score",
     "Table",
     "__version__",
+    "fit",
 ]

@@ -23,7 +23,7 @@ class ConvergenceWarning(UserWarning):
 def told(found: dict[str, Any]) -> dict[str, Any]:
     """Warn of what a native answer warns of, and return the rest of it."""
     for text in found.pop("warnings", ()):
-        _warnings.warn(text, ConvergenceWarning, stacklevel=4)
+        _warnings.warn(text, ConvergenceWarning, stacklevel=3)
     return found
 
 

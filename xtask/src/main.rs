@@ -1,8 +1,9 @@
-//! The developer's commands: `cargo xtask ci`, `test`, `bench`, `gallery`, `browser`.
+//! The developer's commands: `cargo xtask ci`, `test`, `bench`, `gallery`, `browser`, `python`.
 
 mod bench;
 mod browser;
 mod gallery;
+mod python;
 mod steps;
 
 use std::process::ExitCode;
@@ -13,6 +14,7 @@ cargo xtask test [ARGS]    the tests alone; arguments go to cargo test
 cargo xtask bench [FILTER] the benchmarks: a table here, JSON in target/bench.json
 cargo xtask gallery        docs/gallery.md and its figures, from every experiment; --quick takes small sizes
 cargo xtask browser        reports in headless Chromium; pages and screenshots in target/browser; --install does no more than that
+cargo xtask python [ARGS]  the Python package, built into a fresh environment in target/python and tested; arguments go to pytest
 ";
 
 fn main() -> ExitCode {
@@ -24,6 +26,7 @@ fn main() -> ExitCode {
             "bench" if rest.len() <= 1 => bench::run(rest.first().map(String::as_str)),
             "gallery" if rest.is_empty() => gallery::run(false),
             "gallery" if rest == ["--quick"] => gallery::run(true),
+            "python" => python::run_tests(rest),
             "browser" if rest.is_empty() => browser::all(),
             "browser" if rest == ["--install"] => browser::install(),
             _ => Err(format!("unknown command\n\n{HELP}")),

@@ -3,7 +3,7 @@
 use std::process::Command;
 use std::time::Instant;
 
-use crate::{browser, say};
+use crate::{browser, python, say};
 
 /// Set where a missing optional program is a failure and not a skipped check.
 pub(crate) const REQUIRE_ALL: &str = "ISINGLASS_REQUIRE_ALL_CHECKS";
@@ -38,6 +38,7 @@ pub(crate) fn ci() -> Result<(), String> {
         "cargo install --locked cargo-deny",
         &["deny", "--log-level", "error", "check", "licenses", "bans", "sources"],
     )?;
+    python::run_tests(&[])?;
     say(&format!("all checks passed in {:.0} s", began.elapsed().as_secs_f64()));
     Ok(())
 }

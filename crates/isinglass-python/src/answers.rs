@@ -62,7 +62,7 @@ pub(crate) fn infer<'py>(
     let evidence = evidence(&machine.machine, given)?;
     let pairs = pairs_of(pairs)?;
     let machine = Arc::clone(&machine.machine);
-    let is_short = worker::is_short(&machine, &settings);
+    let is_short = !bracket && worker::is_short(&machine, &settings);
     if bracket {
         let work = move || -> Result<_> {
             let notes = Notes::default();

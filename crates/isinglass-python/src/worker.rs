@@ -4,7 +4,7 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
-use isinglass::{Budget, Machine};
+use isinglass::Machine;
 use isinglass_plan::{EngineName, EngineSettings};
 use pyo3::PyResult;
 use pyo3::Python;
@@ -41,17 +41,15 @@ pub(crate) fn run<T: Send + 'static>(
     }
 }
 
-/// Units of which an exact engine sums over all states in a fraction of a millisecond.
+/// Units for which any engine with its usual settings is through in much less than a second, exact ones in less than a millisecond.
 const FEW: usize = 12;
 
-/// Whether a question is answered sooner than another thread would have begun with it.
+/// Whether a question is answered before anybody could wish to interrupt it.
 pub(crate) fn is_short(machine: &Machine, settings: &EngineSettings) -> bool {
-    let is_exact = matches!(
-        settings.engine,
-        EngineName::Auto | EngineName::Enumerate | EngineName::Decimate | EngineName::Eliminate
-    );
-    // Without memory, `auto` turns to chains, and these are as long as they are told to be.
-    is_exact && machine.units() <= FEW && settings.budget >= Budget::default()
+    let EngineSettings { engine, budget, seed, .. } = *settings;
+    let is_exact = matches!(engine, EngineName::Enumerate | EngineName::Decimate | EngineName::Eliminate);
+    let is_usual = *settings == EngineSettings { engine, budget, seed, ..EngineSettings::default() };
+    machine.units() <= FEW && (is_exact || is_usual)
 }
 
 /// Begin work on a thread of its own.

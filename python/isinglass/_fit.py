@@ -1,0 +1,273 @@
+"""From a table to a machine."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from isinglass import _native
+from isinglass._machine import Machine
+from isinglass._results import told
+from isinglass._seeds import seed_of
+from isinglass._tables import Table
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Literal
+
+    from numpy.typing import ArrayLike, NDArray
+    from typing_extensions import Unpack
+
+    from isinglass._machine import Budget, EngineOptions
+    from isinglass._results import Guarantee
+    from isinglass._seeds import Seed
+
+    class FitOptions(EngineOptions, total=False):
+        """What a learner is told; each belongs to some learners, and is refused by the others."""
+
+        restarts: int | None
+        clamped_engine: str | None
+        optimizer: Literal["lbfgs", "cg", "momentum", "adaptive"] | None
+        rate: float | None
+        momentum: float | None
+        iterations: int | None
+        tolerance: float | None
+        gamma: float | None
+        rule: Literal["and", "or"] | None
+        draws: Literal["auto", "exact", "gibbs"] | None
+        sweeps: int | None
+        m_step: Literal["damped", "lbfgs", "gradient"] | None
+        batch: int | None
+        steps: int | None
+        rate_decay: float | None
+        persistent: bool | None
+        singular: Literal["lm", "shrink"] | None
+        no_self_coupling: bool | None
+
+
+@dataclass(frozen=True, eq=False)
+class History:
+    """Each iteration of a fit, the start first.
+
+    Attributes
+    ----------
+    iteration : ndarray of int64
+        Counted from 0, the start.
+    objective : ndarray
+        What was made large.
+    gradient_norm : ndarray
+        The largest component of its gradient.
+    """
+
+    iteration: NDArray[np.int64] = field(repr=False)
+    objective: NDArray[np.float64]
+    gradient_norm: NDArray[np.float64] = field(repr=False)
+
+    def __len__(self) -> int:
+        return len(self.iteration)
+
+
+@dataclass(frozen=True, eq=False)
+class FitResult:
+    """How a machine was found.
+
+    Attributes
+    ----------
+    learner : str
+        The learner.
+    engine, clamped_engine : str or None
+        The engines of the free and the clamped phase, where there are any.
+    guarantee : str
+        What the log-likelihood is worth.
+    rows : int
+        The number of rows.
+    iterations : int
+        The number of iterations after the start.
+    converged : bool
+        Whether the gradient fell below the tolerance.
+    finished : bool
+        The same, or the learner has done all that it was told to where there is no convergence to be told.
+    stopped : str
+        Why the fit stopped, in words.
+    history : History
+        Each iteration.
+    kept : int
+        The one whose machine was kept.
+    log_likelihood, pseudo_log_likelihood : float or None
+        Averages per row, where they are known.
+    restart_objectives : list of float
+        How the fits from each start ended.
+    best_restart : int
+        The start that was kept.
+    singular : str or None
+        What was done about singular covariances, by ``closed-form``.
+    notes : tuple of str
+        What was chosen and why, and what should be known of the data.
+    """
+
+    learner: str
+    engine: str | None
+    guarantee: Guarantee
+    rows: int
+    iterations: int
+    converged: bool
+    finished: bool
+    stopped: str
+    log_likelihood: float | None
+    pseudo_log_likelihood: float | None
+    history: History = field(repr=False)
+    kept: int = field(repr=False)
+    clamped_engine: str | None = field(repr=False)
+    restart_objectives: Sequence[float] = field(repr=False)
+    best_restart: int = field(repr=False)
+    singular: str | None = field(repr=False)
+    notes: Sequence[str] = field(repr=False)
+
+
+def fit(
+    table: Any,
+    *,
+    weights: ArrayLike | None = None,
+    start: Machine | None = None,
+    visible_links: str | ArrayLike | None = None,
+    hidden: int | None = None,
+    hidden_links: Literal["none", "chain", "full"] | None = None,
+    inputs: Sequence[Any] | None = None,
+    learner: str = "auto",
+    engine: str = "auto",
+    l2: float = 0.0,
+    l1: float | Literal["ebic"] | None = None,
+    budget: Budget = None,
+    seed: Seed = 0,
+    progress: bool | Callable[..., object] = False,
+    **options: Unpack[FitOptions],
+) -> tuple[Machine, FitResult]:
+    """Learn a machine from a table, as the command ``isinglass fit`` does.
+
+    Parameters
+    ----------
+    table : Table, array_like or data frame
+        The table; see :class:`Table`.
+    weights : array_like, optional
+        The weight of each row.
+    start : Machine, optional
+        Begin there, with its structure; the next four parameters have no use then.
+    visible_links : str or array_like of shape (n, 2), default 'full'
+        Links among the columns: ``none``, ``chain``, ``tree`` (Chow and Liu), ``full``, ``grid:RxC``, ``grid8:RxC``, ``edges:FILE``, or pairs of
+        positions of columns.
+    hidden : int, default 0
+        Hidden units, joined with every column.
+    hidden_links : {'none', 'chain', 'full'}
+        Links among them.
+    inputs : sequence, optional
+        Columns that are given: their own distribution is not learned.
+    learner : str, default 'auto'
+        ``auto``, ``likelihood``, ``pseudo-likelihood``, ``pl-em``, ``contrastive-divergence``, ``mean-field-cd``, ``closed-form`` or ``factorized``.
+    engine : str, default 'auto'
+        The engine of ``likelihood``; see :class:`Machine`.
+    l2, l1 : float
+        Penalties on the squares and on the absolute values of couplings; ``l1='ebic'`` lets the data choose.
+    budget, seed
+        See :class:`Machine`.
+    progress : bool or callable, default False
+        Show a bar (which needs tqdm), or call this after every iteration with ``(iteration, most, objective, gradient_norm, restart)``; if it returns
+        False, the fit ends there with the best machine so far.
+    **options
+        ``restarts``, ``optimizer``, ``rate``, ``momentum``, ``iterations``, ``tolerance``, ``gamma``, ``rule``, ``draws``, ``sweeps``, ``m_step``, ``batch``, ``steps``,
+        ``rate_decay``, ``persistent``, ``singular``, ``no_self_coupling``, ``clamped_engine``, and those of engines. One that the learner has no use
+        for is refused.
+
+    Returns
+    -------
+    machine : Machine
+        The machine.
+    result : FitResult
+        How it was found.
+
+    Examples
+    --------
+    >>> import isinglass
+    >>> rows = [[1, 1, 0], [1, 1, 1], [0, 0, 1], [0, 1, 0], [1, 0, 0], [0, 0, 0]]
+    >>> machine, result = isinglass.fit(rows, l2=0.01)
+    >>> result.learner, result.guarantee, result.converged
+    ('likelihood', 'exact', True)
+    >>> round(result.log_likelihood, 4) == round(machine.score(rows).log_likelihood, 4)
+    True
+    """
+    if not isinstance(table, Table):
+        table = Table(table, weights=weights)
+    elif weights is not None:
+        message = "weights: a Table has its own; give them when it is made"
+        raise ValueError(message)
+    structure = {
+        "visible_links": _links(visible_links),
+        "hidden": hidden,
+        "hidden_links": hidden_links,
+        "inputs": None if inputs is None else [str(name) for name in inputs],
+    }
+    if start is not None:
+        idle = next((name for name, value in structure.items() if value is not None), None)
+        if idle is not None:
+            message = f"{idle} has no use with start, which has a structure of its own"
+            raise ValueError(message)
+    settings = {
+        **options,
+        **structure,
+        "learner": learner,
+        "engine": engine,
+        "l2": l2,
+        "l1": l1,
+        "budget": budget,
+        "seed": seed_of(seed),
+    }
+    native_start = None if start is None else start._native
+    if progress is True:
+        with _Bar() as listener:
+            native, found = _native.fit(table._native, settings, native_start, listener)
+    else:
+        native, found = _native.fit(table._native, settings, native_start, progress or None)
+    found = told(found)
+    names = ("iteration", "objective", "gradient_norm")
+    history = History(*(found.pop(name) for name in names))
+    return Machine._of(native), FitResult(history=history, **found)
+
+
+def _links(links: Any) -> Any:
+    """Links as the native half takes them."""
+    if links is None or isinstance(links, str):
+        return links
+    if isinstance(links, os.PathLike):
+        return f"edges:{os.fspath(links)}"
+    pairs = np.asarray(links)
+    if pairs.size == 0:
+        return "none"
+    if pairs.ndim != 2 or pairs.dtype.kind not in "iu":
+        message = "visible_links: expected a word, or pairs of positions of columns"
+        raise ValueError(message)
+    return pairs.astype(np.int64)
+
+
+class _Bar:
+    """A progress bar of tqdm."""
+
+    def __enter__(self) -> _Bar:
+        try:
+            from tqdm.auto import tqdm
+        except ImportError:
+            message = "progress=True needs tqdm: pip install 'isinglass[progress]'"
+            raise ImportError(message) from None
+        self._bar = tqdm(desc="fit", unit="it", leave=False)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._bar.close()
+
+    def __call__(self, iteration: int, most: int, objective: float, gradient_norm: float, restart: int) -> None:
+        if restart:
+            self._bar.set_description(f"fit, start {restart + 1}")
+        self._bar.total = most
+        self._bar.n = iteration
+        self._bar.set_postfix(objective=f"{objective:.6f}", gradient=f"{gradient_norm:.1e}")

@@ -1,0 +1,130 @@
+"""Fits: watched, stopped, interrupted, refused."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from isinglass import ConvergenceWarning, Machine, Table, fit
+
+
+def test_a_listener_hears_every_iteration(votes):
+    heard = []
+    machine, result = fit(votes, l2=0.01, progress=lambda *step: heard.append(step))
+    assert [step[0] for step in heard] == result.history.iteration.tolist() == list(range(len(heard)))
+    assert [step[2] for step in heard] == result.history.objective.tolist()
+    assert {step[1] for step in heard} == {1000} and {step[4] for step in heard} == {0}
+    assert machine == fit(votes, l2=0.01)[0]
+    starts = []
+    fit(votes, hidden=1, restarts=3, l2=0.05, progress=lambda *step: starts.append(step[4]))
+    assert sorted(set(starts)) == [0, 1, 2]
+
+
+def test_a_listener_ends_the_fit_where_it_says(votes):
+    with pytest.warns(ConvergenceWarning, match="not converged"):
+        machine, result = fit(votes, progress=lambda iteration, *_: iteration < 3)
+    assert result.iterations == 3 and not result.converged and len(machine) == 6
+
+
+def test_what_a_listener_raises_ends_the_fit(votes):
+    def listener(*_: object) -> None:
+        raise KeyError("mine")
+
+    with pytest.raises(KeyError, match="mine"):
+        fit(votes, progress=listener)
+
+
+def test_a_bar_is_shown(votes, capsys):
+    fit(votes, l2=0.01, progress=True)
+    assert "fit" in capsys.readouterr().err
+
+
+def test_frames_and_weights(votes):
+    whole = votes[~np.isnan(votes).any(axis=1)]
+    frame = pd.DataFrame(whole, columns=list("abcdef"))
+    machine, _ = fit(frame, l2=0.01)
+    assert machine.names == tuple("abcdef")
+    doubled, _ = fit(Table(whole, weights=np.full(len(whole), 2.0)), l2=0.01)
+    assert doubled.weights == pytest.approx(machine.weights, abs=1e-6)
+    zero_one, _ = fit((whole > 0).astype(np.int8), l2=0.01)
+    assert zero_one.weights.tolist() == machine.weights.tolist()
+
+
+@pytest.mark.parametrize(
+    ("keywords", "message"),
+    [
+        ({"learner": "magic"}, "learner: found 'magic', expected auto, likelihood"),
+        ({"l2": -1}, "l2: found -1, expected a finite number of at least 0"),
+        ({"l1": "lots"}, "l1: found 'lots'"),
+        ({"l1": 0.1}, "l1: needs rows without missing cells"),
+        ({"hidden": -1}, "hidden: found -1"),
+        ({"hidden": 1, "learner": "closed-form"}, "hidden belongs to learner likelihood"),
+        ({"learner": "likelihood", "batch": 3}, "batch belongs to learner contrastive-divergence"),
+        ({"rate": 0.1}, "rate belongs to optimizer momentum and adaptive, not to lbfgs"),
+        ({"optimizer": "momentum", "momentum": 1.0}, "momentum: found 1, expected a number of at least 0 and below 1"),
+        ({"restarts": 0}, "restarts: found 0"),
+        ({"visible_links": "star"}, "visible_links: found 'star', expected none, chain"),
+        ({"visible_links": [(0, 9)]}, "9"),
+        ({"visible_links": [(0, 1, 2)]}, "pairs"),
+        ({"visible_links": "grid:2x2"}, "grid"),
+        ({"inputs": ["y"]}, "inputs: there is no unit named 'y'"),
+        ({"hidden": 40, "hidden_links": "full", "learner": "likelihood"}, "(?s)hint: give more budget, sparser visible_links"),
+        ({"start": Machine([[0]]), "hidden": 3}, "hidden has no use with start"),
+        ({"start": Machine([[0]])}, "x1"),
+    ],
+)
+def test_fits_are_refused_in_the_user_s_words(votes, keywords, message):
+    with pytest.raises(ValueError, match=message) as caught:
+        fit(votes, **keywords)
+    assert "--" not in str(caught.value)
+
+
+def test_unknown_keywords_are_type_errors(votes):
+    with pytest.raises(TypeError, match="unexpected keyword argument 'l3'"):
+        fit(votes, l3=1)
+
+
+ENDLESS = {
+    "fit": "isinglass.fit(np.random.default_rng(0).choice([-1, 1], (5000, 20)), learner='contrastive-divergence', iterations=10**9)",
+    "infer": "isinglass.Machine(np.ones((200, 200)) - np.eye(200)).infer(engine='gibbs', chains=2000, samples=4, burn_in=10**8)",
+    "infer of few units": "isinglass.Machine([[0, 1], [1, 0]]).infer(engine='gibbs', chains=2000, samples=4, burn_in=10**9)",
+}
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals as POSIX has them")
+@pytest.mark.parametrize("work", ENDLESS.values(), ids=ENDLESS.keys())
+def test_ctrl_c_ends_the_wait_within_a_second(work):
+    program = f"""
+        import numpy as np, isinglass, threading, time
+        beats = []
+        def beat():
+            while True:
+                beats.append(time.monotonic())
+                time.sleep(0.01)
+        threading.Thread(target=beat, daemon=True).start()
+        print("begun", flush=True)
+        try:
+            {work}
+        except KeyboardInterrupt:
+            # Another thread of Python went on meanwhile.
+            print("interrupted", len(beats) > 10, flush=True)
+            import os
+            os._exit(0)
+    """
+    line = [sys.executable, "-c", textwrap.dedent(program)]
+    with subprocess.Popen(line, stdout=subprocess.PIPE, text=True) as running:
+        assert running.stdout.readline() == "begun\n"
+        time.sleep(0.7)
+        began = time.monotonic()
+        running.send_signal(signal.SIGINT)
+        assert running.stdout.readline() == "interrupted True\n"
+        assert time.monotonic() - began < 1.0
+        assert running.wait(10) == 0
