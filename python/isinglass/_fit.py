@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
     from typing_extensions import Unpack
 
-    from isinglass._machine import Budget, EngineOptions
+    from isinglass._questions import Budget, EngineOptions
     from isinglass._results import Guarantee
     from isinglass._seeds import Seed
 
@@ -223,12 +223,12 @@ def fit(
         "budget": budget,
         "seed": seed_of(seed),
     }
-    native_start = None if start is None else start._native
+    native_start = None if start is None else start._core
     if progress is True:
         with _Bar() as listener:
-            native, found = _native.fit(table._native, settings, native_start, listener)
+            native, found = _native.fit(table._core, settings, native_start, listener)
     else:
-        native, found = _native.fit(table._native, settings, native_start, progress or None)
+        native, found = _native.fit(table._core, settings, native_start, progress or None)
     found = told(found)
     names = ("iteration", "objective", "gradient_norm")
     history = History(*(found.pop(name) for name in names))

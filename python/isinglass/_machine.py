@@ -1,61 +1,26 @@
-"""The machine: units, couplings, and what can be asked of them."""
+"""The machine: units and couplings, where they come from and where they go."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from isinglass import _native
-from isinglass._results import (
-    Bracket,
-    Completion,
-    Cumulants,
-    Draws,
-    EngineOffer,
-    Expectations,
-    Info,
-    JointTable,
-    Mode,
-    Score,
-    told,
-)
-from isinglass._seeds import seed_of
-from isinglass._tables import Table, cells_of
+from isinglass._questions import Questions, numbers
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-    from typing import Literal, TypeAlias, TypedDict
+    from collections.abc import Iterable, Sequence
+    from typing import Literal
 
     from numpy.typing import ArrayLike, NDArray
-    from typing_extensions import Unpack
 
-    from isinglass._seeds import Seed
-
-    Given: TypeAlias = "Mapping[Any, int | bool] | ArrayLike | None"
     Role = Literal["visible", "hidden", "input"]
-    Budget: TypeAlias = "int | str | None"
-
-    class EngineOptions(TypedDict, total=False):
-        """What an engine is told; each belongs to some engines, and is refused by the others."""
-
-        components: int | None
-        width: int | None
-        around: Literal["mean-field", "tap", "bethe"] | None
-        anneal: str | tuple[float, int] | None
-        starts: int | None
-        damping: float | None
-        schedule: Literal["sequential", "parallel"] | None
-        max_sweeps: int | None
-        samples: int | None
-        burn_in: int | None
-        thin: int | None
-        chains: int | None
-        temperatures: int | None
 
 
-class Machine:
+class Machine(Questions):
     """A Boltzmann machine over units that are -1 or +1; it does not change.
 
     ``-E(s) = sum_{i<j} w_ij s_i s_j + sum_i bias_i s_i`` and ``P(s) = exp(-E(s)/temperature + offset) / Z``.
@@ -112,9 +77,7 @@ class Machine:
     ('decimate', 'exact', 1.522136286)
     """
 
-    __slots__ = ("_names", "_native")
-
-    _native: _native.Machine
+    __slots__ = ("_core", "_names")
 
     def __init__(
         self,
@@ -126,14 +89,16 @@ class Machine:
         temperature: float = 1.0,
         offset: float = 0.0,
     ) -> None:
-        matrix = _numbers(weights, "weights")
+        matrix = numbers(weights, "weights")
         if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
             message = f"weights: found an array of shape {matrix.shape}, expected a square matrix"
             raise ValueError(message)
         bad = np.argwhere(matrix != matrix.T)
         if len(bad) > 0:
             a, b = bad[0]
-            message = f"weights: ({a}, {b}) is {matrix[a, b]} and ({b}, {a}) is {matrix[b, a]}, expected a symmetric matrix"
+            message = (
+                f"weights: ({a}, {b}) is {matrix[a, b]} and ({b}, {a}) is {matrix[b, a]}, expected a symmetric matrix"
+            )
             raise ValueError(message)
         loops = np.flatnonzero(np.diagonal(matrix))
         if len(loops) > 0:
@@ -141,7 +106,7 @@ class Machine:
             message = f"weights: ({a}, {a}) is {matrix[a, a]}, expected 0: a unit has no coupling with itself"
             raise ValueError(message)
         edges = np.argwhere(np.triu(matrix))
-        biases = np.zeros(len(matrix)) if bias is None else _numbers(bias, "bias")
+        biases = np.zeros(len(matrix)) if bias is None else numbers(bias, "bias")
         names = [f"x{k}" for k in range(len(matrix))] if names is None else names
         self._set(names, biases, edges, matrix[edges[:, 0], edges[:, 1]], roles, temperature, offset)
 
@@ -161,13 +126,13 @@ class Machine:
         edges = np.ascontiguousarray(edges, dtype=np.int64).reshape(-1, 2)
         roles = None if roles is None else list(roles)
         words = [str(name) for name in names]
-        self._native = _native.Machine(words, bias, edges, weights, roles, float(temperature), float(offset))
+        self._core = _native.Machine(words, bias, edges, weights, roles, float(temperature), float(offset))
         self._names = tuple(words)
 
     @classmethod
     def _of(cls, native: _native.Machine) -> Machine:
         machine = object.__new__(cls)
-        machine._native = native
+        machine._core = native
         machine._names = tuple(native.names)
         return machine
 
@@ -212,7 +177,7 @@ class Machine:
         triples = [(str(a), str(b), float(weight)) for a, b, weight in edges]
         if names is None:
             met = [name for a, b, _ in triples for name in (a, b)]
-            by_name = [*(bias if _is_mapping(bias) else ()), *(roles if _is_mapping(roles) else ())]
+            by_name = [*(bias if isinstance(bias, Mapping) else ()), *(roles if isinstance(roles, Mapping) else ())]
             words = list(dict.fromkeys([*met, *map(str, by_name)]))
         else:
             words = [str(name) for name in names]
@@ -226,13 +191,13 @@ class Machine:
 
         pairs = np.array([(find(a, "edges"), find(b, "edges")) for a, b, _ in triples], dtype=np.int64).reshape(-1, 2)
         weights = np.array([weight for _, _, weight in triples], dtype=np.float64)
-        if bias is None or _is_mapping(bias):
+        if bias is None or isinstance(bias, Mapping):
             biases = np.zeros(len(words))
             for name, value in (bias or {}).items():
                 biases[find(str(name), "bias")] = value
         else:
-            biases = _numbers(bias, "bias")
-        if _is_mapping(roles):
+            biases = numbers(bias, "bias")
+        if isinstance(roles, Mapping):
             given = {words[find(str(name), "roles")]: role for name, role in roles.items()}
             roles = [given.get(name, "visible") for name in words]
         return cls._of_parts(words, biases, pairs, weights, roles, temperature, offset)
@@ -319,7 +284,7 @@ class Machine:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write a model file; its ending says what it is to be: ``.json``, ``.uai`` or ``.npz``."""
-        self._native.save(os.fspath(path))
+        self._core.save(os.fspath(path))
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -329,12 +294,12 @@ class Machine:
     @property
     def roles(self) -> tuple[str, ...]:
         """The roles of the units: visible, hidden or input."""
-        return tuple(self._native.roles)
+        return tuple(self._core.roles)
 
     @property
     def bias(self) -> NDArray[np.float64]:
         """The biases."""
-        return self._native.bias
+        return self._core.bias
 
     @property
     def weights(self) -> NDArray[np.float64]:
@@ -348,22 +313,22 @@ class Machine:
     @property
     def edges(self) -> NDArray[np.int64]:
         """The couplings as pairs of positions, the smaller first, in rising order."""
-        return self._native.edges
+        return self._core.edges
 
     @property
     def edge_weights(self) -> NDArray[np.float64]:
         """The weight of each of the edges."""
-        return self._native.edge_weights
+        return self._core.edge_weights
 
     @property
     def temperature(self) -> float:
         """The temperature."""
-        return self._native.temperature
+        return self._core.temperature
 
     @property
     def offset(self) -> float:
         """The constant added to ``-E/T`` of every state."""
-        return self._native.offset
+        return self._core.offset
 
     def edge_list(self) -> list[tuple[str, str, float]]:
         """The couplings as names and weights."""
@@ -377,7 +342,7 @@ class Machine:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Machine):
             return NotImplemented
-        return self._native == other._native
+        return self._core == other._core
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -394,316 +359,4 @@ class Machine:
     def __repr__(self) -> str:
         shown = ", ".join(repr(name) for name in self.names[:6])
         more = ", ..." if len(self) > 6 else ""
-        return f"Machine(units={len(self)}, edges={len(self._native.edge_weights)}, names=[{shown}{more}])"
-
-    def infer(
-        self,
-        given: Given = None,
-        *,
-        pairs: Literal["edges", "all", "none"] = "edges",
-        bracket: bool = False,
-        engine: str = "auto",
-        budget: Budget = None,
-        seed: Seed = 0,
-        **options: Unpack[EngineOptions],
-    ) -> Expectations:
-        """log Z, means and correlations, free or with units clamped.
-
-        Parameters
-        ----------
-        given : mapping or array_like, optional
-            What is known of units.
-        pairs : {'edges', 'all', 'none'}
-            Which correlations to give.
-        bracket : bool, default False
-            Give log Z between two rigorous bounds; means and correlations are then those of the lower bound (with ``engine='trw'``, of the
-            upper one).
-        engine, budget, seed, **options
-            See :class:`Machine`.
-
-        Returns
-        -------
-        Expectations
-            The numbers, and what they are worth.
-
-        Examples
-        --------
-        >>> machine = Machine.from_edges([("a", "b", 1.0), ("b", "c", 1.0)])
-        >>> answer = machine.infer({"a": +1}, pairs="all")
-        >>> answer.means.round(6).tolist()
-        [1.0, 0.761594, 0.580026]
-        >>> round(answer.correlation("b", "c"), 6)
-        0.761594
-        """
-        found = _native.infer(self._native, _given(given), pairs, bracket, _asked(engine, budget, seed, options))
-        if bracket:
-            found["bracket"] = Bracket(*found["bracket"])
-        edges = self._native if pairs == "edges" else "all" if pairs == "all" else None
-        return Expectations(names=self._names, _edges=edges, **told(found))
-
-    def query(
-        self,
-        ask: str | Sequence[Any],
-        given: Given = None,
-        *,
-        engine: str = "auto",
-        budget: Budget = None,
-        seed: Seed = 0,
-        **options: Unpack[EngineOptions],
-    ) -> JointTable:
-        """The probabilities of every joint state of a few units.
-
-        Parameters
-        ----------
-        ask : str or sequence of str
-            The units.
-        given : mapping or array_like, optional
-            What is known of others.
-        engine, budget, seed, **options
-            See :class:`Machine`.
-
-        Returns
-        -------
-        JointTable
-            States in counting order, -1 before +1, the last unit fastest.
-
-        Examples
-        --------
-        >>> machine = Machine.from_edges([("a", "b", 1.0)])
-        >>> {state: round(p, 6) for state, p in machine.query(["a", "b"]).to_dict().items()}
-        {(-1, -1): 0.440399, (-1, 1): 0.059601, (1, -1): 0.059601, (1, 1): 0.440399}
-        """
-        asked = [ask] if isinstance(ask, str) else list(ask)
-        found = _native.query(self._native, asked, _given(given), _asked(engine, budget, seed, options))
-        return JointTable(ask=tuple(str(name) for name in asked), **told(found))
-
-    def cumulants(
-        self,
-        units: str | Sequence[Any],
-        given: Given = None,
-        *,
-        engine: str = "auto",
-        budget: Budget = None,
-        seed: Seed = 0,
-        **options: Unpack[EngineOptions],
-    ) -> Cumulants:
-        """The cumulants of every subset of up to four units; a unit may stand more than once.
-
-        Parameters
-        ----------
-        units : str or sequence of str
-            The units.
-        given : mapping or array_like, optional
-            What is known of units.
-        engine, budget, seed, **options
-            See :class:`Machine`.
-
-        Examples
-        --------
-        >>> machine = Machine.from_edges([("a", "b", 1.0)])
-        >>> round(machine.cumulants(["a", "b"]).values["a", "b"], 6)
-        0.761594
-        """
-        asked = [units] if isinstance(units, str) else list(units)
-        found = _native.cumulants(self._native, asked, _given(given), _asked(engine, budget, seed, options))
-        names = tuple(str(name) for name in asked)
-        # Where a unit stands more than once, each choice of units is told once.
-        values: dict[tuple[str, ...], float] = {}
-        met = set()
-        for places, value in found.pop("values"):
-            chosen = tuple(names[place] for place in places)
-            key = tuple(sorted(chosen))
-            if key not in met:
-                met.add(key)
-                values[chosen] = value
-        return Cumulants(units=names, values=values, **told(found))
-
-    def map(
-        self,
-        given: Given = None,
-        *,
-        engine: str = "auto",
-        budget: Budget = None,
-        seed: Seed = 0,
-        **options: Unpack[EngineOptions],
-    ) -> Mode:
-        """The most probable state, free or with units clamped.
-
-        Parameters
-        ----------
-        given : mapping or array_like, optional
-            What is known of units.
-        engine, budget, seed, **options
-            See :class:`Machine`; ``engine='max-product'`` takes little memory and finds a good state, without cycles the best.
-
-        Examples
-        --------
-        >>> machine = Machine.from_edges([("a", "b", -1.0)], bias={"a": 0.1})
-        >>> machine.map().to_dict()
-        {'a': 1, 'b': -1}
-        """
-        found = _native.mode(self._native, _given(given), _asked(engine, budget, seed, options))
-        return Mode(names=self._names, **told(found))
-
-    def sample(
-        self,
-        n: int = 1,
-        given: Given = None,
-        *,
-        engine: str = "auto",
-        budget: Budget = None,
-        seed: Seed = 0,
-        **options: Unpack[EngineOptions],
-    ) -> Draws:
-        """Draw states: exact and independent where an exact engine is within the budget.
-
-        Parameters
-        ----------
-        n : int, default 1
-            How many.
-        given : mapping or array_like, optional
-            What is known of units.
-        engine, budget, seed, **options
-            See :class:`Machine`.
-
-        Examples
-        --------
-        >>> machine = Machine.from_edges([("a", "b", 1.0)])
-        >>> draws = machine.sample(1000, seed=1)
-        >>> draws.states.shape, draws.guarantee
-        ((1000, 2), 'exact')
-        """
-        if n < 0:
-            message = f"n: found {n}, expected a whole number of at least 0"
-            raise ValueError(message)
-        found = _native.sample(self._native, n, _given(given), _asked(engine, budget, seed, options))
-        return Draws(names=self._names, **told(found))
-
-    def complete(
-        self,
-        table: Any,
-        *,
-        engine: str = "auto",
-        budget: Budget = None,
-        seed: Seed = 0,
-        **options: Unpack[EngineOptions],
-    ) -> Completion:
-        """Fill the missing cells of a table, each given what its row shows.
-
-        Parameters
-        ----------
-        table : Table, array_like or data frame
-            The table; the columns of an array are the visible and input units in their order.
-        engine, budget, seed, **options
-            See :class:`Machine`.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> machine = Machine.from_edges([("a", "b", 1.0)])
-        >>> filled = machine.complete(np.array([[1, np.nan], [-1, -1]]))
-        >>> filled.states.tolist(), filled.probabilities.round(3).tolist()
-        ([[1, 1], [-1, -1]], [[1.0, 0.881], [0.0, 0.0]])
-        """
-        found = _native.complete(self._native, self._table(table)._native, _asked(engine, budget, seed, options))
-        found["columns"], found["added"] = tuple(found["columns"]), tuple(found["added"])
-        return Completion(**told(found))
-
-    def score(
-        self,
-        table: Any,
-        *,
-        weights: ArrayLike | None = None,
-        bracket: bool = False,
-        engine: str = "auto",
-        budget: Budget = None,
-        seed: Seed = 0,
-        **options: Unpack[EngineOptions],
-    ) -> Score:
-        """How good the machine is on a table: log-likelihood, divergence, pseudo-log-likelihood, completion quality.
-
-        Parameters
-        ----------
-        table : Table, array_like or data frame
-            The table; the columns of an array are the visible and input units in their order.
-        weights : array_like, optional
-            The weight of each row.
-        bracket : bool, default False
-            Give the log-likelihood between two rigorous bounds.
-        engine, budget, seed, **options
-            See :class:`Machine`.
-
-        Examples
-        --------
-        >>> machine = Machine([[0, 1], [1, 0]])
-        >>> score = machine.score([[1, 1], [-1, -1]])
-        >>> round(score.log_likelihood, 6), score.guarantee
-        (-0.820075, 'exact')
-        """
-        rows = self._table(table, weights)
-        found = _native.score(self._native, rows._native, bracket, _asked(engine, budget, seed, options))
-        if found["bracket"] is not None:
-            found["bracket"] = Bracket(*found["bracket"])
-        return Score(**told(found))
-
-    def info(self, *, budget: Budget = None) -> Info:
-        """Size, structure, and which engines can run at what cost.
-
-        Parameters
-        ----------
-        budget : int or str, default '1GiB'
-            Memory that an engine may count on.
-
-        Examples
-        --------
-        >>> Machine.from_edges([("a", "b", 1.0), ("b", "c", 1.0)]).info().treewidth
-        (1, 1)
-        """
-        found = _native.info(self._native, budget)
-        found["engines"] = tuple(EngineOffer(*offer) for offer in found["engines"])
-        return Info(**found)
-
-    def _table(self, data: Any, weights: ArrayLike | None = None) -> Table:
-        """A table whose columns are units."""
-        if isinstance(data, Table):
-            if weights is not None:
-                message = "weights: a Table has its own; give them when it is made"
-                raise ValueError(message)
-            return data
-        cells, names = cells_of(data)
-        if names is None:
-            names = [name for name, role in zip(self.names, self.roles, strict=True) if role != "hidden"]
-            if len(names) != cells.shape[1]:
-                message = f"table: found {cells.shape[1]} columns, expected {len(names)}: one for each visible and input unit"
-                raise ValueError(message)
-        return Table(cells, names, weights)
-
-
-def _is_mapping(value: object) -> bool:
-    return hasattr(value, "items")
-
-
-def _numbers(values: ArrayLike, place: str) -> NDArray[np.float64]:
-    try:
-        return np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError):
-        message = f"{place}: found {type(values).__name__} with something that is no number, expected numbers"
-        raise ValueError(message) from None
-
-
-def _given(given: Given) -> Any:
-    """Evidence as the native half takes it."""
-    if given is None or type(given) is dict:
-        return given
-    if _is_mapping(given):
-        return dict(given)  # type: ignore[call-overload]
-    row = _numbers(given, "given")
-    if row.ndim != 1 or not np.isin(row[~np.isnan(row)], (-1, 0, 1)).all():
-        message = "given: found a row with other values, expected -1 or +1 for each unit, and 0 or NaN where it is free"
-        raise ValueError(message)
-    return np.nan_to_num(row).astype(np.int8)
-
-
-def _asked(engine: str, budget: Budget, seed: Seed, options: Any) -> tuple[Any, ...]:
-    """Which engine, with what."""
-    return engine, budget, seed if type(seed) is int and 0 <= seed < 2**64 else seed_of(seed), options or None
+        return f"Machine(units={len(self)}, edges={len(self._core.edge_weights)}, names=[{shown}{more}])"

@@ -117,7 +117,8 @@ class Expectations(_Answer):
             return np.empty((0, 2), dtype=np.int64)
         if self._edges == "all":
             return np.stack(np.triu_indices(len(self.names), 1), axis=1)
-        return self._edges.edges
+        edges: NDArray[np.int64] = self._edges.edges
+        return edges
 
     @property
     def probabilities(self) -> NDArray[np.float64]:

@@ -37,7 +37,7 @@ class Table:
     Table(rows=3, distinct_rows=2, missing_cells=1, columns=['a', 'b'])
     """
 
-    __slots__ = ("_native",)
+    __slots__ = ("_core",)
 
     def __init__(self, data: Any, names: Sequence[str] | None = None, weights: ArrayLike | None = None) -> None:
         cells, found = cells_of(data)
@@ -47,32 +47,32 @@ class Table:
         if weights is not None and weights.ndim != 1:
             message = f"weights of rows: found an array of shape {weights.shape}, expected one number for each row"
             raise ValueError(message)
-        self._native = _native.Table(cells, [str(name) for name in names], weights)
+        self._core = _native.Table(cells, [str(name) for name in names], weights)
 
     @property
     def columns(self) -> tuple[str, ...]:
         """The names of the columns."""
-        return tuple(self._native.columns)
+        return tuple(self._core.columns)
 
     @property
     def rows(self) -> int:
         """The number of rows."""
-        return self._native.rows
+        return self._core.rows
 
     @property
     def distinct_rows(self) -> int:
         """The number of distinct rows, by which most computations cost."""
-        return self._native.distinct_rows
+        return self._core.distinct_rows
 
     @property
     def missing_cells(self) -> int:
         """The number of missing cells."""
-        return self._native.missing_cells
+        return self._core.missing_cells
 
     @property
     def zero_one(self) -> tuple[bool | None, ...]:
         """For each column, whether it is written in 0 and 1 and not in -1 and +1; None where its cells do not tell."""
-        return tuple(self._native.zero_one)
+        return tuple(self._core.zero_one)
 
     def __len__(self) -> int:
         return self.rows
@@ -161,7 +161,7 @@ def _column_names(data: Any) -> list[str] | None:
 
 def _frame_cells(frame: Any) -> NDArray[Any]:
     """The cells of a data frame of pandas or polars."""
-    cells = frame.to_numpy()
+    cells: NDArray[Any] = frame.to_numpy()
     if cells.dtype.kind not in "OUST":
         return cells
     # Columns of different types, or with a type of their own for missing cells: one after the other.

@@ -93,7 +93,15 @@ def test_tables(command, votes, engine):
     write_csv(command.folder / "t.csv", votes, list(machine.names))
     told = command.json("score", "m.json", "t.csv", "--engine", engine)
     score = machine.score(votes, engine=engine)
-    for field in ("rows", "log_likelihood", "pseudo_log_likelihood", "completion", "engine", "clamped_engine", "guarantee"):
+    for field in (
+        "rows",
+        "log_likelihood",
+        "pseudo_log_likelihood",
+        "completion",
+        "engine",
+        "clamped_engine",
+        "guarantee",
+    ):
         assert getattr(score, field) == told[field], field
     done = command.run("complete", "m.json", "t.csv", "--probabilities", "-o", "p.npy", "--engine", engine)
     assert done.returncode == 0, done.stderr
@@ -175,7 +183,20 @@ def test_codes_and_streams_of_the_command(command):
 def test_ctrl_c_ends_a_fit_of_the_command_with_the_best_machine_so_far(command, votes):
     write_csv(command.folder / "t.csv", votes, [f"x{k}" for k in range(6)])
     learner = ["--learner", "contrastive-divergence", "--iterations", "100000000"]
-    line = [sys.executable, "-m", "isinglass", "fit", "t.csv", "-o", "m.json", *learner, "--checkpoint", "c.ck", "--every", "1"]
+    line = [
+        sys.executable,
+        "-m",
+        "isinglass",
+        "fit",
+        "t.csv",
+        "-o",
+        "m.json",
+        *learner,
+        "--checkpoint",
+        "c.ck",
+        "--every",
+        "1",
+    ]
     with subprocess.Popen(line, cwd=command.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
         while not (command.folder / "c.ck").exists():
             assert running.poll() is None, running.stderr.read()

@@ -24,12 +24,18 @@ PAIR = random_machine(2)
         (lambda m: m.infer(seed=-1), "seed: found -1"),
         (lambda m: m.infer(seed="x"), "seed: found 'x'"),
         (lambda m: m.infer(components=3), "^components belongs to engine mixture$"),
-        (lambda m: m.infer(engine="mean-field", damping=1.5), "damping: found 1.5, expected a number of at least 0 and"),
+        (
+            lambda m: m.infer(engine="mean-field", damping=1.5),
+            "damping: found 1.5, expected a number of at least 0 and",
+        ),
         (lambda m: m.infer(engine="mean-field", damping="x"), "damping: found 'x', expected a number"),
         (lambda m: m.infer(engine="mean-field", starts=0), "starts: found 0"),
         (lambda m: m.infer(engine="mean-field", starts=-1), "starts: found -1"),
         (lambda m: m.infer(engine="mean-field", anneal="hot"), "anneal: found 'hot'"),
-        (lambda m: m.infer(engine="mean-field", schedule="fast"), "schedule: found 'fast', expected sequential, parallel"),
+        (
+            lambda m: m.infer(engine="mean-field", schedule="fast"),
+            "schedule: found 'fast', expected sequential, parallel",
+        ),
         (lambda m: m.infer(engine="trw", width=4), "width: found 4, expected 1, 2 or 3"),
         (lambda m: m.infer(engine="gibbs", samples=2), "samples: found 2, and chains need at least 4"),
         (lambda m: m.infer(engine="gibbs", bracket=True), "bracket: the engine gibbs bounds log Z from no side"),
@@ -49,7 +55,7 @@ def test_wishes_are_refused_in_the_user_s_words(ask, message):
 
 
 def test_too_little_memory_is_told_with_advice():
-    with pytest.raises(ValueError, match="(?s)enumerate: .* needs .*\nhint: give more budget, clamp units with given"):
+    with pytest.raises(ValueError, match=r"(?s)enumerate: .* needs .*\nhint: give more budget, clamp units with given"):
         random_machine(40).infer(engine="enumerate")
 
 

@@ -76,7 +76,10 @@ def test_frames_and_weights(votes):
         ({"visible_links": [(0, 1, 2)]}, "pairs"),
         ({"visible_links": "grid:2x2"}, "grid"),
         ({"inputs": ["y"]}, "inputs: there is no unit named 'y'"),
-        ({"hidden": 40, "hidden_links": "full", "learner": "likelihood"}, "(?s)hint: give more budget, sparser visible_links"),
+        (
+            {"hidden": 40, "hidden_links": "full", "learner": "likelihood"},
+            "(?s)hint: give more budget, sparser visible_links",
+        ),
         ({"start": Machine([[0]]), "hidden": 3}, "hidden has no use with start"),
         ({"start": Machine([[0]])}, "x1"),
     ],

@@ -58,7 +58,7 @@ def test_graphs_of_networkx_go_there_and_back():
     found = Machine.from_networkx(ring)
     assert found.names == ("0", "1", "2", "3", "4") and found.edge_weights.tolist() == [1.0] * 5
     assert found.infer({0: +1}).mean(0) == 1.0
-    with pytest.raises(ValueError, match="expected a networkx.Graph"):
+    with pytest.raises(ValueError, match=r"expected a networkx\.Graph"):
         Machine.from_networkx(networkx.DiGraph())
 
 

@@ -27,11 +27,11 @@ pub trait Named: Copy + 'static {
 
 /// An enum whose variants have a word; their documentation is what users are told about them.
 macro_rules! named {
-    ($(#[$outer:meta])* $setting:literal $name:ident { $(#[doc = $about:literal] $variant:ident = $word:literal,)+ }) => {
+    ($(#[$outer:meta])* $setting:literal $name:ident { $(#[doc = $about:literal] $(#[$inner:meta])* $variant:ident = $word:literal,)+ }) => {
         $(#[$outer])*
         #[derive(Clone, Copy, PartialEq, Eq, Debug)]
         pub enum $name {
-            $(#[doc = $about] $variant,)+
+            $(#[doc = $about] $(#[$inner])* $variant,)+
         }
 
         impl $crate::names::Named for $name {
@@ -67,8 +67,10 @@ pub(crate) use named;
 
 named! {
     /// Engines that users can name.
+    #[derive(Default)]
     "engine" EngineName {
         /// An exact engine if its cost is within the budget; otherwise sampling, or, where sampling cannot do the job, a refusal that names what can
+        #[default]
         Auto = "auto",
         /// Every state of the free units: exact
         Enumerate = "enumerate",
@@ -96,12 +98,6 @@ named! {
         Ais = "ais",
         /// Max-product messages, for `map` alone: the most probable state, exact without cycles; with them a good one
         MaxProduct = "max-product",
-    }
-}
-
-impl Default for EngineName {
-    fn default() -> Self {
-        Self::Auto
     }
 }
 

@@ -1,13 +1,11 @@
-//! Questions to a machine, and to a machine with a table; each answer is a dictionary.
+//! Questions to a machine; each answer is a dictionary.
 
 use std::cell::RefCell;
 use std::hint::black_box;
 use std::sync::Arc;
 use std::time::Instant;
 
-use isinglass::complete::open;
 use isinglass::engine::auto;
-use isinglass::learn::most_free;
 use isinglass::{Diagnostics, Evidence, Expectations, Guarantee, JointTable, Pairs, Role};
 use isinglass_lab::report::Structure;
 use isinglass_plan::{EngineName, Result, Task, in_keywords, sampler, warning};
@@ -18,8 +16,7 @@ use pyo3::types::{PyDict, PyList};
 use crate::errors::{bad, of_asking, of_core};
 use crate::evidence::{evidence, position};
 use crate::machine::Machine;
-use crate::settings::{Asked, budget, engine_settings};
-use crate::table::Table;
+use crate::settings::{Asked, budget};
 use crate::worker;
 
 /// Draws that take longer than a thread takes to begin.
@@ -27,14 +24,14 @@ const MANY: usize = 1000;
 
 /// What was said about the choice of engines.
 #[derive(Default)]
-struct Notes(RefCell<Vec<String>>);
+pub(crate) struct Notes(RefCell<Vec<String>>);
 
 impl Notes {
-    fn add(&self, text: &str) {
+    pub(crate) fn add(&self, text: &str) {
         self.0.borrow_mut().push(in_keywords(text));
     }
 
-    fn all(self) -> Vec<String> {
+    pub(crate) fn all(self) -> Vec<String> {
         self.0.into_inner()
     }
 }
@@ -56,9 +53,9 @@ pub(crate) fn infer<'py>(
     given: Option<&Bound<'py, PyAny>>,
     pairs: &str,
     bracket: bool,
-    asked: Asked<'py>,
+    options: Asked,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let settings = engine_settings(&asked)?;
+    let settings = options.0;
     let evidence = evidence(&machine.machine, given)?;
     let pairs = pairs_of(pairs)?;
     let machine = Arc::clone(&machine.machine);
@@ -94,8 +91,8 @@ pub(crate) fn infer<'py>(
 
 /// How long the core takes for the same on average, in seconds: what the bindings cost is measured against it.
 #[pyfunction]
-pub(crate) fn time_infer(py: Python<'_>, machine: &Machine, count: u32, asked: Asked<'_>) -> PyResult<f64> {
-    let settings = engine_settings(&asked)?;
+pub(crate) fn time_infer(py: Python<'_>, machine: &Machine, count: u32, options: Asked) -> PyResult<f64> {
+    let settings = options.0;
     let machine = Arc::clone(&machine.machine);
     let work = move || -> Result<_> {
         let began = Instant::now();
@@ -132,7 +129,7 @@ fn expectations<'py>(
 }
 
 /// What every answer tells: the engine, what the answer is worth, how it went, what should be known.
-fn told<'py>(
+pub(crate) fn told<'py>(
     py: Python<'py>,
     engine: Option<&str>,
     guarantee: Guarantee,
@@ -185,9 +182,9 @@ pub(crate) fn query<'py>(
     machine: &Machine,
     ask: &Bound<'py, PyList>,
     given: Option<&Bound<'py, PyAny>>,
-    asked: Asked<'py>,
+    options: Asked,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let settings = engine_settings(&asked)?;
+    let settings = options.0;
     let evidence = evidence(&machine.machine, given)?;
     let asked = positions(machine, "ask", ask)?;
     for (k, unit) in asked.iter().enumerate() {
@@ -223,9 +220,9 @@ pub(crate) fn cumulants<'py>(
     machine: &Machine,
     units: &Bound<'py, PyList>,
     given: Option<&Bound<'py, PyAny>>,
-    asked: Asked<'py>,
+    options: Asked,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let settings = engine_settings(&asked)?;
+    let settings = options.0;
     let evidence = evidence(&machine.machine, given)?;
     let units = positions(machine, "cumulants", units)?;
     let machine = Arc::clone(&machine.machine);
@@ -247,9 +244,9 @@ pub(crate) fn mode<'py>(
     py: Python<'py>,
     machine: &Machine,
     given: Option<&Bound<'py, PyAny>>,
-    asked: Asked<'py>,
+    options: Asked,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let settings = engine_settings(&asked)?;
+    let settings = options.0;
     let evidence = evidence(&machine.machine, given)?;
     let machine = Arc::clone(&machine.machine);
     let is_short = worker::is_short(&machine, &settings);
@@ -280,9 +277,9 @@ pub(crate) fn sample<'py>(
     machine: &Machine,
     number: usize,
     given: Option<&Bound<'py, PyAny>>,
-    asked: Asked<'py>,
+    options: Asked,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let settings = engine_settings(&asked)?;
+    let settings = options.0;
     let evidence = evidence(&machine.machine, given)?;
     let machine = Arc::clone(&machine.machine);
     let is_short = number <= MANY && worker::is_short(&machine, &settings);
@@ -335,81 +332,5 @@ pub(crate) fn info<'py>(
         engines.append((offer.engine, offer.available, offer.answers.word(), bytes, offer.cost))?;
     }
     out.set_item("engines", engines)?;
-    Ok(out)
-}
-
-/// The missing cells of a table.
-#[pyfunction]
-pub(crate) fn complete<'py>(
-    py: Python<'py>,
-    machine: &Machine,
-    table: &Table,
-    asked: Asked<'py>,
-) -> PyResult<Bound<'py, PyDict>> {
-    let settings = engine_settings(&asked)?;
-    let (machine, table) = (Arc::clone(&machine.machine), Arc::clone(&table.table));
-    let work = move || -> Result<_> {
-        let notes = Notes::default();
-        let open = open(&machine, &table)?;
-        let (engine, found) = settings.complete(&machine, &table, open.as_ref(), &|text| notes.add(text))?;
-        found.notes.iter().for_each(|text| notes.add(text));
-        let (rows, columns) = (table.rows(), found.columns().len());
-        let mut states = Vec::with_capacity(rows * columns);
-        let mut probabilities = Vec::with_capacity(rows * columns);
-        for &distinct in table.distinct_of() {
-            states.extend(found.state(distinct as usize).map(isinglass::Spin::value));
-            probabilities.extend(found.probabilities(distinct as usize));
-        }
-        let (names, added) = (found.columns().to_vec(), found.added().to_vec());
-        let head = (engine, found.guarantee, found.diagnostics, found.filled(), notes.all());
-        Ok((head, (names, added), (rows, columns), states, probabilities))
-    };
-    let (head, (names, added), (rows, columns), states, probabilities) =
-        worker::run(py, false, work)?.map_err(of_asking)?;
-    let (engine, guarantee, diagnostics, filled, notes) = head;
-    let out = told(py, engine, guarantee, &diagnostics, notes)?;
-    out.set_item("columns", names)?;
-    out.set_item("added", added)?;
-    out.set_item("filled", filled)?;
-    out.set_item("states", states.into_pyarray(py).reshape([rows, columns])?)?;
-    out.set_item("probabilities", probabilities.into_pyarray(py).reshape([rows, columns])?)?;
-    Ok(out)
-}
-
-/// How good a machine is on a table.
-#[pyfunction]
-pub(crate) fn score<'py>(
-    py: Python<'py>,
-    machine: &Machine,
-    table: &Table,
-    bracket: bool,
-    asked: Asked<'py>,
-) -> PyResult<Bound<'py, PyDict>> {
-    let settings = engine_settings(&asked)?;
-    let (machine, table) = (Arc::clone(&machine.machine), Arc::clone(&table.table));
-    let work = move || -> Result<_> {
-        let notes = Notes::default();
-        let (clamped, free) = most_free(&machine, &table)?;
-        let found =
-            settings.score((&machine, &table), (&clamped, &free), bracket, &|text| notes.add(text))?;
-        found.score.notes.iter().for_each(|text| notes.add(text));
-        Ok((found, notes.all()))
-    };
-    let (found, notes) = worker::run(py, false, work)?.map_err(of_asking)?;
-    let score = &found.score;
-    if score.log_likelihood.is_none() && score.pseudo_log_likelihood.is_none() {
-        return Err(bad("score", &format!("no score could be had\n{}", score.notes.join("\n"))));
-    }
-    let out = told(py, Some(found.free), score.guarantee, &score.diagnostics, notes)?;
-    out.set_item("engine", found.engine())?;
-    out.set_item("clamped_engine", found.clamped_engine())?;
-    out.set_item("rows", score.rows)?;
-    out.set_item("log_likelihood", score.log_likelihood)?;
-    out.set_item("log_likelihood_error", score.log_likelihood_error)?;
-    out.set_item("kullback", score.kullback)?;
-    out.set_item("kullback_guarantee", score.kullback.map(|_| score.kullback_guarantee.word()))?;
-    out.set_item("pseudo_log_likelihood", score.pseudo_log_likelihood)?;
-    out.set_item("completion", score.completion)?;
-    out.set_item("bracket", score.bracket.as_ref().map(|bracket| (bracket.lower, bracket.upper)))?;
     Ok(out)
 }

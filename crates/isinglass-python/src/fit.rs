@@ -24,6 +24,9 @@ use crate::worker::{PAUSE, broken, spawn};
 /// How long a fit that is told to stop is waited for; after that it ends unheard.
 const GRACE: Duration = Duration::from_millis(300);
 
+/// The fit and what is to be noted of it, or why there is none.
+type Found = Result<(Fitted, Vec<String>)>;
+
 /// What the fit tells.
 enum Message {
     /// A step, of so many at most, in a start counted from 0.
@@ -32,7 +35,7 @@ enum Message {
         most: usize,
         restart: usize,
     },
-    Done(Result<(Fitted, Vec<String>)>),
+    Done(Box<Found>),
 }
 
 /// Stops the fit where it is told to; tells of each step if somebody listens, and waits for leave to go on.
@@ -88,7 +91,7 @@ pub(crate) fn fit<'py>(
     spawn(move || {
         let found = work(&asked, &table, start.as_deref(), tells, told_to_stop);
         // Nobody waits for a fit that comes after Ctrl-C.
-        drop(sender.send(Message::Done(found)));
+        drop(sender.send(Message::Done(Box::new(found))));
     })?;
     let (found, notes) = wait(py, receiver, &allow, &stop, listener)?.map_err(of_plan)?;
     answer(py, found, notes, rows)
@@ -101,7 +104,7 @@ fn work(
     start: Option<&isinglass::Machine>,
     listener: Option<(Sender<Message>, Receiver<()>)>,
     stop: Arc<AtomicBool>,
-) -> Result<(Fitted, Vec<String>)> {
+) -> Found {
     let settings = &asked.settings;
     let notes = std::cell::RefCell::new(Vec::new());
     let note = |text: &str| notes.borrow_mut().push(in_keywords(text));
@@ -128,12 +131,12 @@ fn wait(
     allow: &Sender<()>,
     stop: &AtomicBool,
     listener: Option<&Bound<'_, PyAny>>,
-) -> PyResult<Result<(Fitted, Vec<String>)>> {
+) -> PyResult<Found> {
     loop {
         let message;
         (message, receiver) = py.detach(move || (receiver.recv_timeout(PAUSE), receiver));
         let heard = match message {
-            Ok(Message::Done(found)) => return Ok(found),
+            Ok(Message::Done(found)) => return Ok(*found),
             Ok(Message::Step { step, most, restart }) => {
                 py.check_signals().and_then(|()| hear(listener, &step, most, restart)).map(|goes_on| {
                     if !goes_on {
@@ -195,7 +198,7 @@ fn answer(
     out.set_item("pseudo_log_likelihood", fit.pseudo_log_likelihood)?;
     out.set_item("restart_objectives", restarted.objectives)?;
     out.set_item("best_restart", restarted.best)?;
-    out.set_item("singular", remedy.map(|remedy| remedy.word()))?;
+    out.set_item("singular", remedy.map(isinglass::learn::Remedy::word))?;
     let steps = fit.history.iter();
     out.set_item("iteration", PyArray1::from_iter(py, steps.clone().map(|step| step.iteration as i64)))?;
     out.set_item("objective", PyArray1::from_iter(py, steps.clone().map(|step| step.objective)))?;

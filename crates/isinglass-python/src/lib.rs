@@ -3,11 +3,17 @@
 //! Functions here take and give plain things: arrays, dictionaries, words. Their checks are the core's; what is computed is computed by the
 //! same calls as on the command line. Long work runs without the interpreter's lock, and Ctrl-C ends the wait for it ([`worker`]).
 
+#![expect(
+    clippy::needless_pass_by_value,
+    reason = "what comes from Python is owned by the function, and errors are handed over by map_err"
+)]
+
 mod answers;
 mod errors;
 mod evidence;
 mod fit;
 mod machine;
+mod on_tables;
 mod settings;
 mod table;
 mod worker;
@@ -18,11 +24,13 @@ use pyo3::prelude::*;
 #[pymodule(gil_used = true)]
 mod _native {
     #[pymodule_export]
-    use crate::answers::{complete, cumulants, infer, info, mode, query, sample, score, time_infer};
+    use crate::answers::{cumulants, infer, info, mode, query, sample, time_infer};
     #[pymodule_export]
     use crate::fit::fit;
     #[pymodule_export]
     use crate::machine::Machine;
+    #[pymodule_export]
+    use crate::on_tables::{complete, score};
     #[pymodule_export]
     use crate::table::Table;
 

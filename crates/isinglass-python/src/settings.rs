@@ -3,31 +3,38 @@
 use isinglass::Budget;
 use isinglass::engine::Annealing;
 use isinglass_plan::{EngineSettings, Named};
+use pyo3::Borrowed;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::errors::{bad, of_core};
 
-/// Which engine, how much it may take, the seed, and what else was said of the engine.
-pub(crate) type Asked<'py> = (String, Option<Bound<'py, PyAny>>, u64, Option<Bound<'py, PyDict>>);
+/// The settings of an engine, from its name, the budget, the seed, and a dictionary of what else it is told.
+#[derive(Clone, Copy)]
+pub(crate) struct Asked(pub(crate) EngineSettings);
 
-/// The settings of the engine asked for.
-pub(crate) fn engine_settings((engine, limit, seed, options): &Asked<'_>) -> PyResult<EngineSettings> {
-    let mut settings = EngineSettings { engine: word(engine)?, seed: *seed, ..EngineSettings::default() };
-    if let Some(limit) = limit {
-        settings.budget = budget(limit)?;
-    }
-    for (key, value) in options.iter().flatten() {
-        let key: String = key.extract()?;
-        if value.is_none() {
-            continue;
+impl<'py> FromPyObject<'_, 'py> for Asked {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        type Parts<'py> = (String, Option<Bound<'py, PyAny>>, u64, Option<Bound<'py, PyDict>>);
+        let (engine, limit, seed, options): Parts<'py> = object.extract()?;
+        let mut settings = EngineSettings { engine: word(&engine)?, seed, ..EngineSettings::default() };
+        if let Some(limit) = limit {
+            settings.budget = budget(&limit)?;
         }
-        if !set(&mut settings, &key, &value)? {
-            return Err(PyTypeError::new_err(format!("unexpected keyword argument '{key}'")));
+        for (key, value) in options.iter().flatten() {
+            let key: String = key.extract()?;
+            if value.is_none() {
+                continue;
+            }
+            if !set(&mut settings, &key, &value)? {
+                return Err(PyTypeError::new_err(format!("unexpected keyword argument '{key}'")));
+            }
         }
+        Ok(Self(settings))
     }
-    Ok(settings)
 }
 
 /// Set one setting; `false` if there is none of that name.

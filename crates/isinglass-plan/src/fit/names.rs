@@ -4,8 +4,10 @@ use crate::names::named;
 
 named! {
     /// Learners that users can name.
+    #[derive(Default)]
     "learner" LearnerName {
         /// likelihood if --engine is given or an exact engine is within the budget; otherwise pseudo-likelihood, or pl-em with hidden units or missing cells
+        #[default]
         Auto = "auto",
         /// Maximum likelihood with the expectations of --engine
         Likelihood = "likelihood",

@@ -223,11 +223,11 @@ impl Plan {
             Way::Likelihood { engine: free, clamped, is_open, .. } => {
                 engine = Some(free.name());
                 clamped_engine = is_open.then(|| clamped.as_deref().unwrap_or(&**free).name());
-                self.from_starts(start, table, from, observer)
+                self.fit_starts(start, table, from, observer)
                     .map_err(|error| likelihood_hint(error.into()))?
             }
             Way::Steps(steps, limits) => {
-                let found = self.from_starts(start, table, from, observer);
+                let found = self.fit_starts(start, table, from, observer);
                 let mut restarted =
                     found.map_err(|error| Error::from(error).with_hint("give more --budget"))?;
                 self.add_likelihood(&mut restarted.fit, table)?;
@@ -255,7 +255,7 @@ impl Plan {
     }
 
     /// From the one start that is given, or from several of which the best is kept.
-    fn from_starts(
+    fn fit_starts(
         &self,
         start: &Machine,
         table: &Table,

@@ -32,6 +32,7 @@ impl FromStr for L1 {
 }
 
 /// How to fit.
+#[expect(clippy::struct_excessive_bools, reason = "each answers a question of its own")]
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FitSettings {
     /// How to learn.
@@ -87,7 +88,7 @@ pub struct FitSettings {
 impl Default for FitSettings {
     fn default() -> Self {
         Self {
-            learner: LearnerName::Auto,
+            learner: LearnerName::default(),
             l2: 0.0,
             restarts: 1,
             begins_at_start: false,

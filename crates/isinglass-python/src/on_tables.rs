@@ -1,0 +1,93 @@
+//! Questions to a machine about a table; each answer is a dictionary.
+
+use std::sync::Arc;
+
+use isinglass::complete::open;
+use isinglass::learn::most_free;
+use isinglass_plan::Result;
+use numpy::{IntoPyArray, PyArrayMethods};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::answers::{Notes, told};
+use crate::errors::{bad, of_asking};
+use crate::machine::Machine;
+use crate::settings::Asked;
+use crate::table::Table;
+use crate::worker;
+
+/// The missing cells of a table.
+#[pyfunction]
+pub(crate) fn complete<'py>(
+    py: Python<'py>,
+    machine: &Machine,
+    table: &Table,
+    options: Asked,
+) -> PyResult<Bound<'py, PyDict>> {
+    let settings = options.0;
+    let (machine, table) = (Arc::clone(&machine.machine), Arc::clone(&table.table));
+    let work = move || -> Result<_> {
+        let notes = Notes::default();
+        let open = open(&machine, &table)?;
+        let (engine, found) = settings.complete(&machine, &table, open.as_ref(), &|text| notes.add(text))?;
+        found.notes.iter().for_each(|text| notes.add(text));
+        let (rows, columns) = (table.rows(), found.columns().len());
+        let mut states = Vec::with_capacity(rows * columns);
+        let mut probabilities = Vec::with_capacity(rows * columns);
+        for &distinct in table.distinct_of() {
+            states.extend(found.state(distinct as usize).map(isinglass::Spin::value));
+            probabilities.extend(found.probabilities(distinct as usize));
+        }
+        let (names, added) = (found.columns().to_vec(), found.added().to_vec());
+        let head = (engine, found.guarantee, found.diagnostics, found.filled(), notes.all());
+        Ok((head, (names, added), (rows, columns), states, probabilities))
+    };
+    let (head, (names, added), (rows, columns), states, probabilities) =
+        worker::run(py, false, work)?.map_err(of_asking)?;
+    let (engine, guarantee, diagnostics, filled, notes) = head;
+    let out = told(py, engine, guarantee, &diagnostics, notes)?;
+    out.set_item("columns", names)?;
+    out.set_item("added", added)?;
+    out.set_item("filled", filled)?;
+    out.set_item("states", states.into_pyarray(py).reshape([rows, columns])?)?;
+    out.set_item("probabilities", probabilities.into_pyarray(py).reshape([rows, columns])?)?;
+    Ok(out)
+}
+
+/// How good a machine is on a table.
+#[pyfunction]
+pub(crate) fn score<'py>(
+    py: Python<'py>,
+    machine: &Machine,
+    table: &Table,
+    bracket: bool,
+    options: Asked,
+) -> PyResult<Bound<'py, PyDict>> {
+    let settings = options.0;
+    let (machine, table) = (Arc::clone(&machine.machine), Arc::clone(&table.table));
+    let work = move || -> Result<_> {
+        let notes = Notes::default();
+        let (clamped, free) = most_free(&machine, &table)?;
+        let found =
+            settings.score((&machine, &table), (&clamped, &free), bracket, &|text| notes.add(text))?;
+        found.score.notes.iter().for_each(|text| notes.add(text));
+        Ok((found, notes.all()))
+    };
+    let (found, notes) = worker::run(py, false, work)?.map_err(of_asking)?;
+    let score = &found.score;
+    if score.log_likelihood.is_none() && score.pseudo_log_likelihood.is_none() {
+        return Err(bad("score", &format!("no score could be had\n{}", score.notes.join("\n"))));
+    }
+    let out = told(py, Some(found.free), score.guarantee, &score.diagnostics, notes)?;
+    out.set_item("engine", found.engine())?;
+    out.set_item("clamped_engine", found.clamped_engine())?;
+    out.set_item("rows", score.rows)?;
+    out.set_item("log_likelihood", score.log_likelihood)?;
+    out.set_item("log_likelihood_error", score.log_likelihood_error)?;
+    out.set_item("kullback", score.kullback)?;
+    out.set_item("kullback_guarantee", score.kullback.map(|_| score.kullback_guarantee.word()))?;
+    out.set_item("pseudo_log_likelihood", score.pseudo_log_likelihood)?;
+    out.set_item("completion", score.completion)?;
+    out.set_item("bracket", score.bracket.as_ref().map(|bracket| (bracket.lower, bracket.upper)))?;
+    Ok(out)
+}
