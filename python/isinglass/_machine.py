@@ -93,6 +93,11 @@ class Machine(Questions):
         if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
             message = f"weights: found an array of shape {matrix.shape}, expected a square matrix"
             raise ValueError(message)
+        bad = np.argwhere(~np.isfinite(matrix))
+        if len(bad) > 0:
+            a, b = bad[0]
+            message = f"weights: ({a}, {b}) is {matrix[a, b]}, expected a finite number"
+            raise ValueError(message)
         bad = np.argwhere(matrix != matrix.T)
         if len(bad) > 0:
             a, b = bad[0]

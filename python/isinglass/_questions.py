@@ -105,7 +105,7 @@ class Questions:
         found = _native.infer(self._core, _given(given), pairs, bracket, _asked(engine, budget, seed, options))
         if bracket:
             found["bracket"] = Bracket(*found["bracket"])
-        edges = self._core if pairs == "edges" else "all" if pairs == "all" else None
+        edges = self if pairs == "edges" else "all" if pairs == "all" else None
         return Expectations(names=self._names, _edges=edges, **told(found))
 
     def query(
@@ -368,8 +368,8 @@ def _given(given: Given) -> Any:
     """Evidence as the native half takes it."""
     if given is None or type(given) is dict:
         return given
-    if isinstance(given, Mapping):
-        return dict(given)
+    if isinstance(given, Mapping) or hasattr(given, "items"):
+        return dict(given.items())
     row = numbers(given, "given")
     if row.ndim != 1 or not np.isin(row[~np.isnan(row)], (-1, 0, 1)).all():
         message = "given: found a row with other values, expected -1 or +1 for each unit, and 0 or NaN where it is free"

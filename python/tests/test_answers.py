@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
+import pickle
 
 import numpy as np
+import pandas as pd
 import pytest
 from conftest import Loop, random_machine
 
@@ -37,6 +40,7 @@ def test_evidence_can_be_said_in_several_ways(machine):
     means = machine.infer({"x1": -1, "x2": 1}).means.tolist()
     rows = [[0, -1, 1, 0, 0, 0, 0], np.array([np.nan, -1, 1] + [np.nan] * 4), np.array([0, -1, 1, 0, 0, 0, 0], np.int8)]
     dictionaries = [{"x1": False, "x2": True}, {"x1": np.int8(-1), "x2": np.bool_(True)}, {"x1": -1.0, "x2": 1.0}]
+    dictionaries.append(pd.Series({"x2": 1, "x1": -1}))
     for given in rows + dictionaries:
         assert machine.infer(given).means.tolist() == means
 
@@ -152,3 +156,22 @@ def test_scores(machine):
     assert score.completion == pytest.approx(-score.pseudo_log_likelihood / 7, abs=TOLERANCE)
     between = machine.score(cells, bracket=True, engine="mean-field").bracket
     assert between.lower <= score.log_likelihood + 1e-9 and between.upper >= score.log_likelihood - 1e-9
+
+
+def test_answers_can_be_kept(machine):
+    cells = machine.sample(5).states
+    answers = [
+        machine.infer(),
+        machine.query("x1"),
+        machine.cumulants("x1"),
+        machine.map(),
+        machine.sample(3),
+        machine.complete(cells),
+        machine.score(cells),
+        machine.info(),
+    ]
+    for answer in answers:
+        assert repr(pickle.loads(pickle.dumps(answer))) == repr(answer)
+        with pytest.raises(dataclasses.FrozenInstanceError):
+            answer.engine = "another"
+    assert pickle.loads(pickle.dumps(answers[0])).pairs.tolist() == machine.edges.tolist()

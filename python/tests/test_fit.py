@@ -131,3 +131,25 @@ def test_ctrl_c_ends_the_wait_within_a_second(work):
         assert running.stdout.readline() == "interrupted True\n"
         assert time.monotonic() - began < 1.0
         assert running.wait(10) == 0
+
+
+FORKED = """
+    import multiprocessing, numpy as np, isinglass
+    weights = np.full((18, 18), 0.1) - 0.1 * np.eye(18)
+    machine = isinglass.Machine(weights)
+    rows = machine.sample(3000).states
+
+    def work(seed):
+        return machine.infer(engine="enumerate").log_z, isinglass.fit(rows, learner="pseudo-likelihood")[0].edge_weights[seed]
+
+    here = [work(seed) for seed in range(4)]
+    with multiprocessing.get_context("fork").Pool(2) as pool:
+        print(pool.map(work, range(4)) == here)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes that fork")
+def test_forked_processes_have_threads_of_their_own():
+    line = [sys.executable, "-W", "ignore", "-c", textwrap.dedent(FORKED)]
+    done = subprocess.run(line, capture_output=True, text=True, check=False, timeout=100)
+    assert done.stdout == "True\n", done.stderr

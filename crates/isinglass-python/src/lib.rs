@@ -1,7 +1,7 @@
 //! The native half of the Python package `isinglass`; the other half, which users see, is in `python/isinglass`.
 //!
 //! Functions here take and give plain things: arrays, dictionaries, words. Their checks are the core's; what is computed is computed by the
-//! same calls as on the command line. Long work runs without the interpreter's lock, and Ctrl-C ends the wait for it ([`worker`]).
+//! same calls as on the command line. Long work runs without the interpreter's lock, and Ctrl-C ends the wait for it (`worker`).
 
 #![expect(
     clippy::needless_pass_by_value,

@@ -1,6 +1,7 @@
 //! Work beside the interpreter: its lock is released, and signals are answered while the work goes on.
 
 use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -9,6 +10,7 @@ use isinglass_plan::{EngineName, EngineSettings};
 use pyo3::PyResult;
 use pyo3::Python;
 use pyo3::exceptions::PyRuntimeError;
+use rayon::{ThreadPool, ThreadPoolBuilder};
 
 /// From one look for signals to the next: Ctrl-C is answered well within a second.
 pub(crate) const PAUSE: Duration = Duration::from_millis(50);
@@ -25,7 +27,7 @@ pub(crate) fn run<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> PyResult<T> {
     if is_short {
-        return Ok(py.detach(work));
+        return py.detach(|| in_pool(work));
     }
     let (sender, mut receiver) = mpsc::sync_channel(1);
     // Nobody waits for an answer that comes after Ctrl-C.
@@ -54,8 +56,38 @@ pub(crate) fn is_short(machine: &Machine, settings: &EngineSettings) -> bool {
 
 /// Begin work on a thread of its own.
 pub(crate) fn spawn(work: impl FnOnce() + Send + 'static) -> PyResult<()> {
-    thread::Builder::new().name("isinglass".into()).stack_size(STACK).spawn(work)?;
+    let builder = thread::Builder::new().name("isinglass".into()).stack_size(STACK);
+    // Without threads, what waits for the work hears that it has ended.
+    builder.spawn(|| drop(in_pool(work)))?;
     Ok(())
+}
+
+/// The process that began with the usual threads. One that is forked from it has inherited their names, but none of them.
+static FIRST: OnceLock<u32> = OnceLock::new();
+
+/// The threads of a forked process, and the process.
+static FORKED: Mutex<Option<(u32, Arc<ThreadPool>)>> = Mutex::new(None);
+
+/// Do work where it finds threads to share it with.
+fn in_pool<T: Send>(work: impl FnOnce() -> T + Send) -> PyResult<T> {
+    let process = std::process::id();
+    if *FIRST.get_or_init(|| process) == process {
+        return Ok(work());
+    }
+    let mut forked = FORKED.lock().unwrap_or_else(PoisonError::into_inner);
+    let pool = match &*forked {
+        Some((owner, pool)) if *owner == process => Arc::clone(pool),
+        // Threads that only the process before had cannot be waited for: their pool is never ended.
+        other => {
+            std::mem::forget(other.clone());
+            let pool = ThreadPoolBuilder::new()
+                .build()
+                .map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
+            Arc::clone(&forked.insert((process, Arc::new(pool))).1)
+        }
+    };
+    drop(forked);
+    Ok(pool.install(work))
 }
 
 /// What to say where the work ended without an answer.
