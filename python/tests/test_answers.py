@@ -124,6 +124,19 @@ def test_what_did_not_converge_warns():
     assert caught[0].filename == __file__
 
 
+def test_correlations_that_cannot_be_warn():
+    weights = np.zeros((12, 12))
+    rng = np.random.default_rng(0)
+    weights[np.triu_indices(12, 1)] = rng.choice([-0.09, 0.11], 66)
+    strong = Machine(weights + weights.T)
+    with pytest.warns(ConvergenceWarning, match=r"beyond -1 or \+1: the engine linear-response is no good"):
+        for strength in (1, 1.2, 1.5, 2, 3, 5, 8):
+            try:
+                Machine(strength * strong.weights).infer(engine="linear-response", pairs="all")
+            except ValueError as error:
+                assert "no maximum" in str(error)
+
+
 def test_info(machine):
     info = machine.info()
     assert (info.units, info.edges, info.components, info.treewidth) == (7, 21, 1, (6, 6))

@@ -39,7 +39,7 @@ pub use fit::{
 };
 pub use names::{AroundName, EngineName, Named, ScheduleName};
 pub use tables::Scored;
-pub use warnings::{advice, warning};
+pub use warnings::{advice, impossible, warning};
 
 /// A number of things, such as `1 unit` or `2 units`.
 pub fn count<N: Copy + std::fmt::Display + PartialEq + From<u8>>(number: N, thing: &str) -> String {

@@ -5,7 +5,7 @@ use isinglass::learn::Phases;
 use isinglass::score::{Score, score, score_between};
 use isinglass::{Engine, Enumerate, Evidence, Machine, Table};
 
-use crate::{EngineName, EngineSettings, Result, Task};
+use crate::{EngineName, EngineSettings, Result, Task, warning};
 
 /// The scores of a machine on a table, and by what.
 #[derive(Debug, Clone)]
@@ -33,6 +33,22 @@ impl Scored {
     /// The engine for the rows, if any unit is free in them.
     pub fn clamped_engine(&self) -> Option<&'static str> {
         self.is_open.then_some(self.clamped)
+    }
+}
+
+impl Scored {
+    /// What the user should be told besides the scores' own notes.
+    pub fn warnings(&self) -> Vec<String> {
+        let Self { score, free, .. } = self;
+        let mut warnings: Vec<String> =
+            warning(free, score.guarantee, &score.diagnostics).into_iter().collect();
+        if let Some(divergence) = score.kullback.filter(|divergence| *divergence < 0.0) {
+            warnings.push(format!(
+                "no divergence is below 0: the log Z of engine {free} is too small by at least {:.3}, and so is not to be trusted here",
+                -divergence
+            ));
+        }
+        warnings
     }
 }
 

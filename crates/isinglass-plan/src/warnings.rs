@@ -1,6 +1,6 @@
 //! What users should be told of answers that are not what they asked for.
 
-use isinglass::{Diagnostics, Gibbs, Guarantee};
+use isinglass::{Diagnostics, Expectations, Gibbs, Guarantee};
 
 use crate::count;
 
@@ -36,6 +36,20 @@ pub fn warning(engine: &str, guarantee: Guarantee, diagnostics: &Diagnostics) ->
         (None, None) => "the chains did not mix well (see R-hat and effective samples); \
              take more --samples and --burn-in, or an exact engine"
             .to_owned(),
+    })
+}
+
+/// What a correlation may be, with a little room for rounding.
+const POSSIBLE: f64 = 1.0 + 1e-9;
+
+/// What to say of correlations that no machine can have.
+pub fn impossible(engine: &str, answer: &Expectations) -> Option<String> {
+    let impossible = answer.correlations.values.iter().filter(|x| x.abs() > POSSIBLE).count();
+    (impossible > 0).then(|| {
+        format!(
+            "{} beyond -1 or +1: the engine {engine} is no good for couplings as strong as these",
+            count(impossible, "correlation"),
+        )
     })
 }
 

@@ -8,7 +8,7 @@ use std::time::Instant;
 use isinglass::engine::auto;
 use isinglass::{Diagnostics, Evidence, Expectations, Guarantee, JointTable, Pairs, Role};
 use isinglass_lab::report::Structure;
-use isinglass_plan::{EngineName, Result, Task, in_keywords, sampler, warning};
+use isinglass_plan::{EngineName, Result, Task, impossible, in_keywords, sampler, warning};
 use numpy::{IntoPyArray, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -75,6 +75,7 @@ pub(crate) fn infer<'py>(
             warnings.extend(warning(side.engine, side.answer.guarantee, &side.answer.diagnostics));
         }
         let shown = if settings.engine == EngineName::Trw { found.above } else { found.below };
+        warnings.extend(impossible(shown.engine, &shown.answer));
         let answer = expectations(py, shown.engine, shown.answer, notes)?;
         answer.set_item("bracket", bounds)?;
         answer.set_item("warnings", in_words(warnings))?;
@@ -86,7 +87,14 @@ pub(crate) fn infer<'py>(
         Ok((engine.name(), engine.expectations(&machine, &evidence, pairs)?, notes.all()))
     };
     let (engine, answer, notes) = worker::run(py, is_short, work)?.map_err(of_asking)?;
-    expectations(py, engine, answer, notes)
+    let mut warnings: Vec<String> =
+        warning(engine, answer.guarantee, &answer.diagnostics).into_iter().collect();
+    warnings.extend(impossible(engine, &answer));
+    let out = expectations(py, engine, answer, notes)?;
+    if !warnings.is_empty() {
+        out.set_item("warnings", in_words(warnings))?;
+    }
+    Ok(out)
 }
 
 /// How long the core takes for the same on average, in seconds: what the bindings cost is measured against it.
@@ -106,7 +114,8 @@ pub(crate) fn time_infer(py: Python<'_>, machine: &Machine, count: u32, options:
     worker::run(py, false, work)?.map_err(of_asking)
 }
 
-fn in_words(warnings: Vec<String>) -> Vec<String> {
+/// Warnings with settings written as keywords.
+pub(crate) fn in_words(warnings: Vec<String>) -> Vec<String> {
     warnings.into_iter().map(|text| in_keywords(&text)).collect()
 }
 

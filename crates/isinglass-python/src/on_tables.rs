@@ -9,7 +9,7 @@ use numpy::{IntoPyArray, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::answers::{Notes, told};
+use crate::answers::{Notes, in_words, told};
 use crate::errors::{bad, of_asking};
 use crate::machine::Machine;
 use crate::settings::Asked;
@@ -79,6 +79,7 @@ pub(crate) fn score<'py>(
         return Err(bad("score", &format!("no score could be had\n{}", score.notes.join("\n"))));
     }
     let out = told(py, Some(found.free), score.guarantee, &score.diagnostics, notes)?;
+    out.set_item("warnings", in_words(found.warnings()))?;
     out.set_item("engine", found.engine())?;
     out.set_item("clamped_engine", found.clamped_engine())?;
     out.set_item("rows", score.rows)?;

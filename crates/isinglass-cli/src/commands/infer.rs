@@ -56,9 +56,6 @@ impl From<PairChoice> for Pairs {
     }
 }
 
-/// What a correlation may be, with a little room for rounding.
-const POSSIBLE: f64 = 1.0 + 1e-9;
-
 /// Correlations and means printed in the text report; JSON has them all.
 const SHOWN: usize = 30;
 const SHOWN_MEANS: usize = 500;
@@ -123,12 +120,8 @@ fn run_bracket(args: &Args, machine: &Machine, evidence: &Evidence, common: &Com
 }
 
 fn warn_of_impossible(common: &Common, engine: &str, answer: &Expectations) {
-    let impossible = answer.correlations.values.iter().filter(|x| x.abs() > POSSIBLE).count();
-    if impossible > 0 {
-        common.note(&format!(
-            "warning: {} beyond -1 or +1: the engine {engine} is no good for couplings as strong as these",
-            count(impossible, "correlation"),
-        ));
+    if let Some(text) = isinglass_plan::impossible(engine, answer) {
+        common.note(&format!("warning: {text}"));
     }
 }
 

@@ -40,7 +40,7 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
     let evidence = (&clamped_evidence, &free_evidence);
     let scored = settings.score((&machine, &table), evidence, args.bracket, &|text| common.note(text));
     let scored = scored.map_err(report::advised)?;
-    let (free, engine, clamped_engine) = (scored.free, scored.engine(), scored.clamped_engine());
+    let (engine, clamped_engine, warnings) = (scored.engine(), scored.clamped_engine(), scored.warnings());
     let found = scored.score;
     if found.log_likelihood.is_none() && found.pseudo_log_likelihood.is_none() {
         anyhow::bail!("no score could be had\n{}", found.notes.join("\n"));
@@ -48,13 +48,8 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
     for note in &found.notes {
         common.note(&format!("note: {note}"));
     }
-    report::warn_unless_converged(common, free, found.guarantee, &found.diagnostics);
-    if let Some(divergence) = found.kullback.filter(|divergence| *divergence < 0.0) {
-        common.note(&format!(
-            "warning: no divergence is below 0: the log Z of engine {} is too small by at least {:.3}, and so is not to be trusted here",
-            free,
-            -divergence
-        ));
+    for warning in &warnings {
+        common.note(&format!("warning: {warning}"));
     }
     if common.json {
         let mut document = json!({
