@@ -65,6 +65,7 @@ class Machine(Questions):
 
     ``given`` clamps units: a dictionary of names and values (-1 and +1, or False and True), or a row with a value for each unit, 0 or NaN
     where it is free. Long work can be interrupted with Ctrl-C; what has begun then goes on in the background, unheard, to its end.
+    All cores are used; the environment variable ``RAYON_NUM_THREADS`` asks for another number of threads. It changes no digit.
 
     Examples
     --------

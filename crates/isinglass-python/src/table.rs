@@ -2,26 +2,24 @@
 
 use std::sync::Arc;
 
-use numpy::ndarray::ArrayView2;
+use numpy::ndarray::{ArrayView1, ArrayView2};
 use numpy::{PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 
 use crate::errors::{bad, of_core};
 use crate::settings::shown;
 
-/// How the cells of a column are written, as far as it is known.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    Unknown,
-    PlusMinus,
-    ZeroOne,
-}
+/// The ways in which a cell may be written, as bits; those of a column are what its cells have in common.
+type Kinds = u8;
+const PLUS_MINUS: Kinds = 1;
+const ZERO_ONE: Kinds = 2;
+const ANY: Kinds = PLUS_MINUS | ZERO_ONE;
 
 /// Rows of −1, +1 and missing cells, equal rows kept once.
 #[pyclass(frozen, module = "isinglass._native")]
 pub(crate) struct Table {
     pub(crate) table: Arc<isinglass::Table>,
-    kinds: Vec<Kind>,
+    kinds: Vec<Kinds>,
 }
 
 #[pymethods]
@@ -37,13 +35,13 @@ impl Table {
     ) -> PyResult<Self> {
         let weights = weights.as_ref().map(|weights| weights.as_array().to_vec());
         if let Ok(array) = cells.extract::<PyReadonlyArray2<'_, i8>>() {
-            read(py, array.as_array(), names, weights, |cell| number(f64::from(cell)))
+            read(py, array.as_array(), names, weights, |cell| whole(i64::from(cell)))
         } else if let Ok(array) = cells.extract::<PyReadonlyArray2<'_, f64>>() {
             read(py, array.as_array(), names, weights, number)
         } else if let Ok(array) = cells.extract::<PyReadonlyArray2<'_, bool>>() {
-            read(py, array.as_array(), names, weights, |cell| number(f64::from(u8::from(cell))))
+            read(py, array.as_array(), names, weights, |cell| whole(i64::from(cell)))
         } else if let Ok(array) = cells.extract::<PyReadonlyArray2<'_, i64>>() {
-            read(py, array.as_array(), names, weights, |cell| number(cell as f64))
+            read(py, array.as_array(), names, weights, whole)
         } else {
             let problem = format!("found {}, expected a matrix of numbers or truth values", shown(cells));
             Err(bad("table", &problem))
@@ -73,19 +71,31 @@ impl Table {
     /// For each column, whether it is written in 0 and 1; `None` where its cells do not tell.
     #[getter]
     fn zero_one(&self) -> Vec<Option<bool>> {
-        let told = |kind: &Kind| (*kind != Kind::Unknown).then_some(*kind == Kind::ZeroOne);
+        let told = |&kinds: &Kinds| (kinds != ANY).then_some(kinds == ZERO_ONE);
         self.kinds.iter().map(told).collect()
     }
 }
 
-/// A cell, and how it is written; `None` if it is no cell.
-fn number(cell: f64) -> Option<(i8, Kind)> {
+/// A cell from a number, and the ways in which it is written so; none if it is no cell.
+#[inline]
+fn number(cell: f64) -> (i8, Kinds) {
     match cell {
-        1.0 => Some((1, Kind::Unknown)),
-        -1.0 => Some((-1, Kind::PlusMinus)),
-        0.0 => Some((-1, Kind::ZeroOne)),
-        missing if missing.is_nan() => Some((0, Kind::Unknown)),
-        _ => None,
+        1.0 => (1, ANY),
+        -1.0 => (-1, PLUS_MINUS),
+        0.0 => (-1, ZERO_ONE),
+        missing if missing.is_nan() => (0, ANY),
+        _ => (0, 0),
+    }
+}
+
+/// The same from a whole number, of which none is missing.
+#[inline]
+fn whole(cell: i64) -> (i8, Kinds) {
+    match cell {
+        1 => (1, ANY),
+        -1 => (-1, PLUS_MINUS),
+        0 => (-1, ZERO_ONE),
+        _ => (0, 0),
     }
 }
 
@@ -95,7 +105,7 @@ fn read<C: Copy + std::fmt::Display + Send + Sync>(
     cells: ArrayView2<'_, C>,
     names: Vec<String>,
     weights: Option<Vec<f64>>,
-    cell: impl Fn(C) -> Option<(i8, Kind)> + Send + Sync,
+    cell: impl Fn(C) -> (i8, Kinds) + Send + Sync,
 ) -> PyResult<Table> {
     let same = |what: &str, found: usize, expected: usize| {
         if found == expected {
@@ -113,29 +123,21 @@ fn read<C: Copy + std::fmt::Display + Send + Sync>(
         let problem = format!("found {rows} rows and {columns} columns, expected at least one of each");
         return Err(bad("table", &problem));
     }
-    let mut kinds = vec![Kind::Unknown; columns];
+    let mut kinds = vec![ANY; columns];
     let fill = || {
         let mut table = isinglass::Table::new(names)?;
         let mut row = vec![0; columns];
         for (number, line) in cells.rows().into_iter().enumerate() {
-            for (column, &found) in line.iter().enumerate() {
-                let known = kinds[column];
-                let expected = match (cell(found), known) {
-                    (Some((value, kind)), _) if kind == Kind::Unknown || kind == known => {
-                        row[column] = value;
-                        continue;
-                    }
-                    (Some((value, kind)), Kind::Unknown) => {
-                        row[column] = value;
-                        kinds[column] = kind;
-                        continue;
-                    }
-                    (_, Kind::PlusMinus) => "-1 or +1 as in the rows above",
-                    (_, Kind::ZeroOne) => "0 or 1 as in the rows above",
-                    (_, Kind::Unknown) => "-1 or +1, or 0 or 1; NaN is missing",
-                };
-                let place = format!("row {}, column '{}'", number + 1, table.columns()[column]);
-                return Err(isinglass::Error::invalid(place, format!("found {found}, expected {expected}")));
+            let mut is_good = true;
+            for ((&found, kinds), to) in line.iter().zip(&mut kinds).zip(&mut row) {
+                let (value, ways) = cell(found);
+                is_good &= *kinds & ways != 0;
+                // What a bad cell takes away is told below, before anything is made of it.
+                *kinds &= ways | if is_good { 0 } else { *kinds };
+                *to = value;
+            }
+            if !is_good {
+                return Err(fault(&line, &kinds, number, table.columns(), &cell));
             }
             table.push(&row, weights.as_ref().map_or(1.0, |weights| weights[number]))?;
         }
@@ -143,4 +145,24 @@ fn read<C: Copy + std::fmt::Display + Send + Sync>(
     };
     let table = py.detach(fill).map_err(of_core)?;
     Ok(Table { table: Arc::new(table), kinds })
+}
+
+/// What is wrong with a row.
+fn fault<C: Copy + std::fmt::Display>(
+    line: &ArrayView1<'_, C>,
+    kinds: &[Kinds],
+    number: usize,
+    columns: &[String],
+    cell: impl Fn(C) -> (i8, Kinds),
+) -> isinglass::Error {
+    let bad = line.iter().zip(kinds).position(|(&found, kinds)| kinds & cell(found).1 == 0);
+    // The row was found to have one.
+    let column = bad.unwrap_or(0);
+    let expected = match kinds[column] {
+        PLUS_MINUS => "-1 or +1 as in the rows above",
+        ZERO_ONE => "0 or 1 as in the rows above",
+        _ => "-1 or +1, or 0 or 1; NaN is missing",
+    };
+    let place = format!("row {}, column '{}'", number + 1, columns[column]);
+    isinglass::Error::invalid(place, format!("found {}, expected {expected}", line[column]))
 }
