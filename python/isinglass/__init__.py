@@ -14,23 +14,30 @@ Every answer says what it is worth: its ``guarantee`` is one of ``exact``, ``low
 ('exact', 0.291313)
 """
 
-from isinglass._fit import FitResult, History, fit
-from isinglass._machine import Machine
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING
+
 from isinglass._native import __version__
-from isinglass._results import (
-    Bracket,
-    Completion,
-    ConvergenceWarning,
-    Cumulants,
-    Draws,
-    EngineOffer,
-    Expectations,
-    Info,
-    JointTable,
-    Mode,
-    Score,
-)
-from isinglass._tables import Table
+
+if TYPE_CHECKING:
+    from isinglass._fit import FitResult, History, fit
+    from isinglass._machine import Machine
+    from isinglass._results import (
+        Bracket,
+        Completion,
+        ConvergenceWarning,
+        Cumulants,
+        Draws,
+        EngineOffer,
+        Expectations,
+        Info,
+        JointTable,
+        Mode,
+        Score,
+    )
+    from isinglass._tables import Table
 
 __all__ = [
     "Bracket",
@@ -51,3 +58,37 @@ __all__ = [
     "__version__",
     "fit",
 ]
+
+# Where each name is, so that the command does not wait for what only programs need.
+_PLACES = {
+    "_fit": ("FitResult", "History", "fit"),
+    "_machine": ("Machine",),
+    "_results": (
+        "Bracket",
+        "Completion",
+        "ConvergenceWarning",
+        "Cumulants",
+        "Draws",
+        "EngineOffer",
+        "Expectations",
+        "Info",
+        "JointTable",
+        "Mode",
+        "Score",
+    ),
+    "_tables": ("Table",),
+}
+
+
+def __getattr__(name: str) -> object:
+    for module, names in _PLACES.items():
+        if name in names:
+            found: object = getattr(importlib.import_module(f"isinglass.{module}"), name)
+            globals()[name] = found
+            return found
+    message = f"module 'isinglass' has no attribute '{name}'"
+    raise AttributeError(message)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

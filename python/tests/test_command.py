@@ -169,6 +169,17 @@ def test_inputs_and_links_of_one_s_own(command, votes):
     assert expected.roles[:3] == ("input", "input", "visible")
 
 
+def test_every_name_is_there_and_the_command_waits_for_none_of_them():
+    for name in isinglass.__all__:
+        assert getattr(isinglass, name) is not None
+    assert set(dir(isinglass)) == set(isinglass.__all__)
+    with pytest.raises(AttributeError, match="no attribute 'Machines'"):
+        _ = isinglass.Machines
+    program = "import sys, isinglass.__main__; print('numpy' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"
+
+
 def test_codes_and_streams_of_the_command(command):
     assert command.run("--version").stdout == f"isinglass {isinglass.__version__}\n"
     assert command.run("info", "none.json").returncode == 1
