@@ -22,8 +22,11 @@ from typing import TYPE_CHECKING
 from isinglass._native import __version__
 
 if TYPE_CHECKING:
+    from isinglass._estimators import BoltzmannMachine as BoltzmannMachine
     from isinglass._fit import FitResult, History, fit
+    from isinglass._imputer import Imputer as Imputer
     from isinglass._machine import Machine
+    from isinglass._plots import plot_weights as plot_weights
     from isinglass._results import (
         Bracket,
         Completion,
@@ -59,10 +62,14 @@ __all__ = [
     "fit",
 ]
 
-# Where each name is, so that the command does not wait for what only programs need.
+# Where each name is, so that the command does not wait for what only programs need. Estimators need scikit-learn and pictures matplotlib;
+# these names are no part of a star import.
 _PLACES = {
+    "_estimators": ("BoltzmannMachine",),
     "_fit": ("FitResult", "History", "fit"),
+    "_imputer": ("Imputer",),
     "_machine": ("Machine",),
+    "_plots": ("plot_weights",),
     "_results": (
         "Bracket",
         "Completion",
@@ -81,14 +88,20 @@ _PLACES = {
 
 
 def __getattr__(name: str) -> object:
-    for module, names in _PLACES.items():
-        if name in names:
-            found: object = getattr(importlib.import_module(f"isinglass.{module}"), name)
-            globals()[name] = found
-            return found
-    message = f"module 'isinglass' has no attribute '{name}'"
-    raise AttributeError(message)
+    module = next((module for module, names in _PLACES.items() if name in names), None)
+    if module is None:
+        message = f"module 'isinglass' has no attribute '{name}'"
+        raise AttributeError(message)
+    try:
+        found: object = getattr(importlib.import_module(f"isinglass.{module}"), name)
+    except ImportError as error:
+        if (error.name or "").partition(".")[0] != "sklearn":
+            raise
+        message = f"{name} needs scikit-learn 1.6 or newer: pip install 'isinglass[sklearn]'"
+        raise ImportError(message) from error
+    globals()[name] = found
+    return found
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return sorted({*__all__, *(name for names in _PLACES.values() for name in names)})

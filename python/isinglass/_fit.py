@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Literal
 
+    from matplotlib.axes import Axes
     from numpy.typing import ArrayLike, NDArray
     from typing_extensions import Unpack
 
@@ -68,6 +69,25 @@ class History:
 
     def __len__(self) -> int:
         return len(self.iteration)
+
+    def plot(self, ax: Axes | None = None, **options: Any) -> Axes:
+        """Draw the objective, and in grey the gradient, over the iterations.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Where to draw; a new figure by default.
+        **options
+            What ``Axes.plot`` takes, for the line of the objective.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            Where it was drawn.
+        """
+        from isinglass._plots import plot_history
+
+        return plot_history(self, ax, **options)
 
 
 @dataclass(frozen=True, eq=False)

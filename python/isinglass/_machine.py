@@ -15,7 +15,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from typing import Literal
 
+    from matplotlib.axes import Axes
     from numpy.typing import ArrayLike, NDArray
+
+    from isinglass._plots import Layout
 
     Role = Literal["visible", "hidden", "input"]
 
@@ -291,6 +294,48 @@ class Machine(Questions):
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write a model file; its ending says what it is to be: ``.json``, ``.uai`` or ``.npz``."""
         self._core.save(os.fspath(path))
+
+    def plot(
+        self,
+        ax: Axes | None = None,
+        *,
+        layout: Layout = "auto",
+        labels: bool | Sequence[str] = True,
+        strongest: int | None = None,
+        width: float = 5.0,
+    ) -> Axes:
+        """Draw the machine: couplings blue where they are above 0 and red below, the stronger the wider.
+
+        Visible units are circles, hidden ones squares and inputs triangles; their fill tells the bias in the same colours.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Where to draw; a new figure by default.
+        layout : {'auto', 'circle', 'layers'}, mapping or array_like of shape (n, 2)
+            On a circle; hidden units above the others; or a place for each unit, by name or in their order. ``auto`` takes layers if there are
+            hidden units.
+        labels : bool or sequence of str, default True
+            Whether to write the names, or what to write.
+        strongest : int, optional
+            Draw so many couplings, the strongest; all by default.
+        width : float, default 5
+            The width of the strongest, in points.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            Where it was drawn.
+
+        Examples
+        --------
+        >>> ax = Machine.from_edges([("a", "b", 1.0), ("b", "c", -0.5)]).plot()
+        >>> len(ax.texts)
+        3
+        """
+        from isinglass._plots import plot_machine
+
+        return plot_machine(self, ax, layout=layout, labels=labels, strongest=strongest, width=width)
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -106,7 +106,9 @@ def cells_of(data: Any) -> tuple[NDArray[Any], list[str] | None]:
     if cells.ndim != 2:
         message = f"table: found an array of shape {cells.shape}, expected two dimensions: rows and columns"
         if cells.ndim == 1:
-            message += "\nhint: reshape(-1, 1) makes a single column of it, reshape(1, -1) a single row"
+            message += (
+                "\nhint: Reshape your data: reshape(-1, 1) makes a single column of it, reshape(1, -1) a single row"
+            )
         raise ValueError(message)
     return _plain(cells), names
 

@@ -1,0 +1,175 @@
+"""How rows and labels of estimators are written, and the units they stand for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from isinglass._tables import cells_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+
+def read(data: Any, binarize: float | None) -> tuple[NDArray[Any], list[str]]:
+    """The cells of a table and the names of its columns; cells above ``binarize``, if it is a number, are 1, and the others 0."""
+    cells, names = cells_of(data)
+    if cells.shape[1] == 0:
+        message = f"table: found 0 feature(s) (shape={cells.shape}) while a minimum of 1 is required."
+        raise ValueError(message)
+    names = [f"x{k}" for k in range(cells.shape[1])] if names is None else names
+    if binarize is None:
+        return cells, names
+    if cells.dtype.kind != "f":
+        return cells > binarize, names
+    infinite = np.argwhere(np.isinf(cells))
+    if len(infinite) > 0:
+        row, column = infinite[0]
+        message = (
+            f"row {row + 1}, column '{names[column]}': found {cells[row, column]}, expected a finite number (no inf)"
+        )
+        raise ValueError(message)
+    missing = np.isnan(cells)
+    return np.where(missing, np.nan, cells > binarize) if missing.any() else cells > binarize, names
+
+
+def refuse_empty_columns(cells: NDArray[Any], names: Sequence[str]) -> None:
+    """Refuse columns in which every cell is missing: nothing can be learned of them."""
+    if cells.dtype.kind != "f" or len(cells) == 0:
+        return
+    empty = np.flatnonzero(np.isnan(cells).all(axis=0))
+    if len(empty) > 0:
+        message = f"column '{names[empty[0]]}': every cell is missing, expected at least one that is not"
+        raise ValueError(message)
+
+
+def low_codes(zero_one: Sequence[bool | None]) -> NDArray[np.int8]:
+    """How each column writes -1: as -1 or as 0.
+
+    A column whose cells do not tell follows the first one that tells, as in the files of the command.
+    """
+    first = next((kind for kind in zero_one if kind is not None), False)
+    return np.array([0 if (first if kind is None else kind) else -1 for kind in zero_one], dtype=np.int8)
+
+
+def refuse_other_codes(zero_one: Sequence[bool | None], low: NDArray[np.int8], names: Sequence[str]) -> None:
+    """Refuse columns that are written in another way than in the rows of the fit."""
+    for kind, expected, name in zip(zero_one, low.tolist(), names, strict=True):
+        if kind is not None and kind != (expected == 0):
+            found, right = ("0", "-1 or +1") if kind else ("-1", "0 or 1")
+            message = f"column '{name}': found {found}, expected {right} as in the rows of the fit"
+            raise ValueError(message)
+
+
+def states_of(cells: NDArray[Any]) -> NDArray[np.int8]:
+    """Cells as -1 and +1, with 0 for what is missing."""
+    states = np.where(cells == 1, np.int8(1), np.int8(-1))
+    if cells.dtype.kind == "f":
+        states[np.isnan(cells)] = 0
+    return states
+
+
+class Labels:
+    """The outputs of a fit: what is written for -1 and +1 in each of them.
+
+    Attributes
+    ----------
+    names : list of str
+        Units of the outputs.
+    classes : list of ndarray
+        Their two labels, that of -1 first.
+    is_flat : bool
+        Whether there is one output, in an array of one dimension.
+    """
+
+    def __init__(self, y: Any, inputs: Sequence[str], classes: Any = None) -> None:
+        columns, names, self.is_flat = _columns(y)
+        if names is None:
+            names = ["y"] if len(columns) == 1 else [f"y{k}" for k in range(len(columns))]
+        while set(names) & set(inputs):
+            names = [f"_{name}" for name in names]
+        self.names = names
+        if classes is None:
+            self.classes = [_two_labels(column, name) for column, name in zip(columns, names, strict=True)]
+        else:
+            known = [classes] if self.is_flat else list(classes)
+            self.classes = [_two_labels(np.asarray(pair), name) for pair, name in zip(known, names, strict=True)]
+
+    def read(self, y: Any, rows: int) -> NDArray[Any]:
+        """Labels as -1 and +1, NaN where they are missing; one column for each output."""
+        columns, _, _ = _columns(y)
+        if len(columns) != len(self.names):
+            message = f"y: found {len(columns)} outputs, expected {len(self.names)} as in the fit"
+            raise ValueError(message)
+        if len(columns[0]) != rows:
+            message = f"y: found {len(columns[0])} rows, expected {rows} as in X"
+            raise ValueError(message)
+        return np.column_stack([self._codes(column, k) for k, column in enumerate(columns)])
+
+    def _codes(self, column: NDArray[Any], k: int) -> NDArray[Any]:
+        low, high = self.classes[k]
+        codes = np.where(column == high, np.int8(1), np.int8(-1))
+        missing = _missing(column)
+        wrong = ~missing & (column != high) & (column != low)
+        if wrong.any():
+            found = column[np.flatnonzero(wrong)[0]]
+            message = f"y, output '{self.names[k]}': found {found!r}, expected {low!r} or {high!r} as in the fit"
+            raise ValueError(message)
+        return np.where(missing, np.nan, codes) if missing.any() else codes
+
+    def write(self, states: NDArray[np.int8]) -> NDArray[Any]:
+        """Labels from -1 and +1; in one dimension if they came so."""
+        columns = [pair[(states[:, k] > 0).astype(np.intp)] for k, pair in enumerate(self.classes)]
+        return columns[0] if self.is_flat else np.column_stack(columns)
+
+
+def _columns(y: Any) -> tuple[list[NDArray[Any]], list[str] | None, bool]:
+    """Each output as an array of its own, their names if they have any, and whether there is one dimension."""
+    named = hasattr(y, "columns") and hasattr(y, "shape") and len(y.shape) == 2
+    names = [str(name) for name in y.columns] if named else None
+    if hasattr(y, "toarray"):
+        y = y.toarray()
+    labels = np.asarray(y)
+    if labels.dtype.kind == "c":
+        message = "y: Complex data not supported: found complex numbers, expected two labels"
+        raise ValueError(message)
+    if labels.ndim not in (1, 2) or labels.size == 0:
+        message = f"y: found an array of shape {labels.shape}, expected one label for each row, or a row of them"
+        raise ValueError(message)
+    if labels.ndim == 1:
+        name = getattr(y, "name", None)
+        return [labels], [name] if isinstance(name, str) and name else None, True
+    return list(labels.T), names, False
+
+
+def _missing(column: NDArray[Any]) -> NDArray[np.bool_]:
+    if column.dtype.kind == "f":
+        missing: NDArray[np.bool_] = np.isnan(column)
+        return missing
+    if column.dtype.kind == "O":
+        return np.array([cell is None or cell != cell for cell in column.tolist()], dtype=np.bool_)
+    return np.zeros(len(column), dtype=np.bool_)
+
+
+def _two_labels(column: NDArray[Any], name: str) -> NDArray[Any]:
+    """The two labels of an output in rising order; if there is one only, that which is usual beside it."""
+    there = column[~_missing(column)]
+    if there.dtype.kind == "f" and np.isinf(there).any():
+        message = f"y, output '{name}': found inf, expected two labels"
+        raise ValueError(message)
+    found = np.unique(there)
+    if len(found) == 1 and found.dtype.kind in "biuf":
+        for usual in (np.array([False, True]), np.array([0, 1]), np.array([-1, 1])):
+            if (usual.dtype == np.bool_) == (found.dtype == np.bool_) and found[0] in usual:
+                return usual.astype(found.dtype)
+    if len(found) > 2 and found.dtype.kind == "f" and (found != np.round(found)).any():
+        message = f"y, output '{name}': found continuous numbers, expected two labels"
+        raise ValueError(message)
+    if len(found) != 2:
+        count = "no labels" if len(found) == 0 else "one label" if len(found) == 1 else f"{len(found)} labels"
+        message = f"y, output '{name}': found {count}, expected two; Only binary classification is supported."
+        raise ValueError(message)
+    return found

@@ -1,0 +1,113 @@
+"""What the estimators have in common: rows in, a machine out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from isinglass._codes import low_codes, read, refuse_empty_columns, refuse_other_codes
+from isinglass._fit import History, fit
+from isinglass._machine import Machine
+from isinglass._seeds import seed_of
+from isinglass._tables import Table
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from isinglass._codes import Labels
+    from isinglass._fit import FitResult
+    from isinglass._results import Completion
+    from isinglass._seeds import Seed
+
+_STRUCTURE = ("visible_links", "hidden", "hidden_links")
+_SETTINGS = (*_STRUCTURE, "learner", "engine", "l2", "l1", "restarts", "iterations", "tolerance", "budget", "progress")
+
+
+class Fitting(BaseEstimator):
+    """The parameters of fits, the rows they are made to, and the machine that comes of them."""
+
+    machine_: Machine
+    result_: FitResult
+    history_: History
+    n_features_in_: int
+
+    # The outputs of the fit, if it had any; how columns of X write -1; the seed of the fit, and of questions after it.
+    _labels: Labels | None
+    _low: NDArray[Any]
+    _seed: int
+
+    def _settings(self) -> dict[str, Any]:
+        """The settings of a fit."""
+        return {**(self.options or {}), **{name: getattr(self, name) for name in _SETTINGS}}
+
+    def _structure(self) -> dict[str, Any]:
+        """Which units there are to be, and how they are joined."""
+        return {name: getattr(self, name) for name in _STRUCTURE}
+
+    def _asked(self) -> dict[str, Any]:
+        """What questions after the fit are asked with."""
+        return {"budget": self.budget, "seed": self._seed}
+
+    def _first(self, rows: Any, labels: Any = None, y: Any = None, weights: ArrayLike | None = None) -> Table:
+        """A table of rows, with outputs behind them, that are to be learned from the beginning."""
+        cells, names = read(rows, self.binarize)
+        validate_data(self, rows, skip_check_array=True)
+        self._labels = labels(names) if labels is not None else None
+        cells, names = self._with_outputs(cells, names, y)
+        refuse_empty_columns(cells, names)
+        if weights is not None and not np.asarray(weights).any():
+            message = "sample_weight: every weight is zero, expected one that is not"
+            raise ValueError(message)
+        table = Table(cells, names, weights)
+        self._low = low_codes(table.zero_one[: self.n_features_in_])
+        return table
+
+    def _again(self, rows: Any, y: Any = None, weights: ArrayLike | None = None) -> tuple[NDArray[Any], Table]:
+        """Rows with the columns of the fit, as cells and as a table; with outputs if they are given."""
+        check_is_fitted(self, "machine_")
+        cells, _ = read(rows, self.binarize)
+        validate_data(self, rows, skip_check_array=True, reset=False)
+        count = self.n_features_in_
+        names = list(self.machine_.names[:count])
+        cells, names = self._with_outputs(cells, names, y)
+        table = Table(cells, names, weights)
+        refuse_other_codes(table.zero_one[:count], self._low, names[:count])
+        return cells, table
+
+    def _with_outputs(self, cells: NDArray[Any], names: list[str], y: Any) -> tuple[NDArray[Any], list[str]]:
+        if self._labels is None or y is None:
+            return cells, names
+        return np.hstack([cells, self._labels.read(y, len(cells))]), names + self._labels.names
+
+    def _learn(self, table: Table, settings: dict[str, Any]) -> None:
+        """Fit, and keep what was found."""
+        if self._labels is not None and "start" not in settings:
+            settings["inputs"] = table.columns[: self.n_features_in_]
+        self.machine_, self.result_ = fit(table, seed=self._seed, **settings)
+        self.history_ = self.result_.history
+        self.n_iter_ = self.result_.iterations
+        self.coupling_ = self.machine_.weights
+        self.bias_ = self.machine_.bias
+
+    def _complete(self, machine: Machine, table: Table, units: Sequence[str]) -> tuple[Completion, list[int]]:
+        """A table completed, and where units stand in it."""
+        found = machine.complete(table, **self._asked())
+        place = {name: k for k, name in enumerate(found.columns)}
+        return found, [place[name] for name in units]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = True
+        return tags
+
+
+def seed_from(random_state: Seed) -> int:
+    """The seed of a ``random_state``: a whole number is the seed itself; for None one is drawn from numpy's global generator."""
+    return seed_of(check_random_state(None) if random_state is None else random_state)

@@ -1,0 +1,248 @@
+"""Pictures of machines, of fits and of weights, on matplotlib."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Literal, TypeAlias
+
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from numpy.typing import ArrayLike, NDArray
+
+    from isinglass._fit import History
+    from isinglass._machine import Machine
+
+    Layout: TypeAlias = "Literal['auto', 'circle', 'layers'] | Mapping[str, tuple[float, float]] | ArrayLike"
+
+# Blue for what pulls together or up, red for what pushes apart or down; also told apart by those who see red and green alike.
+_COLOURS = "RdBu"
+
+
+def _pyplot() -> Any:
+    try:
+        import matplotlib.pyplot
+    except ImportError:
+        message = "pictures need matplotlib: pip install 'isinglass[plot]'"
+        raise ImportError(message) from None
+    return matplotlib.pyplot
+
+
+def plot_machine(
+    machine: Machine,
+    ax: Axes | None = None,
+    *,
+    layout: Layout = "auto",
+    labels: bool | Sequence[str] = True,
+    strongest: int | None = None,
+    width: float = 5.0,
+) -> Axes:
+    """Draw a machine; see :meth:`isinglass.Machine.plot`."""
+    pyplot = _pyplot()
+    from matplotlib.collections import LineCollection
+
+    if ax is None:
+        size = 4.0 + 0.12 * min(len(machine), 60)
+        _, ax = pyplot.subplots(figsize=(size, size), layout="constrained")
+    places, is_circle = _places(machine, layout)
+    edges, weights = machine.edges, machine.edge_weights
+    if strongest is not None:
+        kept = np.sort(np.argsort(-np.abs(weights), kind="stable")[:strongest])
+        edges, weights = edges[kept], weights[kept]
+    # Weak ones first, so that strong ones lie above them.
+    order = np.argsort(np.abs(weights), kind="stable")
+    edges, weights = edges[order], weights[order]
+    colours = pyplot.get_cmap(_COLOURS)
+    largest = float(np.abs(weights).max(initial=0.0)) or 1.0
+    shares = np.abs(weights) / largest
+    tints = colours(np.where(weights > 0, 0.9, 0.1))
+    tints[:, 3] = 0.15 + 0.85 * shares
+    ax.add_collection(LineCollection(list(places[edges]), linewidths=width * shares, colors=tints, zorder=1))
+    _draw_units(machine, ax, places, colours)
+    words = machine.names if labels is True else labels
+    if words:
+        _write_names(ax, places, list(words), is_circle)
+    ax.set_aspect("equal")
+    ax.set_axis_off()
+    # A collection of lines has no part in the limits.
+    ax.margins(0.25 if words else 0.1)
+    ax.autoscale_view()
+    return ax
+
+
+def _draw_units(machine: Machine, ax: Axes, places: NDArray[np.float64], colours: Any) -> None:
+    """Circles for visible units, squares for hidden ones, triangles for inputs; filled by their biases."""
+    biases = machine.bias
+    largest = float(np.abs(biases).max(initial=0.0)) or 1.0
+    fills = colours(0.5 + 0.4 * biases / largest)
+    roles = np.array(machine.roles)
+    size = 220.0 / (1.0 + len(machine) / 25.0)
+    for role, marker in (("visible", "o"), ("hidden", "s"), ("input", "^")):
+        own = roles == role
+        if own.any():
+            x, y = places[own].T
+            ax.scatter(x, y, s=size, c=fills[own], marker=marker, edgecolors="0.25", linewidths=1.0, zorder=2)
+
+
+def _write_names(ax: Axes, places: NDArray[np.float64], words: list[str], is_circle: bool) -> None:
+    if len(words) != len(places):
+        message = f"labels: found {len(words)}, expected {len(places)}: one for each unit"
+        raise ValueError(message)
+    for (x, y), word in zip(places.tolist(), words, strict=True):
+        if not is_circle:
+            ax.annotate(word, (x, y), (0, -14), textcoords="offset points", fontsize=8, ha="center", va="top")
+            continue
+        # Outwards, along the line from the middle, and never upside down.
+        angle = np.degrees(np.arctan2(y, x))
+        is_left = abs(angle) > 90
+        ax.annotate(
+            word,
+            (x, y),
+            xytext=(12 * np.cos(np.radians(angle)), 12 * np.sin(np.radians(angle))),
+            textcoords="offset points",
+            rotation=angle - 180 if is_left else angle,
+            rotation_mode="anchor",
+            ha="right" if is_left else "left",
+            va="center",
+            fontsize=8,
+        )
+
+
+def _places(machine: Machine, layout: Layout) -> tuple[NDArray[np.float64], bool]:
+    """Where units stand, and whether that is on a circle."""
+    count = len(machine)
+    hidden = np.array(machine.roles) == "hidden"
+    if isinstance(layout, str):
+        if layout == "auto":
+            layout = "layers" if hidden.any() and not hidden.all() else "circle"
+        if layout == "circle":
+            # The first at the top, the others clockwise.
+            angles = np.pi / 2 - 2 * np.pi * np.arange(count) / max(count, 1)
+            return np.column_stack([np.cos(angles), np.sin(angles)]), True
+        if layout == "layers":
+            places = np.empty((count, 2))
+            for layer, height in ((hidden, 1.0), (~hidden, 0.0)):
+                spots = (np.arange(layer.sum()) + 0.5) / max(layer.sum(), 1)
+                places[layer] = np.column_stack([2.0 * spots - 1.0, np.full(layer.sum(), height)])
+            return places, False
+        message = f"layout: found '{layout}', expected auto, circle, layers, or a place for each unit"
+        raise ValueError(message)
+    if isinstance(layout, Mapping):
+        unknown = [name for name in machine.names if name not in layout]
+        if unknown:
+            message = f"layout: there is no place for unit '{unknown[0]}'"
+            raise ValueError(message)
+        found = np.array([layout[name] for name in machine.names], dtype=np.float64)
+    else:
+        found = np.asarray(layout, dtype=np.float64)
+    if found.shape != (count, 2):
+        message = f"layout: found an array of shape {found.shape}, expected {(count, 2)}: a place for each unit"
+        raise ValueError(message)
+    return found, False
+
+
+def plot_history(history: History, ax: Axes | None = None, **options: Any) -> Axes:
+    """Draw a fit; see :meth:`isinglass.History.plot`."""
+    pyplot = _pyplot()
+    if ax is None:
+        _, ax = pyplot.subplots(figsize=(5.5, 3.5), layout="constrained")
+    (line,) = ax.plot(history.iteration, history.objective, **{"label": "objective", **options})
+    ax.set_xlabel("iteration")
+    ax.set_ylabel("objective", color=line.get_color())
+    norms = history.gradient_norm
+    if np.isfinite(norms).any() and (norms[np.isfinite(norms)] > 0).any():
+        beside = ax.twinx()
+        beside.semilogy(history.iteration, np.where(norms > 0, norms, np.nan), color="0.6", linewidth=1, zorder=0)
+        beside.set_ylabel("largest component of the gradient", color="0.5")
+        # The objective lies above the gradient.
+        ax.set_zorder(beside.get_zorder() + 1)
+        ax.patch.set_visible(False)
+    return ax
+
+
+def plot_weights(
+    weights: Any,
+    shape: tuple[int, int],
+    *,
+    columns: int | None = None,
+    titles: Sequence[str] | None = None,
+    symmetric: bool = True,
+    size: float = 1.1,
+    cmap: str | None = None,
+) -> Figure:
+    """Draw rows of numbers as pictures: the couplings of each hidden unit, or any rows of image-shaped units.
+
+    Parameters
+    ----------
+    weights : Machine, BoltzmannMachine or array_like of shape (n, rows * columns)
+        A machine whose visible units are pixels, row by row: one picture of couplings for each hidden unit. Or one picture for each row.
+    shape : tuple of int
+        Rows and columns of a picture.
+    columns : int, optional
+        Pictures side by side; by default about as many as there are below each other.
+    titles : sequence of str, optional
+        A title for each picture; the names of the hidden units of a machine.
+    symmetric : bool, default True
+        Whether 0 has the middle of the colours; otherwise they go from the least to the largest number.
+    size : float, default 1.1
+        The side of a picture, in inches.
+    cmap : str, optional
+        The colours, by their name in matplotlib.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        The figure.
+
+    Examples
+    --------
+    >>> import numpy as np, isinglass
+    >>> figure = isinglass.plot_weights(np.eye(4), shape=(2, 2))
+    >>> len(figure.axes)
+    4
+    """
+    pyplot = _pyplot()
+    rows, names = _pictures(weights)
+    titles = names if titles is None else titles
+    if rows.ndim != 2 or len(shape) != 2 or rows.shape[1] != shape[0] * shape[1]:
+        message = f"weights: found an array of shape {rows.shape}, expected rows of {shape[0]} x {shape[1]} numbers"
+        raise ValueError(message)
+    if len(rows) == 0:
+        message = "weights: there is nothing to draw: no rows, or no hidden units"
+        raise ValueError(message)
+    if titles is not None and len(titles) != len(rows):
+        message = f"titles: found {len(titles)}, expected {len(rows)}: one for each picture"
+        raise ValueError(message)
+    across = int(np.ceil(np.sqrt(len(rows)))) if columns is None else columns
+    down = -(-len(rows) // across)
+    largest = float(np.nanmax(np.abs(rows))) or 1.0
+    low, high = (-largest, largest) if symmetric else (float(np.nanmin(rows)), float(np.nanmax(rows)))
+    room = 0.2 if titles else 0.0
+    figure, axes = pyplot.subplots(
+        down, across, figsize=(size * across, (size + room) * down), squeeze=False, layout="constrained"
+    )
+    for k, ax in enumerate(axes.flat):
+        if k >= len(rows):
+            ax.remove()
+            continue
+        ax.imshow(rows[k].reshape(shape), cmap=cmap or (_COLOURS if symmetric else "Greys"), vmin=low, vmax=high)
+        ax.set_xticks([])
+        ax.set_yticks([])
+        if titles:
+            ax.set_title(titles[k], fontsize=8, pad=2)
+    return figure  # type: ignore[no-any-return]
+
+
+def _pictures(weights: Any) -> tuple[NDArray[np.float64], list[str] | None]:
+    """One row for each picture, and its name if it has one."""
+    machine = getattr(weights, "machine_", weights)
+    if not hasattr(machine, "edge_weights"):
+        return np.asarray(weights, dtype=np.float64), None
+    hidden = np.array(machine.roles) == "hidden"
+    names = [name for name, is_hidden in zip(machine.names, hidden, strict=True) if is_hidden]
+    return machine.weights[np.ix_(hidden, ~hidden)], names

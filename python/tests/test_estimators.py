@@ -1,0 +1,375 @@
+"""The estimators: what they learn, what they tell, and what they refuse."""
+
+from __future__ import annotations
+
+import pickle
+import subprocess
+import sys
+import textwrap
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import scipy.sparse
+from conftest import Loop, random_machine, write_csv
+from sklearn.exceptions import NotFittedError
+
+import isinglass
+from isinglass import BoltzmannMachine, Imputer, Machine
+
+
+@pytest.fixture
+def rows() -> np.ndarray:
+    """Draws of a machine, in -1 and +1."""
+    return random_machine(6, seed=4, strength=0.4).sample(300, seed=1).states
+
+
+def test_a_fit_is_that_of_the_function(rows):
+    model = BoltzmannMachine(l2=0.01, random_state=3).fit(rows)
+    machine, result = isinglass.fit(rows, l2=0.01, seed=3)
+    assert model.machine_ == machine and model.result_.log_likelihood == result.log_likelihood
+    assert model.history_.objective.tolist() == result.history.objective.tolist()
+    assert model.coupling_.tolist() == machine.weights.tolist() and model.bias_.tolist() == machine.bias.tolist()
+    assert (model.n_iter_, model.n_features_in_) == (result.iterations, 6) and not hasattr(model, "classes_")
+
+
+@pytest.mark.parametrize(
+    "keywords",
+    [
+        {},
+        {"hidden": 2, "visible_links": "none", "l2": 0.02, "random_state": 7, "restarts": 2},
+        {"learner": "pseudo-likelihood", "l2": 0.01},
+        {"learner": "contrastive-divergence", "iterations": 3, "random_state": 5, "options": {"batch": 50, "steps": 2}},
+    ],
+)
+def test_the_command_finds_the_same_to_the_last_digit(command, rows, keywords):
+    names = [f"x{k}" for k in range(6)]
+    write_csv(command.folder / "t.csv", rows, names)
+    words = []
+    seed = keywords.get("random_state", 0)
+    flat = {**keywords, **keywords.get("options", {})}
+    for name, value in flat.items():
+        if name not in ("options", "random_state"):
+            words += ["--" + name.replace("_", "-"), value]
+    told = command.json("fit", "t.csv", "-o", "m.json", "--seed", seed, *words)
+    model = BoltzmannMachine(**{**keywords, "random_state": seed}).fit(rows)
+    assert model.machine_ == Machine.load(command.folder / "m.json")
+    assert model.history_.objective.tolist() == told["objective"]
+    assert model.score(rows) == command.json("score", "m.json", "t.csv", "--seed", seed)["log_likelihood"]
+    drawn = command.json("sample", "m.json", "-n", 9, "--seed", 2)["states"]
+    assert model.sample(9, random_state=2).tolist() == [row[:6] for row in drawn]
+
+
+def test_the_command_completes_the_same(command, votes):
+    names = [f"x{k}" for k in range(6)]
+    write_csv(command.folder / "t.csv", votes, names)
+    command.json("fit", "t.csv", "-o", "m.json", "--l2", 0.01)
+    command.json("complete", "m.json", "t.csv", "-o", "s.npy")
+    filled = Imputer(l2=0.01, random_state=0).fit_transform(votes)
+    assert (np.load(command.folder / "s.npy") == filled).all()
+
+
+@pytest.mark.parametrize(("hidden", "links"), [(0, "none"), (2, "none"), (2, "full")])
+@pytest.mark.parametrize("holes", [False, True])
+def test_each_row_has_the_likelihood_that_a_plain_loop_finds(votes, hidden, links, holes):
+    cells = votes if holes else np.nan_to_num(votes, nan=1.0)
+    model = BoltzmannMachine(hidden, hidden_links=links, l2=0.05, random_state=1).fit(cells)
+    found = model.score_samples(cells)
+    assert found.shape == (200,) and found.mean() == pytest.approx(model.score(cells), abs=1e-10)
+    loop = Loop(model.machine_)
+    for row, value in zip(cells[:20], found[:20]):
+        there = ~np.isnan(row)
+        same = (loop.states[:, :6][:, there] == row[there]).all(axis=1)
+        assert value == pytest.approx(np.log(loop.p[same].sum()), abs=1e-10)
+    weights = np.linspace(0, 1, 200)
+    assert model.score(cells, sample_weight=weights) == pytest.approx(np.average(found, weights=weights), abs=1e-10)
+
+
+def test_hidden_means_are_those_of_a_plain_loop(votes):
+    model = BoltzmannMachine(2, hidden_links="full", l2=0.05, random_state=1).fit(votes)
+    means = model.transform(votes)
+    assert means.shape == (200, 2) and model.get_feature_names_out().tolist() == ["h1", "h2"]
+    loop = Loop(model.machine_)
+    for row, found in zip(votes[:20], means):
+        there = ~np.isnan(row)
+        same = (loop.states[:, :6][:, there] == row[there]).all(axis=1)
+        p = loop.p[same] / loop.p[same].sum()
+        assert found == pytest.approx(p @ loop.states[same][:, 6:], abs=1e-10)
+    again = BoltzmannMachine(2, hidden_links="full", l2=0.05, random_state=1).fit_transform(votes, y=np.arange(200))
+    assert again.tolist() == means.tolist()
+    assert not hasattr(BoltzmannMachine(), "transform") and not hasattr(BoltzmannMachine(), "fit_transform")
+
+
+def test_outputs_given_inputs(rows):
+    inputs, output = rows[:, :4], np.where(rows[:, 4] > 0, "yes", "no")
+    model = BoltzmannMachine(1, l2=0.02, random_state=0).fit(inputs, output)
+    machine = model.machine_
+    assert machine.names == ("x0", "x1", "x2", "x3", "y", "h1") and set(machine.roles[:4]) == {"input"}
+    assert model.classes_.tolist() == ["no", "yes"]
+    shares = model.predict_proba(inputs)
+    assert shares.shape == (300, 2) and shares.sum(axis=1) == pytest.approx(np.ones(300))
+    assert model.predict(inputs).tolist() == np.where(shares[:, 1] >= 0.5, "yes", "no").tolist()
+    given = dict(zip(machine.names, inputs[0].tolist()))
+    assert shares[0, 1] == pytest.approx(machine.query("y", given).probabilities[1], abs=1e-12)
+    logs = model.score_samples(inputs, output)
+    assert logs == pytest.approx(np.log(np.where(output == "yes", shares[:, 1], shares[:, 0])), abs=1e-10)
+    assert model.score(inputs, output) == pytest.approx(logs.mean(), abs=1e-10)
+    # A fit without outputs has none.
+    model.fit(inputs)
+    assert not hasattr(model, "classes_") and model.score(inputs, output) == model.score(inputs)
+    with pytest.raises(NotFittedError, match="fitted without y"):
+        model.predict(inputs)
+
+
+def test_several_outputs_in_a_frame(rows):
+    frame = pd.DataFrame((rows > 0).astype(int), columns=list("abcdef"))
+    model = BoltzmannMachine(l2=0.02).fit(frame[["a", "b", "c", "d"]], frame[["e", "f"]])
+    assert model.machine_.names == tuple("abcdef") and model.feature_names_in_.tolist() == list("abcd")
+    assert [pair.tolist() for pair in model.classes_] == [[0, 1], [0, 1]]
+    first, second = model.predict_proba(frame[["a", "b", "c", "d"]])
+    guess = model.predict(frame[["a", "b", "c", "d"]])
+    assert guess.tolist() == np.column_stack([first[:, 1] >= 0.5, second[:, 1] >= 0.5]).astype(int).tolist()
+    # The joint of both is what is learned: their coupling given the inputs is among the edges.
+    assert ("e", "f") in {(a, b) for a, b, _ in model.machine_.edge_list()}
+
+
+def test_missing_outputs_are_summed_out(rows):
+    outputs = rows[:, 4:].astype(float)
+    outputs[::3, 0] = np.nan
+    model = BoltzmannMachine(l2=0.02).fit(rows[:, :4], outputs)
+    machine, _ = isinglass.fit(
+        isinglass.Table(np.hstack([rows[:, :4], outputs]), names=["x0", "x1", "x2", "x3", "y0", "y1"]),
+        inputs=["x0", "x1", "x2", "x3"],
+        l2=0.02,
+    )
+    assert model.machine_ == machine
+    assert model.score(rows[:, :4], outputs) == pytest.approx(
+        model.score_samples(rows[:, :4], outputs).mean(), abs=1e-10
+    )
+
+
+@pytest.mark.parametrize(
+    ("y", "classes"),
+    [
+        ([0, 1, 1], [0, 1]),
+        ([-1, 1, 1], [-1, 1]),
+        ([True, False, True], [False, True]),
+        ([1, 1, 1], [0, 1]),
+        ([-1, -1, -1], [-1, 1]),
+        ([3.0, 5.0, 3.0], [3.0, 5.0]),
+        (["b", "a", "b"], ["a", "b"]),
+    ],
+)
+def test_labels_come_back_as_they_were(y, classes):
+    model = BoltzmannMachine(l2=0.1).fit([[0, 1], [1, 0], [1, 1]], y)
+    assert model.classes_.tolist() == classes
+    assert set(model.predict([[0, 1], [1, 0]]).tolist()) <= set(classes)
+
+
+def test_the_same_rows_in_many_forms(rows):
+    zero_one = (rows > 0).astype(np.int8)
+    expected = BoltzmannMachine(l2=0.01).fit(rows)
+    for form in (
+        zero_one,
+        rows > 0,
+        zero_one.astype(np.float32),
+        zero_one.astype(object),
+        zero_one.tolist(),
+        np.asfortranarray(rows),
+        scipy.sparse.csr_matrix(zero_one),
+        scipy.sparse.coo_array(zero_one),
+        pd.DataFrame(zero_one),
+        pd.DataFrame(rows > 0, columns=list("abcdef")).astype("boolean"),
+        pl.DataFrame(zero_one, schema=list("abcdef")),
+    ):
+        model = BoltzmannMachine(l2=0.01).fit(form)
+        assert model.coupling_.tolist() == expected.coupling_.tolist()
+        assert model.score(form) == expected.score(rows)
+        if hasattr(form, "columns") and str(form.columns[0]) == "a":
+            assert model.machine_.names == tuple("abcdef") == tuple(model.feature_names_in_)
+    assert set(np.unique(BoltzmannMachine().fit(zero_one).sample(50, random_state=0))) == {0, 1}
+    assert set(np.unique(expected.sample(50, random_state=0))) == {-1, 1}
+    grey = BoltzmannMachine(l2=0.01, binarize=0.5).fit(np.where(rows > 0, 0.8, 0.5))
+    assert grey.coupling_.tolist() == expected.coupling_.tolist()
+
+
+def test_samples_keep_to_what_is_given(rows):
+    model = BoltzmannMachine().fit(pd.DataFrame((rows > 0).astype(int), columns=list("abcdef")))
+    draws = model.sample(20, given={"a": 0, "f": 1}, random_state=0)
+    assert draws.shape == (20, 6) and (draws[:, 0] == 0).all() and (draws[:, 5] == 1).all()
+    assert (
+        BoltzmannMachine(random_state=4).fit(rows).sample(9).tolist()
+        == model.machine_.sample(9, seed=4).states.tolist()
+    )
+
+
+def test_partial_fits_are_epochs_of_contrastive_divergence(rows):
+    model = BoltzmannMachine(2, random_state=8, l2=0.01, options={"rate": 0.05, "batch": 30, "optimizer": "cg"})
+    for _ in range(3):
+        model.partial_fit(rows)
+    told = {"learner": "contrastive-divergence", "iterations": 1, "rate": 0.05, "batch": 30, "l2": 0.01}
+    machine, _ = isinglass.fit(rows, hidden=2, seed=8, **told)
+    for seed in (9, 10):
+        machine, result = isinglass.fit(rows, start=machine, seed=seed, **told)
+    assert model.machine_ == machine and model.result_.learner == "contrastive-divergence"
+    assert model.history_.iteration.tolist() == [0, 1, 2, 3] and model.n_iter_ == 3
+    assert model.history_.objective[-1] == result.history.objective[-1]
+    fresh = BoltzmannMachine(2, l2=0.01).fit(rows)
+    better = fresh.score(rows)
+    assert fresh.partial_fit(rows[:100]).machine_ != machine and fresh.score(rows) < better
+
+
+def test_partial_fits_with_outputs(rows):
+    model = BoltzmannMachine(random_state=0)
+    model.partial_fit(rows[:10, :5], np.ones(10, int), classes=[-1, 1])
+    for start in range(10, 300, 10):
+        model.partial_fit(rows[start : start + 10, :5], rows[start : start + 10, 5])
+    assert model.classes_.tolist() == [-1, 1] and len(model.history_) == 31
+    whole = BoltzmannMachine().fit(rows[:, :5], rows[:, 5])
+    assert (model.predict(rows[:, :5]) == whole.predict(rows[:, :5])).mean() > 0.9
+
+
+def test_a_bar_and_a_listener(rows, capsys):
+    BoltzmannMachine(progress=True).fit(rows)
+    assert "fit" in capsys.readouterr().err
+    heard = []
+    model = BoltzmannMachine(progress=lambda *step: heard.append(step[0])).fit(rows)
+    assert heard == model.history_.iteration.tolist()
+
+
+def test_missing_cells_are_filled_as_columns_are_written(votes):
+    names = list("abcdef")
+    frame = pd.DataFrame(votes, columns=names)
+    frame["b"] = (frame["b"] + 1) / 2
+    filled = Imputer(l2=0.01).set_output(transform="pandas").fit_transform(frame)
+    there = ~frame.isna()
+    assert list(filled.columns) == names and not filled.isna().any().any()
+    assert (filled[there] == frame)[there].to_numpy()[there.to_numpy()].all()
+    assert set(filled["a"]) == {-1, 1} and set(filled["b"]) == {0, 1}
+    imputer = Imputer(l2=0.01, fill="mean").fit(frame)
+    means = imputer.transform(frame)
+    row, column = np.argwhere(np.isnan(votes))[0]
+    given = {name: int(x) for name, x in zip(names, votes[row]) if not np.isnan(x)}
+    p = imputer.machine_.query(names[column], given).probabilities[1]
+    assert means[row, column] == pytest.approx(p if column == 1 else 2 * p - 1, abs=1e-12)
+    # Rows without a cell get what is most probable of itself.
+    assert imputer.transform(np.full((1, 6), np.nan)).shape == (1, 6)
+    whole = np.nan_to_num(votes, nan=1.0)
+    assert Imputer().fit(whole).transform(whole.astype(np.int8)).tolist() == whole.tolist()
+
+
+SPINS = np.array([[1, -1], [-1, 1], [1, 1]])
+
+
+@pytest.mark.parametrize(
+    ("ask", "message"),
+    [
+        (lambda e: e.fit([1, -1]), "Reshape your data"),
+        (lambda e: e.fit([[["a"]]]), "expected two dimensions"),
+        (lambda e: e.fit([["yes", "no"]]), "expected numbers or truth values"),
+        (
+            lambda e: e.fit([[1, 2], [1, 0]]),
+            "row 1, column 'x1': found 2, expected -1 or \\+1, or 0 or 1; NaN is missing",
+        ),
+        (lambda e: e.fit(pd.DataFrame({"a": [1, 0], "b": ["u", "v"]})), "column 'b': found 'u'"),
+        (lambda e: e.fit([[1, -1], [1, 0]]), "row 2, column 'x1': found 0, expected -1 or \\+1 as in the rows above"),
+        (lambda e: e.fit([[1, np.nan], [0, np.nan]]), "column 'x1': every cell is missing"),
+        (lambda e: e.fit(np.empty((0, 2))), "found 0 rows"),
+        (lambda e: e.fit(np.empty((3, 0))), "0 feature"),
+        (lambda e: e.fit(SPINS, sample_weight=[1]), "weights of rows: found 1, expected 3"),
+        (lambda e: e.fit(SPINS, sample_weight=[1, 1, -1]), "row 3: the weight is -1"),
+        (lambda e: e.fit(SPINS, sample_weight=[0, 0, 0]), "every weight is zero"),
+        (lambda e: e.set_params(learner="magic").fit(SPINS), "learner: found 'magic'"),
+        (lambda e: e.set_params(hidden=-1).fit(SPINS), "hidden: found -1"),
+        (lambda e: e.set_params(random_state="x").fit(SPINS), "seed: found 'x'"),
+        (lambda e: e.set_params(binarize=0.0).fit([[1.0, np.inf]]), "row 1, column 'x1': found inf"),
+    ],
+)
+@pytest.mark.parametrize("kind", [BoltzmannMachine, Imputer])
+def test_what_cannot_be_learned_from_is_refused(kind, ask, message):
+    with pytest.raises(ValueError, match=message):
+        ask(kind())
+
+
+@pytest.mark.parametrize(
+    ("ask", "message"),
+    [
+        (lambda e: e.fit(SPINS, [1, 2, 3]), "y, output 'y': found 3 labels, expected two"),
+        (lambda e: e.fit(SPINS, ["a", "a", "a"]), "found one label"),
+        (lambda e: e.fit(SPINS, [0.1, 0.2, 0.3]), "continuous"),
+        (lambda e: e.fit(SPINS, [1, 0]), "y: found 2 rows, expected 3 as in X"),
+        (lambda e: e.fit(SPINS, [np.nan] * 3), "found no labels"),
+        (lambda e: e.fit(SPINS, [[[1]]]), "y: found an array of shape"),
+        (lambda e: e.fit(SPINS, [0, 1, 0]).predict([[1, -1, 1]]), "3 features"),
+        (
+            lambda e: e.fit(SPINS, [0, 1, 0]).predict([[1, 0]]),
+            "column 'x1': found 0, expected -1 or \\+1 as in the rows of the fit",
+        ),
+        (lambda e: e.fit(SPINS, [0, 1, 0]).predict([[1, np.nan]]), "x1"),
+        (lambda e: e.fit(SPINS, [0, 1, 0]).score(SPINS), "y: found None"),
+        (
+            lambda e: e.fit(SPINS, [0, 1, 0]).score(SPINS, [0, 1, 2]),
+            "found .*2.*, expected .*0.* or .*1.* as in the fit",
+        ),
+        (lambda e: e.fit(SPINS, [0, 1, 0]).score(SPINS, np.ones((3, 2))), "y: found 2 outputs, expected 1"),
+        (lambda e: e.fit(SPINS, [0, 1, 0]).sample(), "how inputs are distributed was not learned"),
+        (lambda e: e.fit(SPINS).sample(-1), "n: found -1"),
+        (lambda e: e.fit(SPINS).sample(1, given={"z": 1}), "no unit named 'z'"),
+        (lambda e: e.set_params(options={"steps": 3}).fit(SPINS), "steps belongs to learner contrastive-divergence"),
+    ],
+)
+def test_what_cannot_be_done_is_refused(ask, message):
+    with pytest.raises(ValueError, match=message) as caught:
+        ask(BoltzmannMachine(l2=0.1))
+    assert "--" not in str(caught.value)
+
+
+@pytest.mark.parametrize("method", ["predict", "predict_proba", "score", "score_samples", "transform", "sample"])
+def test_what_is_not_fitted_says_so(method):
+    with pytest.raises(NotFittedError):
+        getattr(BoltzmannMachine(1), method)(*([] if method == "sample" else [SPINS]))
+    with pytest.raises(NotFittedError):
+        Imputer().transform(SPINS)
+
+
+def test_seeds_are_those_of_numpy(rows):
+    fits = lambda state: BoltzmannMachine(2, visible_links="none", l2=0.02, random_state=state).fit(rows).machine_
+    assert fits(3) == fits(np.int64(3)) != fits(4)
+    assert fits(np.random.RandomState(0)) == fits(np.random.RandomState(0))
+    assert fits(np.random.default_rng(0)) == fits(np.random.default_rng(0))
+    np.random.seed(0)
+    first = fits(None)
+    second = fits(None)
+    np.random.seed(0)
+    assert first == fits(None) != second
+
+
+def test_pickles_answer_alike(rows):
+    model = BoltzmannMachine(1, l2=0.02, random_state=0).fit(rows[:, :5], rows[:, 5])
+    again = pickle.loads(pickle.dumps(model))
+    assert again.machine_ == model.machine_ and again.history_.objective.tolist() == model.history_.objective.tolist()
+    assert again.predict_proba(rows[:, :5]).tolist() == model.predict_proba(rows[:, :5]).tolist()
+
+
+def test_a_million_rows():
+    cells = np.random.default_rng(0).choice(np.array([-1, 1], np.int8), (1_000_000, 8))
+    model = BoltzmannMachine().fit(cells)
+    assert np.abs(model.coupling_).max() < 0.01 and model.score_samples(cells).shape == (1_000_000,)
+
+
+def test_scikit_learn_is_loaded_on_demand_only():
+    program = """
+        import sys
+        import isinglass
+        assert "sklearn" not in sys.modules and "matplotlib" not in sys.modules
+        assert "BoltzmannMachine" in dir(isinglass)
+        sys.modules["sklearn"] = sys.modules["matplotlib"] = None
+        for use in (lambda: isinglass.Imputer, lambda: isinglass.Machine([[0]]).plot()):
+            try:
+                use()
+            except ImportError as error:
+                print(error)
+    """
+    done = subprocess.run([sys.executable, "-c", textwrap.dedent(program)], capture_output=True, text=True, check=True)
+    assert "isinglass[sklearn]" in done.stdout and "isinglass[plot]" in done.stdout
