@@ -99,8 +99,8 @@ class BoltzmannMachine(TransformerMixin, Fitting):
 
     Notes
     -----
-    NaN is missing, in rows and in outputs; hidden units and what is missing are summed out. Missing inputs of a machine that was fitted
-    with y are refused. Outputs have two labels each; there may be several outputs.
+    NaN is missing, in rows and in outputs; hidden units and what is missing are summed out. So are missing inputs, though their own
+    distribution is not learned: it is better to fill them before, by :class:`Imputer`. Outputs have two labels each; there may be several.
 
     As a step of a pipeline before the last (:meth:`fit_transform`), the machine learns from X alone, whatever y is.
 

@@ -30,18 +30,13 @@ def log_likelihoods(machine: Machine, states: NDArray[np.int8], **asked: Any) ->
     >>> log_likelihoods(Machine([[0, 1], [1, 0]]), np.array([[1, 1], [1, 0]], dtype=np.int8)).round(6).tolist()
     [-0.820075, -0.693147]
     """
-    rows, inverse = np.unique(states, axis=0, return_inverse=True)
     roles = np.array(machine.roles)
-    shown = np.zeros((len(rows), len(machine)), dtype=np.int8)
-    shown[:, roles != "hidden"] = rows
+    shown = np.zeros((len(states), len(machine)), dtype=np.int8)
+    shown[:, roles != "hidden"] = states
     inputs = roles == "input"
-    if not inputs.any():
-        below = np.full(len(rows), machine.infer(pairs="none", **asked).log_z)
-    else:
-        given, place = np.unique(shown * inputs, axis=0, return_inverse=True)
-        below = _log_sums(machine, given, asked)[place.ravel()]
-    found: NDArray[np.float64] = (_log_sums(machine, shown, asked) - below)[inverse.ravel()]
-    return found
+    if inputs.any():
+        return _log_sums(machine, shown, asked) - _log_sums(machine, np.where(inputs, shown, np.int8(0)), asked)
+    return _log_sums(machine, shown, asked) - _log_z(machine, None, asked)
 
 
 def _log_sums(machine: Machine, clamped: NDArray[np.int8], asked: dict[str, Any]) -> NDArray[np.float64]:
@@ -49,10 +44,20 @@ def _log_sums(machine: Machine, clamped: NDArray[np.int8], asked: dict[str, Any]
     free = (clamped == 0).any(axis=0)
     weights = machine.weights
     # Free units that are the same in all rows, and not joined with each other, are summed out one by one.
-    if (free == (clamped == 0)).all() and not weights[np.ix_(free, free)].any():
+    if not weights[np.ix_(free, free)].any() and not clamped[:, free].any():
         rows = clamped.astype(np.float64)
         exponent = (0.5 * ((rows @ weights) * rows).sum(axis=1) + rows @ machine.bias) / machine.temperature
         fields = (rows @ weights[:, free] + machine.bias[free]) / machine.temperature
         sums: NDArray[np.float64] = exponent + machine.offset + np.logaddexp(fields, -fields).sum(axis=1)
         return sums
-    return np.array([machine.infer(row, pairs="none", **asked).log_z for row in clamped])
+    distinct, places = np.unique(clamped, axis=0, return_inverse=True)
+    found = np.array([_log_z(machine, row, asked) for row in distinct], dtype=np.float64)
+    return found[places.ravel()]
+
+
+def _log_z(machine: Machine, row: NDArray[np.int8] | None, asked: dict[str, Any]) -> float:
+    answer = machine.infer(row, pairs="none", **asked)
+    if answer.log_z is None:
+        message = f"the engine {answer.engine} tells no log Z, which the likelihood of a row needs"
+        raise ValueError(message)
+    return answer.log_z

@@ -46,10 +46,11 @@ def plot_machine(
     pyplot = _pyplot()
     from matplotlib.collections import LineCollection
 
+    places, form = _places(machine, layout)
     if ax is None:
-        size = 4.0 + 0.12 * min(len(machine), 60)
-        _, ax = pyplot.subplots(figsize=(size, size), layout="constrained")
-    places, is_circle = _places(machine, layout)
+        side = 4.0 + 0.12 * min(len(machine), 60)
+        size = (side, side) if form != "layers" else (side, 3.5)
+        _, ax = pyplot.subplots(figsize=size, layout="constrained")
     edges, weights = machine.edges, machine.edge_weights
     if strongest is not None:
         kept = np.sort(np.argsort(-np.abs(weights), kind="stable")[:strongest])
@@ -66,8 +67,9 @@ def plot_machine(
     _draw_units(machine, ax, places, colours)
     words = machine.names if labels is True else labels
     if words:
-        _write_names(ax, places, list(words), is_circle)
-    ax.set_aspect("equal")
+        _write_names(ax, places, list(words), form)
+    if form != "layers":
+        ax.set_aspect("equal")
     ax.set_axis_off()
     # A collection of lines has no part in the limits.
     ax.margins(0.25 if words else 0.1)
@@ -89,32 +91,36 @@ def _draw_units(machine: Machine, ax: Axes, places: NDArray[np.float64], colours
             ax.scatter(x, y, s=size, c=fills[own], marker=marker, edgecolors="0.25", linewidths=1.0, zorder=2)
 
 
-def _write_names(ax: Axes, places: NDArray[np.float64], words: list[str], is_circle: bool) -> None:
+def _write_names(ax: Axes, places: NDArray[np.float64], words: list[str], form: str) -> None:
     if len(words) != len(places):
         message = f"labels: found {len(words)}, expected {len(places)}: one for each unit"
         raise ValueError(message)
-    for (x, y), word in zip(places.tolist(), words, strict=True):
-        if not is_circle:
-            ax.annotate(word, (x, y), (0, -14), textcoords="offset points", fontsize=8, ha="center", va="top")
-            continue
-        # Outwards, along the line from the middle, and never upside down.
-        angle = np.degrees(np.arctan2(y, x))
-        is_left = abs(angle) > 90
+    angles = np.degrees(np.arctan2(places[:, 1], places[:, 0])) if form == "circle" else np.full(len(places), -90.0)
+    if form == "layers":
+        # Of the upper layer above, of the lower below.
+        angles[places[:, 1] > 0.5] = 90.0
+    # Names beside each other would run together.
+    is_slanted = form == "circle" or (form == "layers" and len(words) > 8)
+    for (x, y), word, angle in zip(places.tolist(), words, angles.tolist(), strict=True):
+        # Never upside down.
+        is_turned = angle < -90 or angle > 90 or (form == "layers" and angle < 0)
+        rotation = (angle - 180 if is_turned else angle) if is_slanted else 0.0
+        along = {"ha": "right" if is_turned else "left", "va": "center"}
+        above = {"ha": "center", "va": "bottom" if angle > 0 else "top"}
         ax.annotate(
             word,
             (x, y),
-            xytext=(12 * np.cos(np.radians(angle)), 12 * np.sin(np.radians(angle))),
+            (12 * np.cos(np.radians(angle)), 12 * np.sin(np.radians(angle))),
             textcoords="offset points",
-            rotation=angle - 180 if is_left else angle,
-            rotation_mode="anchor",
-            ha="right" if is_left else "left",
-            va="center",
             fontsize=8,
+            rotation=rotation,
+            rotation_mode="anchor",
+            **(along if is_slanted else above),  # type: ignore[arg-type]
         )
 
 
-def _places(machine: Machine, layout: Layout) -> tuple[NDArray[np.float64], bool]:
-    """Where units stand, and whether that is on a circle."""
+def _places(machine: Machine, layout: Layout) -> tuple[NDArray[np.float64], str]:
+    """Where units stand, and in which form: on a circle, in layers, or as they are told."""
     count = len(machine)
     hidden = np.array(machine.roles) == "hidden"
     if isinstance(layout, str):
@@ -123,13 +129,13 @@ def _places(machine: Machine, layout: Layout) -> tuple[NDArray[np.float64], bool
         if layout == "circle":
             # The first at the top, the others clockwise.
             angles = np.pi / 2 - 2 * np.pi * np.arange(count) / max(count, 1)
-            return np.column_stack([np.cos(angles), np.sin(angles)]), True
+            return np.column_stack([np.cos(angles), np.sin(angles)]), layout
         if layout == "layers":
             places = np.empty((count, 2))
             for layer, height in ((hidden, 1.0), (~hidden, 0.0)):
                 spots = (np.arange(layer.sum()) + 0.5) / max(layer.sum(), 1)
                 places[layer] = np.column_stack([2.0 * spots - 1.0, np.full(layer.sum(), height)])
-            return places, False
+            return places, layout
         message = f"layout: found '{layout}', expected auto, circle, layers, or a place for each unit"
         raise ValueError(message)
     if isinstance(layout, Mapping):
@@ -143,7 +149,7 @@ def _places(machine: Machine, layout: Layout) -> tuple[NDArray[np.float64], bool
     if found.shape != (count, 2):
         message = f"layout: found an array of shape {found.shape}, expected {(count, 2)}: a place for each unit"
         raise ValueError(message)
-    return found, False
+    return found, "told"
 
 
 def plot_history(history: History, ax: Axes | None = None, **options: Any) -> Axes:
