@@ -51,7 +51,8 @@ class BoltzmannMachine(TransformerMixin, Fitting):
     learner : str, default 'auto'
         The learner; see :func:`isinglass.fit`.
     engine : str, default 'auto'
-        The engine of the learner ``likelihood``; see :class:`isinglass.Machine`. Questions after the fit are asked with ``auto``.
+        The engine of the learner ``likelihood``; see :class:`isinglass.Machine`. Other questions
+        after the fit are asked with ``auto``.
     l2, l1 : float
         Penalties on the squares and on the absolute values of couplings; ``l1='ebic'`` lets the data choose.
     restarts : int, optional
@@ -64,6 +65,8 @@ class BoltzmannMachine(TransformerMixin, Fitting):
         What else :func:`isinglass.fit` takes: ``optimizer``, ``rate``, ``batch``, ``steps``, ``persistent``, and so on.
     binarize : float, optional
         Cells above it are 1 and the others 0. By default cells must have two states: -1 and +1, 0 and 1, or truth values.
+    score_engine : str, default 'auto'
+        The engine of :meth:`score` and :meth:`score_samples`; ``ais`` estimates them for machines that are too large to be summed.
     budget : int or str, default '1GiB'
         Memory that the fit and questions after it may take.
     random_state : int, numpy.random.RandomState, numpy.random.Generator or None
@@ -136,6 +139,7 @@ class BoltzmannMachine(TransformerMixin, Fitting):
         tolerance: float | None = None,
         options: Mapping[str, Any] | None = None,
         binarize: float | None = None,
+        score_engine: str = "auto",
         budget: Budget = None,
         random_state: Seed = None,
         progress: bool | Callable[..., object] = False,
@@ -152,6 +156,7 @@ class BoltzmannMachine(TransformerMixin, Fitting):
         self.tolerance = tolerance
         self.options = options
         self.binarize = binarize
+        self.score_engine = score_engine
         self.budget = budget
         self.random_state = random_state
         self.progress = progress
@@ -275,8 +280,7 @@ class BoltzmannMachine(TransformerMixin, Fitting):
     def score(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> float:  # noqa: N803
         """The log-likelihood of the rows, or of the outputs given the inputs; averaged, as the command ``isinglass score`` does.
 
-        For a machine that is too large to be summed it is an estimate; ``machine_.score`` tells what it is worth, and the accuracy of
-        predictions is had with ``scoring="accuracy"``.
+        ``machine_.score`` tells more of it, and what it is worth. The accuracy of predictions is had with ``scoring="accuracy"``.
 
         Parameters
         ----------
@@ -294,9 +298,10 @@ class BoltzmannMachine(TransformerMixin, Fitting):
         """
         check_is_fitted(self, "machine_")
         _, table = self._again(X, self._outputs(y), sample_weight)
-        found = self.machine_.score(table, **self._asked())
+        found = self.machine_.score(table, engine=self.score_engine, **self._asked())
         if found.log_likelihood is None:
-            message = "\n".join(["score: the log-likelihood could not be had", *found.notes])
+            hint = "hint: score_engine='ais' estimates it"
+            message = "\n".join(["score: the log-likelihood could not be had", *found.notes, hint])
             raise ValueError(message)
         return found.log_likelihood
 
@@ -317,7 +322,7 @@ class BoltzmannMachine(TransformerMixin, Fitting):
         """
         check_is_fitted(self, "machine_")
         cells, _ = self._again(X, self._outputs(y))
-        return log_likelihoods(self.machine_, states_of(cells), **self._asked())
+        return log_likelihoods(self.machine_, states_of(cells), engine=self.score_engine, **self._asked())
 
     def transform(self, X: Any) -> NDArray[np.float64]:  # noqa: N803
         """The means of the hidden units given each row; outputs are summed out.

@@ -58,6 +58,6 @@ def _log_sums(machine: Machine, clamped: NDArray[np.int8], asked: dict[str, Any]
 def _log_z(machine: Machine, row: NDArray[np.int8] | None, asked: dict[str, Any]) -> float:
     answer = machine.infer(row, pairs="none", **asked)
     if answer.log_z is None:
-        message = f"the engine {answer.engine} tells no log Z, which the likelihood of a row needs"
+        message = f"the engine {answer.engine} tells no log Z, which the likelihood of a row needs\nhint: score_engine='ais' estimates it"
         raise ValueError(message)
     return answer.log_z

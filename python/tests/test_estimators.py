@@ -86,6 +86,17 @@ def test_each_row_has_the_likelihood_that_a_plain_loop_finds(votes, hidden, link
     assert model.score(cells, sample_weight=weights) == pytest.approx(np.average(found, weights=weights), abs=1e-10)
 
 
+def test_likelihoods_of_large_machines_are_estimated_if_so_asked():
+    rows = random_machine(60, strength=0.05).sample(200, seed=0).states
+    model = BoltzmannMachine(random_state=0, l2=0.1).fit(rows)
+    for ask in (model.score, model.score_samples):
+        with pytest.raises(ValueError, match="hint: score_engine='ais' estimates it"):
+            ask(rows)
+    model.set_params(score_engine="ais")
+    assert model.score_samples(rows).mean() == pytest.approx(model.score(rows), abs=1e-9)
+    assert -60 * np.log(2) < model.score(rows) < -20
+
+
 def test_hidden_means_are_those_of_a_plain_loop(votes):
     model = BoltzmannMachine(2, hidden_links="full", l2=0.05, random_state=1).fit(votes)
     means = model.transform(votes)
