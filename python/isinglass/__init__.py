@@ -17,16 +17,17 @@ Every answer says what it is worth: its ``guarantee`` is one of ``exact``, ``low
 from __future__ import annotations
 
 import importlib
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from isinglass._native import __version__
 
 if TYPE_CHECKING:
-    from isinglass._estimators import BoltzmannMachine as BoltzmannMachine
+    from isinglass._estimators import BoltzmannMachine
     from isinglass._fit import FitResult, History, fit
-    from isinglass._imputer import Imputer as Imputer
+    from isinglass._imputer import Imputer
     from isinglass._machine import Machine
-    from isinglass._plots import plot_weights as plot_weights
+    from isinglass._plots import plot_weights
     from isinglass._results import (
         Bracket,
         Completion,
@@ -62,8 +63,12 @@ __all__ = [
     "fit",
 ]
 
-# Where each name is, so that the command does not wait for what only programs need. Estimators need scikit-learn and pictures matplotlib;
-# these names are no part of a star import.
+__all__ += ["plot_weights"]
+# A star import must not ask for what is not there.
+if TYPE_CHECKING or find_spec("sklearn") is not None:
+    __all__ += ["BoltzmannMachine", "Imputer"]
+
+# Where each name is, so that the command does not wait for what only programs need.
 _PLACES = {
     "_estimators": ("BoltzmannMachine",),
     "_fit": ("FitResult", "History", "fit"),
