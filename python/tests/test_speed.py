@@ -10,7 +10,8 @@ from conftest import random_machine
 from isinglass import _native
 
 COUNT = 200
-LIMIT = 50e-6
+# On a quiet machine a call costs some ten µs (benches/python/calls.py); a busy one must not fail for being busy.
+LIMIT = 1e-3
 
 
 @pytest.mark.parametrize("engine", ["auto", "enumerate", "mean-field", "bethe"])
