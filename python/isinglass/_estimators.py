@@ -29,8 +29,9 @@ if TYPE_CHECKING:
     from isinglass._seeds import Seed
     from isinglass._tables import Table
 
-# What the contrastive divergence of `partial_fit` is told.
-_CONTRASTIVE = ("rate", "momentum", "rate_decay", "batch", "steps", "persistent", "chains")
+# What the contrastive divergence of `partial_fit` is told, and its rate if it is not told.
+_CONTRASTIVE = ("rate", "momentum", "batch", "steps")
+_RATE = 0.02
 
 
 class BoltzmannMachine(TransformerMixin, Fitting):
@@ -191,8 +192,10 @@ class BoltzmannMachine(TransformerMixin, Fitting):
     ) -> Self:
         """One epoch of contrastive divergence, from where the machine is.
 
-        The learner and its iterations are these, whatever the estimator has; of its ``options`` those that belong to contrastive divergence
-        are taken. Momentum and persistent chains begin anew with each call, and a whole number as ``random_state`` is raised by one for it.
+        Learner and iterations are these, whatever the estimator has; of its ``options``, ``rate``, ``rate_decay``, ``momentum``, ``batch`` and
+        ``steps`` are taken. The rate stays as it is unless there is a ``rate_decay``: ``rate / (1 + rate_decay * t)`` after t epochs of contrastive
+        divergence. Chains and momentum begin anew with each call, so chains are not persistent. A whole number as ``random_state`` is
+        raised by one for each call.
 
         Parameters
         ----------
@@ -221,7 +224,8 @@ class BoltzmannMachine(TransformerMixin, Fitting):
         >>> len(model.history_), model.score(rows) > -1
         (21, True)
         """
-        taken = {name: value for name, value in (self.options or {}).items() if name in _CONTRASTIVE}
+        options = self.options or {}
+        taken = {name: value for name, value in options.items() if name in _CONTRASTIVE}
         settings = {**taken, "learner": "contrastive-divergence", "iterations": 1, "l2": self.l2}
         settings.update(budget=self.budget, progress=self.progress)
         if not hasattr(self, "machine_"):
@@ -232,6 +236,8 @@ class BoltzmannMachine(TransformerMixin, Fitting):
         is_number = isinstance(self.random_state, (int, np.integer))
         self._seed = (self._seed + 1) % 2**64 if is_number else seed_from(self.random_state)
         before = self.history_
+        epochs = self.n_iter_ if self.result_.learner == settings["learner"] else 0
+        settings["rate"] = options.get("rate", _RATE) / (1.0 + options.get("rate_decay", 0.0) * epochs)
         self._learn(table, {**settings, "start": self.machine_})
         after = self.history_
         self.history_ = History(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
     from typing import Literal, TypeAlias
 
     from matplotlib.axes import Axes
@@ -176,7 +176,7 @@ def plot_weights(
     shape: tuple[int, int],
     *,
     columns: int | None = None,
-    titles: Sequence[str] | None = None,
+    titles: Iterable[object] | None = None,
     symmetric: bool = True,
     size: float = 1.1,
     cmap: str | None = None,
@@ -191,7 +191,7 @@ def plot_weights(
         Rows and columns of a picture.
     columns : int, optional
         Pictures side by side; by default about as many as there are below each other.
-    titles : sequence of str, optional
+    titles : iterable, optional
         A title for each picture; the names of the hidden units of a machine.
     symmetric : bool, default True
         Whether 0 has the middle of the colours; otherwise they go from the least to the largest number.
@@ -214,21 +214,21 @@ def plot_weights(
     """
     pyplot = _pyplot()
     rows, names = _pictures(weights)
-    titles = names if titles is None else titles
+    words = names if titles is None else [str(title) for title in titles]
     if rows.ndim != 2 or len(shape) != 2 or rows.shape[1] != shape[0] * shape[1]:
         message = f"weights: found an array of shape {rows.shape}, expected rows of {shape[0]} x {shape[1]} numbers"
         raise ValueError(message)
     if len(rows) == 0:
         message = "weights: there is nothing to draw: no rows, or no hidden units"
         raise ValueError(message)
-    if titles is not None and len(titles) != len(rows):
-        message = f"titles: found {len(titles)}, expected {len(rows)}: one for each picture"
+    if words is not None and len(words) != len(rows):
+        message = f"titles: found {len(words)}, expected {len(rows)}: one for each picture"
         raise ValueError(message)
     across = int(np.ceil(np.sqrt(len(rows)))) if columns is None else columns
     down = -(-len(rows) // across)
     largest = float(np.nanmax(np.abs(rows))) or 1.0
     low, high = (-largest, largest) if symmetric else (float(np.nanmin(rows)), float(np.nanmax(rows)))
-    room = 0.2 if titles else 0.0
+    room = 0.2 if words else 0.0
     figure, axes = pyplot.subplots(
         down, across, figsize=(size * across, (size + room) * down), squeeze=False, layout="constrained"
     )
@@ -239,8 +239,8 @@ def plot_weights(
         ax.imshow(rows[k].reshape(shape), cmap=cmap or (_COLOURS if symmetric else "Greys"), vmin=low, vmax=high)
         ax.set_xticks([])
         ax.set_yticks([])
-        if titles:
-            ax.set_title(titles[k], fontsize=8, pad=2)
+        if words:
+            ax.set_title(words[k], fontsize=8, pad=2)
     return figure  # type: ignore[no-any-return]
 
 

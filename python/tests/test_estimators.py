@@ -216,7 +216,9 @@ def test_samples_keep_to_what_is_given(rows):
 
 
 def test_partial_fits_are_epochs_of_contrastive_divergence(rows):
-    model = BoltzmannMachine(2, random_state=8, l2=0.01, options={"rate": 0.05, "batch": 30, "optimizer": "cg"})
+    model = BoltzmannMachine(
+        2, random_state=8, l2=0.01, options={"rate": 0.05, "batch": 30, "optimizer": "cg", "persistent": True}
+    )
     for _ in range(3):
         model.partial_fit(rows)
     told = {"learner": "contrastive-divergence", "iterations": 1, "rate": 0.05, "batch": 30, "l2": 0.01}
@@ -229,6 +231,19 @@ def test_partial_fits_are_epochs_of_contrastive_divergence(rows):
     fresh = BoltzmannMachine(2, l2=0.01).fit(rows)
     better = fresh.score(rows)
     assert fresh.partial_fit(rows[:100]).machine_ != machine and fresh.score(rows) < better
+
+
+def test_the_rate_of_partial_fits(rows):
+    told = {"learner": "contrastive-divergence", "iterations": 1}
+    first, _ = isinglass.fit(rows, **told)
+    # The usual rate is that of the learner, and is kept.
+    model = BoltzmannMachine(random_state=0)
+    assert model.partial_fit(rows).machine_ == first == isinglass.fit(rows, rate=0.02, **told)[0]
+    assert model.partial_fit(rows).machine_ == isinglass.fit(rows, start=first, seed=1, **told)[0]
+    model = BoltzmannMachine(random_state=0, options={"rate": 0.02, "rate_decay": 0.5}).partial_fit(rows)
+    second, _ = isinglass.fit(rows, start=first, seed=1, rate=0.02 / 1.5, **told)
+    third, _ = isinglass.fit(rows, start=second, seed=2, rate=0.01, **told)
+    assert model.partial_fit(rows).machine_ == second and model.partial_fit(rows).machine_ == third
 
 
 def test_partial_fits_with_outputs(rows):

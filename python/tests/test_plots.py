@@ -87,8 +87,8 @@ def test_weights_are_pictures():
         assert picture.get_array().tolist() == model.coupling_[6 + k, :6].reshape(2, 3).tolist()
         low, high = picture.get_clim()
         assert low == -high == -np.abs(model.coupling_[6:, :6]).max()
-    same = isinglass.plot_weights(model.machine_, shape=(2, 3), columns=1, titles=["a", "b", "c"])
-    assert [ax.get_title() for ax in same.axes] == ["a", "b", "c"]
+    same = isinglass.plot_weights(model.machine_, shape=(2, 3), columns=1, titles=np.arange(3))
+    assert [ax.get_title() for ax in same.axes] == ["0", "1", "2"]
     plain = isinglass.plot_weights(model.sample(5), shape=(3, 2), symmetric=False)
     assert len(plain.axes) == 5 and plain.axes[0].images[0].get_clim() == (-1, 1)
     plain.canvas.draw()
