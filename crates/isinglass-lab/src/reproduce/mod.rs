@@ -1,6 +1,6 @@
 //! The experiments of the sources, rerun: for each the numbers, a picture, and whether the source's claim holds.
 //!
-//! [`EXPERIMENTS`] lists them, one module for each source. An [`Experiment`] takes [`Settings`] and gives an [`Outcome`]: columns of numbers, a figure and a list of
+//! [`experiments`] lists them, one module for each source. An [`Experiment`] takes [`Settings`] and gives an [`Outcome`]: columns of numbers, a figure and a list of
 //! checks, each a part of the claim with the figures that speak for or against it. [`Outcome::to_csv`] and [`Report::to_markdown`] make texts of it; files are the caller's business.
 //!
 //! To add a source: a module with its experiments, and its list in [`experiments`].
