@@ -6,7 +6,6 @@ import pickle
 import subprocess
 import sys
 import textwrap
-import timeit
 
 import numpy as np
 import pandas as pd
@@ -384,22 +383,6 @@ def test_a_million_rows():
     cells = np.random.default_rng(0).choice(np.array([-1, 1], np.int8), (1_000_000, 8))
     model = BoltzmannMachine().fit(cells)
     assert np.abs(model.coupling_).max() < 0.01 and model.score_samples(cells).shape == (1_000_000,)
-
-
-def test_a_fit_takes_no_longer_than_that_of_the_command(command):
-    """A fit to 20,000 rows of 100 columns, against what the command tells without the reading of files."""
-    rows = random_machine(100, strength=0.05).sample(20_000, seed=0).states
-    write_csv(command.folder / "t.csv", rows, [f"x{k}" for k in range(100)])
-
-    def ratio() -> float:
-        options = ["--learner", "pseudo-likelihood", "--l2", 0.01]
-        theirs = min(command.json("fit", "t.csv", "-o", "m.json", *options)["seconds"] for _ in range(3))
-        model = BoltzmannMachine(learner="pseudo-likelihood", l2=0.01)
-        ours = min(timeit.repeat(lambda: model.fit(rows), number=1, repeat=3))
-        return ours / theirs
-
-    # Other work of the computer may disturb the one or the other.
-    assert any(ratio() < 1.1 for _ in range(5))
 
 
 def test_scikit_learn_is_loaded_on_demand_only():
