@@ -192,8 +192,8 @@ class BoltzmannMachine(TransformerMixin, Fitting):
     ) -> Self:
         """One epoch of contrastive divergence, from where the machine is.
 
-        Learner and iterations are these, whatever the estimator has; of its ``options``, ``rate``, ``rate_decay``, ``momentum``, ``batch`` and
-        ``steps`` are taken. The rate stays as it is unless there is a ``rate_decay``: ``rate / (1 + rate_decay * t)`` after t epochs of contrastive
+        Learner and iterations are these, whatever the estimator has; its ``options`` may be ``rate``, ``rate_decay``, ``momentum``, ``batch`` and
+        ``steps``, and others are refused, as is ``l1``. The rate stays as it is unless there is a ``rate_decay``: ``rate / (1 + rate_decay * t)`` after t epochs of contrastive
         divergence. Chains and momentum begin anew with each call, so chains are not persistent. A whole number as ``random_state`` is
         raised by one for each call.
 
@@ -225,6 +225,14 @@ class BoltzmannMachine(TransformerMixin, Fitting):
         (21, True)
         """
         options = self.options or {}
+        if self.l1 is not None:
+            message = "l1: partial_fit has no use for it, since contrastive divergence has no such penalty"
+            raise ValueError(message)
+        takes = (*_CONTRASTIVE, "rate_decay")
+        other = next((name for name in options if name not in takes), None)
+        if other is not None:
+            message = f"options: found '{other}', expected those that partial_fit takes: {', '.join(takes)}"
+            raise ValueError(message)
         taken = {name: value for name, value in options.items() if name in _CONTRASTIVE}
         settings = {**taken, "learner": "contrastive-divergence", "iterations": 1, "l2": self.l2}
         settings.update(budget=self.budget, progress=self.progress)

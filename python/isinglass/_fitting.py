@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 _STRUCTURE = ("visible_links", "hidden", "hidden_links")
 _SETTINGS = (*_STRUCTURE, "learner", "engine", "l2", "l1", "restarts", "iterations", "tolerance", "budget", "progress")
+# What `options` must not hold: parameters of the estimator, and what follows from its arguments.
+_OWN = (*_SETTINGS, "table", "weights", "start", "inputs", "seed")
 
 
 class Fitting(BaseEstimator):
@@ -44,6 +46,10 @@ class Fitting(BaseEstimator):
 
     def _settings(self) -> dict[str, Any]:
         """The settings of a fit."""
+        own = next((name for name in self.options or {} if name in _OWN), None)
+        if own is not None:
+            message = f"options: found '{own}', which is no option of a fit here, expected it as a parameter or an argument"
+            raise ValueError(message)
         return {**(self.options or {}), **{name: getattr(self, name) for name in _SETTINGS}}
 
     def _structure(self) -> dict[str, Any]:
@@ -56,6 +62,9 @@ class Fitting(BaseEstimator):
 
     def _first(self, rows: Any, labels: Any = None, y: Any = None, weights: ArrayLike | None = None) -> Table:
         """A table of rows, with outputs behind them, that are to be learned from the beginning."""
+        if isinstance(y, np.ma.MaskedArray):
+            message = "y: found a masked array, expected NaN or None where a label is missing"
+            raise ValueError(message)
         cells, names = read(rows, self.binarize)
         validate_data(self, rows, skip_check_array=True)
         self._labels = labels(names) if labels is not None else None

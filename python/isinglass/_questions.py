@@ -357,6 +357,9 @@ class Questions:
 
 def numbers(values: Any, place: str) -> NDArray[np.float64]:
     """Numbers in an array, or an error that names their place."""
+    if np.iscomplexobj(values) or isinstance(values, np.ma.MaskedArray):
+        message = f"{place}: found complex or masked numbers, expected real ones"
+        raise ValueError(message)
     try:
         return np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError):

@@ -102,6 +102,10 @@ def cells_of(data: Any) -> tuple[NDArray[Any], list[str] | None]:
         cells = data.toarray()
     else:
         cells = data
+    if isinstance(cells, np.ma.MaskedArray):
+        # What is masked is missing.
+        mask = np.ma.getmaskarray(cells)
+        cells = np.where(mask, np.nan, cells.data) if mask.any() else cells.data
     cells = np.asarray(cells)
     if cells.ndim != 2:
         message = f"table: found an array of shape {cells.shape}, expected two dimensions: rows and columns"

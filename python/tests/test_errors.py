@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from conftest import random_machine
+
+from isinglass import Machine
 
 PAIR = random_machine(2)
 
@@ -62,3 +65,9 @@ def test_too_little_memory_is_told_with_advice():
 def test_unknown_keywords_are_type_errors():
     with pytest.raises(TypeError, match="unexpected keyword argument 'temprature'"):
         PAIR.infer(temprature=2)
+
+
+def test_weights_that_are_complex_or_masked_are_refused():
+    for weights in (np.array([[0, 1j], [1j, 0]]), np.ma.masked_array([[0.0, 1.0], [1.0, 0.0]], mask=[[0, 1], [1, 0]])):
+        with pytest.raises(ValueError, match="complex or masked"):
+            Machine(weights)

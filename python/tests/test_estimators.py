@@ -216,9 +216,7 @@ def test_samples_keep_to_what_is_given(rows):
 
 
 def test_partial_fits_are_epochs_of_contrastive_divergence(rows):
-    model = BoltzmannMachine(
-        2, random_state=8, l2=0.01, options={"rate": 0.05, "batch": 30, "optimizer": "cg", "persistent": True}
-    )
+    model = BoltzmannMachine(2, random_state=8, l2=0.01, options={"rate": 0.05, "batch": 30})
     for _ in range(3):
         model.partial_fit(rows)
     told = {"learner": "contrastive-divergence", "iterations": 1, "rate": 0.05, "batch": 30, "l2": 0.01}
@@ -400,3 +398,30 @@ def test_scikit_learn_is_loaded_on_demand_only():
     """
     done = subprocess.run([sys.executable, "-c", textwrap.dedent(program)], capture_output=True, text=True, check=True)
     assert "isinglass[sklearn]" in done.stdout and "isinglass[plot]" in done.stdout
+
+
+def test_what_would_be_dropped_is_refused():
+    rows = np.random.default_rng(0).integers(0, 2, (40, 3))
+    with pytest.raises(ValueError, match="options: found 'l2'"):
+        BoltzmannMachine(options={"l2": 3}).fit(rows)
+    with pytest.raises(ValueError, match="options: found 'rates'"):
+        BoltzmannMachine(options={"rates": 0.1}).partial_fit(rows)
+    with pytest.raises(ValueError, match="options: found 'persistent'"):
+        BoltzmannMachine(options={"persistent": True}).partial_fit(rows)
+    with pytest.raises(ValueError, match="l1: partial_fit"):
+        BoltzmannMachine(l1=0.1).partial_fit(rows)
+    with pytest.raises(ValueError, match="y: found a masked array"):
+        BoltzmannMachine().fit(rows[:, :2], np.ma.masked_array(rows[:, 2], mask=rows[:, 0] == 1))
+
+
+def test_missing_inputs_can_be_scored_whatever_the_row():
+    """Rows with other missing inputs leave other structures open, which one engine must do."""
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        rows = rng.integers(0, 2, (60, 5)).astype(float)
+        labels = (rows[:, 0] + rng.random(60) > 0.8).astype(int)
+        rows[rng.random(rows.shape) < 0.1] = np.nan
+        for hidden in range(3):
+            model = BoltzmannMachine(hidden, l2=0.01, random_state=0).fit(rows, labels)
+            exact = model.set_params(score_engine="enumerate").score(rows, labels)
+            assert abs(model.set_params(score_engine="auto").score(rows, labels) - exact) < 1e-9

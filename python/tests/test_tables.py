@@ -123,3 +123,10 @@ def test_a_million_rows_are_read_where_they_are():
     cells = np.random.default_rng(0).choice(np.array([-1, 1], np.int8), (1_000_000, 8))
     table = Table(cells)
     assert (table.rows, table.distinct_rows) == (1_000_000, 256)
+
+
+def test_what_is_masked_is_missing():
+    rows = np.random.default_rng(0).integers(0, 2, (30, 3))
+    masked = np.ma.masked_array(rows, mask=np.random.default_rng(1).random(rows.shape) < 0.3)
+    assert Table(masked).missing_cells == masked.mask.sum()
+    assert Table(np.ma.masked_array(rows)).missing_cells == 0

@@ -1,9 +1,11 @@
 //! What is asked of a machine and a table: scores, and the cells that are missing.
 
+use std::cell::RefCell;
+
 use isinglass::complete::{Completed, Open, complete};
 use isinglass::learn::Phases;
 use isinglass::score::{Score, score, score_between};
-use isinglass::{Engine, Enumerate, Evidence, Machine, Table};
+use isinglass::{Decimate, Eliminate, Engine, Enumerate, Evidence, Machine, Role, Table};
 
 use crate::{EngineName, EngineSettings, Result, Task, warning};
 
@@ -74,10 +76,39 @@ impl EngineSettings {
             let score = score_between(machine, table, &clamped, &free, &*cells)?;
             return Ok(Scored { score, free: "bracket", clamped: cells.name(), is_open });
         }
-        let free = self.choose(machine, free_evidence, Task::Answer, note)?;
-        let clamped = self.pick(self.engine.for_rows(), job, Task::Answer, &quiet)?;
+        let rows = table.evidence_for(machine)?;
+        let is_input = |unit: &usize| machine.roles()[*unit] == Role::Input;
+        let inputs_missing = rows.groups().iter().any(|group| group.free.iter().any(is_input));
+        let free = self.for_every_row(inputs_missing, note, |note| {
+            self.choose(machine, free_evidence, Task::Answer, note)
+        })?;
+        let clamped = self.for_every_row(rows.groups().len() > 1, &quiet, |note| {
+            self.pick(self.engine.for_rows(), job, Task::Answer, note)
+        })?;
         let score = score(machine, table, Phases { clamped: &*clamped, free: &*free })?;
         Ok(Scored { score, free: free.name(), clamped: clamped.name(), is_open })
+    }
+
+    /// The engine chosen for the row with most free units, or, where `auto` took decimation and rows leave different units free, elimination: another row may be less sparse, and elimination does whatever decimation does.
+    fn for_every_row(
+        &self,
+        rows_differ: bool,
+        note: &dyn Fn(&str),
+        choose: impl FnOnce(&dyn Fn(&str)) -> Result<Box<dyn Engine>>,
+    ) -> Result<Box<dyn Engine>> {
+        if !rows_differ || self.engine != EngineName::Auto {
+            return choose(note);
+        }
+        let said = RefCell::new(Vec::new());
+        let engine = choose(&|text: &str| said.borrow_mut().push(text.to_owned()))?;
+        if engine.name() == Decimate::NAME {
+            note("engine: eliminate (exact: rows leave different units free)");
+            return Ok(Box::new(Eliminate::new(self.budget)));
+        }
+        for text in said.into_inner() {
+            note(&text);
+        }
+        Ok(engine)
     }
 
     /// The means of the missing cells, and the engine that gave them; without missing cells there is none. What is open is told by [`isinglass::complete::open`].
