@@ -361,7 +361,8 @@ def numbers(values: Any, place: str) -> NDArray[np.float64]:
         message = f"{place}: found complex or masked numbers, expected real ones"
         raise ValueError(message)
     try:
-        return np.asarray(values, dtype=np.float64)
+        # The native half reads whole numbers where they lie.
+        return np.require(values, np.float64, "A")
     except (TypeError, ValueError):
         message = f"{place}: found {type(values).__name__} with something that is no number, expected numbers"
         raise ValueError(message) from None

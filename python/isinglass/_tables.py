@@ -43,7 +43,7 @@ class Table:
         cells, found = cells_of(data)
         if names is None:
             names = found if found is not None else [f"x{k}" for k in range(cells.shape[1])]
-        weights = None if weights is None else np.asarray(weights, dtype=np.float64)
+        weights = None if weights is None else np.require(weights, np.float64, "A")
         if weights is not None and weights.ndim != 1:
             message = f"weights of rows: found an array of shape {weights.shape}, expected one number for each row"
             raise ValueError(message)
@@ -119,7 +119,7 @@ def cells_of(data: Any) -> tuple[NDArray[Any], list[str] | None]:
 
 def _plain(cells: NDArray[Any]) -> NDArray[Any]:
     """One of the types that the native half reads; without a copy if it is one already."""
-    if cells.dtype in (np.int8, np.int64, np.float64, np.bool_) and cells.dtype.isnative:
+    if cells.dtype in (np.int8, np.int64, np.float64, np.bool_) and cells.dtype.isnative and cells.flags.aligned:
         return cells
     kind = cells.dtype.kind
     if kind == "u" and cells.dtype.itemsize == 8:

@@ -130,3 +130,18 @@ def test_what_is_masked_is_missing():
     masked = np.ma.masked_array(rows, mask=np.random.default_rng(1).random(rows.shape) < 0.3)
     assert Table(masked).missing_cells == masked.mask.sum()
     assert Table(np.ma.masked_array(rows)).missing_cells == 0
+
+
+@pytest.mark.parametrize("kind", [np.int64, np.float64])
+def test_arrays_that_are_not_aligned_are_read(kind):
+    numbers = np.array([[1, -1, 1], [1, 1, -1], [-1, 1, 1]], dtype=kind)
+    shifted = np.zeros(numbers.nbytes + 1, dtype=np.uint8)
+    shifted[1:] = np.frombuffer(numbers.tobytes(), dtype=np.uint8)
+    crooked = np.frombuffer(shifted.data, dtype=kind, offset=1).reshape(3, 3)
+    assert not crooked.flags.aligned
+    machine = Machine(np.ones((3, 3)) - np.eye(3))
+    assert machine.score(crooked).log_likelihood == machine.score(numbers).log_likelihood
+    straight = Table(numbers, weights=numbers[:, 0] ** 2)
+    assert machine.score(Table(numbers, weights=(crooked**2)[:, 0])).log_likelihood == machine.score(straight).log_likelihood
+    symmetric = np.frombuffer(b"\0" + (np.ones((3, 3)) - np.eye(3)).tobytes(), dtype=np.float64, offset=1).reshape(3, 3)
+    assert Machine(symmetric) == machine
