@@ -1,6 +1,7 @@
 //! From `--engine` and its options to an engine; what `auto` took and why goes to standard error.
 
 use isinglass::bracket::Bounds;
+use isinglass::engine::Open;
 use isinglass::{Engine, Evidence, Machine};
 
 pub(crate) use isinglass_plan::Task;
@@ -22,16 +23,16 @@ impl EngineOptions {
         settings.choose(machine, evidence, task, &|text| common.note(text)).map_err(report::plain_error)
     }
 
-    /// The engine of a name for a machine under evidence, whether or not it has a use for all options.
-    pub(crate) fn pick(
+    /// The engine of a name that serves every row of a table, whether or not it has a use for all options.
+    pub(crate) fn pick_for_rows(
         &self,
         name: EngineName,
-        job: (&Machine, &Evidence),
+        job: (&Machine, &Open),
         task: Task,
         common: &Common,
     ) -> anyhow::Result<Box<dyn Engine>> {
         let settings = self.settings(common.seed);
-        settings.pick(name, job, task, &|text| common.note(text)).map_err(report::plain_error)
+        settings.pick_for_rows(name, job, task, &|text| common.note(text)).map_err(report::plain_error)
     }
 
     /// Engines that bound log Z from both sides.
@@ -42,6 +43,8 @@ impl EngineOptions {
         common: &Common,
     ) -> anyhow::Result<Bounds> {
         let settings = self.settings(common.seed);
-        settings.bounds(machine, evidence, &|text| common.note(text)).map_err(report::plain_error)
+        settings
+            .bounds(machine, &Open::alike(evidence.clone()), &|text| common.note(text))
+            .map_err(report::plain_error)
     }
 }

@@ -1,7 +1,7 @@
 //! From the name of an engine to the engine: what `auto` takes, and what stands on each side of a bracket.
 
 use isinglass::bracket::Bounds;
-use isinglass::complete::Open;
+use isinglass::engine::Open;
 use isinglass::engine::auto::{self, Choice};
 use isinglass::search::{MaxProduct, Mode, ModeFinder};
 use isinglass::{Decimate, Eliminate, Engine, Evidence, Gibbs, Machine, Sampler};
@@ -38,13 +38,24 @@ impl EngineSettings {
         task: Task,
         note: &dyn Fn(&str),
     ) -> Result<Box<dyn Engine>> {
+        self.pick_for_rows(name, (machine, &Open::alike(evidence.clone())), task, note)
+    }
+
+    /// The engine of a name that serves every row of a table.
+    pub fn pick_for_rows(
+        &self,
+        name: EngineName,
+        (machine, open): (&Machine, &Open),
+        task: Task,
+        note: &dyn Fn(&str),
+    ) -> Result<Box<dyn Engine>> {
         if name == EngineName::MaxProduct {
             return Err(no_expectations().into());
         }
         if let Some(engine) = self.named(name) {
             return Ok(engine);
         }
-        match auto::choose(machine, evidence, self.budget)? {
+        match self.auto(machine, open)? {
             Choice::Exact { engine, reason } => {
                 note(&format!("engine: {reason}"));
                 Ok(engine)
@@ -57,11 +68,35 @@ impl EngineSettings {
         }
     }
 
+    /// What `auto` stands for.
+    pub(crate) fn auto(&self, machine: &Machine, open: &Open) -> isinglass::Result<Choice> {
+        if !open.rows_differ() {
+            return auto::choose(machine, &open.in_one_row, self.budget);
+        }
+        // Clamped neighbours are biases, so any unit may have one: what can be done with all of them can be done in every row.
+        let biases = machine.biases().iter().map(|&bias| if bias == 0.0 { 1.0 } else { bias }).collect();
+        let biased = machine.clone().with_parameters(machine.weights().to_vec(), biases)?;
+        if let exact @ Choice::Exact { .. } = auto::choose(&biased, &open.in_any_row, self.budget)? {
+            return Ok(exact);
+        }
+        Ok(match auto::choose(&biased, &open.in_one_row, self.budget)? {
+            // Other rows may be less sparse than the one with most free units.
+            Choice::Exact { engine, .. } if engine.name() == Decimate::NAME => {
+                let most = count(open.in_one_row.free_count(), "free unit");
+                Choice::Exact {
+                    engine: Box::new(Eliminate::new(self.budget)),
+                    reason: format!("eliminate (exact: up to {most} in a row)"),
+                }
+            }
+            other => other,
+        })
+    }
+
     /// Engines that bound log Z from both sides: the one named on its side, and elsewhere an exact one if that is within the budget, otherwise all that there are.
-    pub fn bounds(&self, machine: &Machine, evidence: &Evidence, note: &dyn Fn(&str)) -> Result<Bounds> {
+    pub fn bounds(&self, machine: &Machine, open: &Open, note: &dyn Fn(&str)) -> Result<Bounds> {
         let best = || {
             let best = Bounds::best(self.mixture(), self.structured(), self.trw());
-            Ok::<_, isinglass::Error>(match auto::choose(machine, evidence, self.budget)? {
+            Ok::<_, isinglass::Error>(match self.auto(machine, open)? {
                 Choice::Exact { engine, reason } => {
                     note(&format!("engine: {reason}"));
                     best.with_exact(engine)
@@ -82,42 +117,6 @@ impl EngineSettings {
             (_, Some(engine)) => {
                 let problem = format!("--bracket: the engine {} bounds log Z from no side", engine.name());
                 Err(Usage(problem).into())
-            }
-        }
-    }
-
-    /// The engine for rows that leave different units free; what `auto` took and why is noted.
-    pub fn choose_for_rows(
-        &self,
-        machine: &Machine,
-        open: &Open,
-        note: &dyn Fn(&str),
-    ) -> Result<Box<dyn Engine>> {
-        if self.engine != EngineName::Auto {
-            return self.choose(machine, &open.in_one_row, Task::Answer, note);
-        }
-        // Clamped neighbours are biases, so any unit may have one: what can be done with all of them can be done in every row.
-        let biases = machine.biases().iter().map(|&bias| if bias == 0.0 { 1.0 } else { bias }).collect();
-        let biased = machine.clone().with_parameters(machine.weights().to_vec(), biases)?;
-        if let Choice::Exact { engine, reason } = auto::choose(&biased, &open.in_any_row, self.budget)? {
-            note(&format!("engine: {reason}"));
-            return Ok(engine);
-        }
-        match auto::choose(&biased, &open.in_one_row, self.budget)? {
-            // Other rows may be less sparse than the one with most free units.
-            Choice::Exact { engine, .. } if engine.name() == Decimate::NAME => {
-                let free = open.in_one_row.free_count();
-                let most = count(free, "free unit");
-                note(&format!("engine: eliminate (exact: up to {most} in a row)"));
-                Ok(Box::new(Eliminate::new(self.budget)))
-            }
-            Choice::Exact { engine, reason } => {
-                note(&format!("engine: {reason}"));
-                Ok(engine)
-            }
-            Choice::Sampling { reason, .. } => {
-                note(&format!("engine: {reason}"));
-                Ok(Box::new(Gibbs { settings: self.gibbs() }))
             }
         }
     }

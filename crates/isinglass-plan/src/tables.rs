@@ -1,11 +1,10 @@
 //! What is asked of a machine and a table: scores, and the cells that are missing.
 
-use std::cell::RefCell;
-
-use isinglass::complete::{Completed, Open, complete};
-use isinglass::learn::Phases;
+use isinglass::complete::{Completed, complete};
+use isinglass::engine::Open;
+use isinglass::learn::{Phases, open};
 use isinglass::score::{Score, score, score_between};
-use isinglass::{Decimate, Eliminate, Engine, Enumerate, Evidence, Machine, Role, Table};
+use isinglass::{Engine, Enumerate, Machine, Table};
 
 use crate::{EngineName, EngineSettings, Result, Task, warning};
 
@@ -55,60 +54,33 @@ impl Scored {
 }
 
 impl EngineSettings {
-    /// Score a machine on a table, between two bounds if so asked. The evidence is that of [`isinglass::learn::most_free`].
+    /// Score a machine on a table, between two bounds if so asked.
     pub fn score(
         &self,
         (machine, table): (&Machine, &Table),
-        (clamped_evidence, free_evidence): (&Evidence, &Evidence),
         bracket: bool,
         note: &dyn Fn(&str),
     ) -> Result<Scored> {
         // Few units are free where the table's cells are known: an exact engine may serve there even where it cannot serve the whole.
         let quiet = |_: &str| ();
-        let job = (machine, clamped_evidence);
-        let is_open = clamped_evidence.free_count() > 0;
+        let (clamped_open, free_open) = open(machine, table)?;
+        let is_open = clamped_open.in_one_row.free_count() > 0;
         if bracket {
             self.check_bracket()?;
-            let free = self.bounds(machine, free_evidence, note)?;
-            let clamped = self.bounds(machine, clamped_evidence, &quiet)?;
+            let free = self.bounds(machine, &free_open, note)?;
+            let clamped = self.bounds(machine, &clamped_open, &quiet)?;
             // The probabilities of cells need an engine of their own: those of a bound would be no bounds.
-            let cells = self.pick(EngineName::Auto, job, Task::Answer, &quiet)?;
+            let cells =
+                self.pick_for_rows(EngineName::Auto, (machine, &clamped_open), Task::Answer, &quiet)?;
             let score = score_between(machine, table, &clamped, &free, &*cells)?;
             return Ok(Scored { score, free: "bracket", clamped: cells.name(), is_open });
         }
-        let rows = table.evidence_for(machine)?;
-        let is_input = |unit: &usize| machine.roles()[*unit] == Role::Input;
-        let inputs_missing = rows.groups().iter().any(|group| group.free.iter().any(is_input));
-        let free = self.for_every_row(inputs_missing, note, |note| {
-            self.choose(machine, free_evidence, Task::Answer, note)
-        })?;
-        let clamped = self.for_every_row(rows.groups().len() > 1, &quiet, |note| {
-            self.pick(self.engine.for_rows(), job, Task::Answer, note)
-        })?;
+        self.check()?;
+        let free = self.pick_for_rows(self.engine, (machine, &free_open), Task::Answer, note)?;
+        let clamped =
+            self.pick_for_rows(self.engine.for_rows(), (machine, &clamped_open), Task::Answer, &quiet)?;
         let score = score(machine, table, Phases { clamped: &*clamped, free: &*free })?;
         Ok(Scored { score, free: free.name(), clamped: clamped.name(), is_open })
-    }
-
-    /// The engine chosen for the row with most free units, or, where `auto` took decimation and rows leave different units free, elimination: another row may be less sparse, and elimination does whatever decimation does.
-    fn for_every_row(
-        &self,
-        rows_differ: bool,
-        note: &dyn Fn(&str),
-        choose: impl FnOnce(&dyn Fn(&str)) -> Result<Box<dyn Engine>>,
-    ) -> Result<Box<dyn Engine>> {
-        if !rows_differ || self.engine != EngineName::Auto {
-            return choose(note);
-        }
-        let said = RefCell::new(Vec::new());
-        let engine = choose(&|text: &str| said.borrow_mut().push(text.to_owned()))?;
-        if engine.name() == Decimate::NAME {
-            note("engine: eliminate (exact: rows leave different units free)");
-            return Ok(Box::new(Eliminate::new(self.budget)));
-        }
-        for text in said.into_inner() {
-            note(&text);
-        }
-        Ok(engine)
     }
 
     /// The means of the missing cells, and the engine that gave them; without missing cells there is none. What is open is told by [`isinglass::complete::open`].
@@ -120,7 +92,10 @@ impl EngineSettings {
         note: &dyn Fn(&str),
     ) -> Result<(Option<&'static str>, Completed<'a>)> {
         let engine = match open {
-            Some(open) => Some(self.choose_for_rows(machine, open, note)?),
+            Some(open) => {
+                self.check()?;
+                Some(self.pick_for_rows(self.engine, (machine, open), Task::Answer, note)?)
+            }
             None => None,
         };
         let by: &dyn Engine = match &engine {

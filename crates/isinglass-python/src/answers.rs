@@ -5,7 +5,7 @@ use std::hint::black_box;
 use std::sync::Arc;
 use std::time::Instant;
 
-use isinglass::engine::auto;
+use isinglass::engine::{Open, auto};
 use isinglass::{Diagnostics, Evidence, Expectations, Guarantee, JointTable, Pairs, Role};
 use isinglass_lab::report::Structure;
 use isinglass_plan::{EngineName, Result, Task, impossible, in_keywords, sampler, warning};
@@ -64,7 +64,8 @@ pub(crate) fn infer<'py>(
         let work = move || -> Result<_> {
             let notes = Notes::default();
             settings.check_bracket()?;
-            let bounds = settings.bounds(&machine, &evidence, &|text| notes.add(text))?;
+            let bounds =
+                settings.bounds(&machine, &Open::alike(evidence.clone()), &|text| notes.add(text))?;
             Ok((bounds.log_z(&machine, &evidence, pairs)?, notes.all()))
         };
         let (found, notes) = worker::run(py, is_short, work)?.map_err(of_asking)?;

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use isinglass::complete::open;
-use isinglass::learn::most_free;
 use isinglass_plan::Result;
 use numpy::{IntoPyArray, PyArrayMethods};
 use pyo3::prelude::*;
@@ -67,9 +66,7 @@ pub(crate) fn score<'py>(
     let (machine, table) = (Arc::clone(&machine.machine), Arc::clone(&table.table));
     let work = move || -> Result<_> {
         let notes = Notes::default();
-        let (clamped, free) = most_free(&machine, &table)?;
-        let found =
-            settings.score((&machine, &table), (&clamped, &free), bracket, &|text| notes.add(text))?;
+        let found = settings.score((&machine, &table), bracket, &|text| notes.add(text))?;
         found.score.notes.iter().for_each(|text| notes.add(text));
         Ok((found, notes.all()))
     };

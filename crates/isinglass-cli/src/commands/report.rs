@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use clap::Args as ClapArgs;
-use isinglass::learn::{Phases, most_free};
+use isinglass::engine::Open;
+use isinglass::learn::{Phases, open};
 use isinglass::{Engine, Evidence, Machine, Table};
 use isinglass_files::{Output, read_model};
 use isinglass_lab::report::{Origin, Report, Settings, Shape, parse_history};
@@ -158,15 +159,18 @@ impl Engines<'_> {
         table: Option<&Table>,
         common: &Common,
     ) -> anyhow::Result<(Box<dyn Engine>, Box<dyn Engine>)> {
-        let nothing = Evidence::none(machine.units());
         let (clamped, free) = match table {
-            Some(table) => most_free(machine, table)?,
-            None => (nothing.clone(), nothing),
+            Some(table) => open(machine, table)?,
+            None => {
+                let nothing = Open::alike(Evidence::none(machine.units()));
+                (nothing.clone(), nothing)
+            }
         };
         // Few units are free where the table's cells are known: an exact engine may serve there even where it cannot serve the whole.
         let quiet = Common { quiet: true, ..*common };
-        let of_rows = self.options.pick(self.rows, (machine, &clamped), Task::Answer, &quiet)?;
-        let of_all = self.options.pick(self.options.engine, (machine, &free), Task::Answer, common)?;
+        let of_rows = self.options.pick_for_rows(self.rows, (machine, &clamped), Task::Answer, &quiet)?;
+        let of_all =
+            self.options.pick_for_rows(self.options.engine, (machine, &free), Task::Answer, common)?;
         Ok((of_rows, of_all))
     }
 }

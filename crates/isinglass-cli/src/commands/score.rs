@@ -6,7 +6,6 @@ use anyhow::Context;
 use clap::Args as ClapArgs;
 use isinglass::Guarantee;
 use isinglass::bracket::LikelihoodBracket;
-use isinglass::learn::most_free;
 use isinglass_files::read_model;
 use serde_json::json;
 
@@ -34,11 +33,9 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
     let machine = read_model(&args.model)?;
     let table = args.table.read()?;
-    let (clamped_evidence, free_evidence) =
-        most_free(&machine, &table).with_context(|| args.table.table.display().to_string())?;
+    table.evidence_for(&machine).with_context(|| args.table.table.display().to_string())?;
     let settings = args.engine.settings(common.seed);
-    let evidence = (&clamped_evidence, &free_evidence);
-    let scored = settings.score((&machine, &table), evidence, args.bracket, &|text| common.note(text));
+    let scored = settings.score((&machine, &table), args.bracket, &|text| common.note(text));
     let scored = scored.map_err(report::advised)?;
     let (engine, clamped_engine, warnings) = (scored.engine(), scored.clamped_engine(), scored.warnings());
     let found = scored.score;

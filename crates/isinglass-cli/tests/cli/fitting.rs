@@ -321,3 +321,34 @@ fn a_signal_ends_a_fit_with_what_it_has_and_leaves_nothing_behind() {
         room.ok("info m.json");
     }
 }
+
+/// Most units are free where the four inputs `p` are missing, and they can be decimated; where the three inputs `d` are missing, fewer are free, and they cannot.
+#[test]
+fn rows_that_miss_different_inputs_have_an_engine_for_all_of_them() {
+    let room = Room::new();
+    let outputs = 0..4;
+    let pendants = outputs.clone().map(|k| format!("p{k},y{k}\n"));
+    let dense = (0..3).flat_map(|d| (0..4).map(move |y| format!("d{d},y{y}\n")));
+    room.write("links.csv", pendants.chain(dense).collect::<String>());
+    let row = |k: usize| -> String {
+        let cell = |column: usize| match (k % 4, column) {
+            (1, 4..8) | (2, 8..11) => "",
+            _ if (k * k + 3 * k * column + column) % 7 < 3 => "1",
+            _ => "0",
+        };
+        (0..11).map(cell).collect::<Vec<_>>().join(",") + "\n"
+    };
+    let rows: String = (0..40).map(row).collect();
+    room.write("t.csv", format!("y0,y1,y2,y3,p0,p1,p2,p3,d0,d1,d2\n{rows}"));
+    let fit = "fit t.csv --visible-links edges:links.csv --inputs p0,p1,p2,p3,d0,d1,d2 --l2 0.1 -o m.json";
+    let fit = room.json(fit);
+    assert_eq!((&fit["guarantee"], &fit["converged"]), (&"exact".into(), &true.into()));
+    let by_states = room.json("score m.json t.csv --engine enumerate");
+    for score in [room.json("score m.json t.csv"), room.json("score m.json t.csv --engine eliminate"), fit] {
+        let (found, expected) = (&score["log_likelihood"], &by_states["log_likelihood"]);
+        assert!((found.as_f64().unwrap() - expected.as_f64().unwrap()).abs() < 1e-12);
+    }
+    let page = room.run("report m.json t.csv -o r.html");
+    let told = String::from_utf8(page.stderr).unwrap();
+    assert!(page.status.success() && !told.contains("surprising rows could not be had"), "{told}");
+}

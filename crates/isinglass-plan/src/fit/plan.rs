@@ -1,14 +1,15 @@
 //! Which learner a fit is made by in the end, and making it.
 
-use isinglass::engine::auto::{self, Choice};
+use isinglass::engine::Open;
+use isinglass::engine::auto::Choice;
 use isinglass::learn::{
     ClosedForm, Factorized, Fit, InformationGain, Learner, Likelihood, Observer, OptimizerSettings, Phases,
-    Remedy, Restarted, Restarts, State, most_free, start as start_of,
+    Remedy, Restarted, Restarts, State, open, start as start_of,
 };
-use isinglass::{Budget, Engine, Error as CoreError, Evidence, Machine, Role, Table};
+use isinglass::{Budget, Engine, Error as CoreError, Machine, Role, Table};
 
 use super::{FitSettings, LearnerName};
-use crate::{EngineName, Error, Named, Result, Task, Usage};
+use crate::{EngineName, EngineSettings, Error, Named, Result, Task, Usage};
 
 /// Memory within which a likelihood that was not asked for is computed all the same: it takes some hundredths of a second.
 const AT_HAND: Budget = Budget(16 << 20);
@@ -105,8 +106,8 @@ impl FitSettings {
 
     /// The learner that `auto` stands for here, or that a table with gaps asks for.
     fn settled(&self, start: &Machine, table: &Table, note: &dyn Fn(&str)) -> Result<LearnerName> {
-        let (clamped, free) = most_free(start, table)?;
-        let is_open = clamped.free_count() > 0;
+        let (clamped, free) = open(start, table)?;
+        let is_open = clamped.in_one_row.free_count() > 0;
         let has_hidden = start.with_role(Role::Hidden).next().is_some();
         let asked = match self.learner {
             LearnerName::Auto if self.is_sparse() => LearnerName::PseudoLikelihood,
@@ -114,7 +115,7 @@ impl FitSettings {
         };
         match asked {
             LearnerName::Auto if self.engine.engine != EngineName::Auto => Ok(LearnerName::Likelihood),
-            LearnerName::Auto => match auto::choose(&with_all_biases(start)?, &free, self.engine.budget)? {
+            LearnerName::Auto => match self.engine.auto(&with_all_biases(start)?, &free)? {
                 Choice::Exact { .. } => Ok(LearnerName::Likelihood),
                 Choice::Sampling { refusal, .. } => {
                     let other = if is_open { LearnerName::PlEm } else { LearnerName::PseudoLikelihood };
@@ -145,22 +146,28 @@ impl FitSettings {
 
     /// Engines for the likelihood.
     fn likelihood(&self, start: &Machine, table: &Table, note: &dyn Fn(&str)) -> Result<Way> {
-        let (clamped, free) = most_free(start, table)?;
+        let (clamped, free) = open(start, table)?;
         // What the engine can do with the input units clamped alone, it can do with more units clamped.
         let trained = with_all_biases(start)?;
-        let has_inputs = free.free_count() < start.units();
+        let has_inputs = start.with_role(Role::Input).next().is_some();
         if self.component_history && has_inputs {
             return Err(Usage("--component-history is for machines without inputs".into()).into());
         }
         let (name, rows) = (self.engine.engine, self.clamped_name());
-        let engine = self.engine.pick(name, (&trained, &free), Task::Exact, note).map_err(likelihood_hint)?;
+        let engine =
+            self.engine.pick_for_rows(name, (&trained, &free), Task::Exact, note).map_err(likelihood_hint)?;
         let clamped_engine = if rows == name {
             None
         } else {
-            let picked = self.engine.pick(rows, (&trained, &clamped), Task::Exact, &|_| ());
+            let picked = self.engine.pick_for_rows(rows, (&trained, &clamped), Task::Exact, &|_| ());
             Some(picked.map_err(likelihood_hint)?)
         };
-        Ok(Way::Likelihood { engine, clamped: clamped_engine, is_open: clamped.free_count() > 0, has_inputs })
+        Ok(Way::Likelihood {
+            engine,
+            clamped: clamped_engine,
+            is_open: clamped.in_one_row.free_count() > 0,
+            has_inputs,
+        })
     }
 }
 
@@ -274,10 +281,11 @@ impl Plan {
     /// Where a learner has no use for the likelihood but it takes next to nothing to compute, the user has: it is exact or absent.
     fn add_likelihood(&self, fit: &mut Fit, table: &Table) -> isinglass::Result<()> {
         let machine = &fit.machine;
-        let (clamped, free) = most_free(machine, table)?;
-        let budget = self.settings.engine.budget.min(AT_HAND);
-        let exact = |evidence: &Evidence| -> isinglass::Result<Option<Box<dyn Engine>>> {
-            Ok(match auto::choose(&with_all_biases(machine)?, evidence, budget)? {
+        let (clamped, free) = open(machine, table)?;
+        let at_hand =
+            EngineSettings { budget: self.settings.engine.budget.min(AT_HAND), ..self.settings.engine };
+        let exact = |open: &Open| -> isinglass::Result<Option<Box<dyn Engine>>> {
+            Ok(match at_hand.auto(&with_all_biases(machine)?, open)? {
                 Choice::Exact { engine, .. } => Some(engine),
                 Choice::Sampling { .. } => None,
             })

@@ -2,10 +2,10 @@
 //!
 //! Calls engines and tables; nothing calls it but commands.
 
-use crate::engine::{Ask, Batch, BatchExpectations, Diagnostics, Engine, Guarantee};
+use crate::engine::{Ask, Batch, BatchExpectations, Diagnostics, Engine, Guarantee, Open};
 use crate::learn::about_columns;
 use crate::table::units_without_column;
-use crate::{Budget, Error, Evidence, Machine, Result, Role, Spin, Table};
+use crate::{Budget, Error, Machine, Result, Role, Spin, Table};
 
 /// Cells of rows that go to the engine in one batch.
 const CELLS_AT_ONCE: usize = 1 << 22;
@@ -162,15 +162,6 @@ pub fn complete<'a>(
     Ok(completed)
 }
 
-/// Which units an engine must be able to sum out to complete a table.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Open {
-    /// Everything free that is free in any of the rows with missing cells.
-    pub in_any_row: Evidence,
-    /// A row of those that leave most units free; the values clamped are of no account.
-    pub in_one_row: Evidence,
-}
-
 /// Which units an engine must be able to sum out to complete a table; `None` if no cell is missing.
 ///
 /// # Errors
@@ -191,26 +182,9 @@ pub fn open(machine: &Machine, table: &Table) -> Result<Option<Open>> {
     if incomplete.is_empty() {
         return Ok(None);
     }
-    let clamp = |free: &[usize]| {
-        let mut evidence = Evidence::none(machine.units());
-        let mut known: Vec<bool> = machine.roles().iter().map(|&role| role != Role::Hidden).collect();
-        for &unit in free {
-            known[unit] = false;
-        }
-        for unit in (0..machine.units()).filter(|&unit| known[unit]) {
-            evidence.clamp(unit, Spin::Up);
-        }
-        evidence
-    };
-    let mut anywhere = vec![false; machine.units()];
-    for &row in &incomplete {
-        for unit in rows.missing(row) {
-            anywhere[unit] = true;
-        }
-    }
-    let anywhere: Vec<usize> = (0..machine.units()).filter(|&unit| anywhere[unit]).collect();
-    let freest: Vec<usize> = rows.missing(rows.freest(&incomplete)).collect();
-    Ok(Some(Open { in_any_row: clamp(&anywhere), in_one_row: clamp(&freest) }))
+    let hidden: Vec<usize> = machine.with_role(Role::Hidden).collect();
+    let free = incomplete.iter().map(|&row| rows.missing(row).chain(hidden.iter().copied()).collect());
+    Ok(Some(Open::of(machine.units(), free)))
 }
 
 /// A table as rows of evidence for a machine.

@@ -12,6 +12,7 @@ mod exact;
 mod expectations;
 pub(crate) mod fields;
 mod joint;
+mod open;
 pub(crate) mod parts;
 pub(crate) mod sampling;
 mod variational;
@@ -25,6 +26,7 @@ pub use expectations::{
     Ask, BatchExpectations, Diagnostics, Expectations, Guarantee, Importance, Iteration, JointTable, Mixing,
     PairMoments, Pairs, StandardErrors, Statistics,
 };
+pub use open::Open;
 pub(crate) use sampling::RowChains;
 pub use sampling::{Ais, AisSettings, Gibbs, GibbsSettings};
 pub use variational::{

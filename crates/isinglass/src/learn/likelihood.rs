@@ -17,9 +17,9 @@ use super::notes::{about_likelihood, about_swings};
 use super::origin::Origin;
 use super::trained::Trained;
 use super::{Fit, Learner, Observer, State, Step};
-use crate::engine::{Ask, Batch, Diagnostics, Engine, Group, Guarantee, Statistics, WITH_LOG_Z};
+use crate::engine::{Ask, Batch, Diagnostics, Engine, Guarantee, Open, Statistics, WITH_LOG_Z};
 use crate::optimize::{self, Method, Objective, OptimizerSettings, Start};
-use crate::{Error, Evidence, Machine, Result, Role, Spin, Table};
+use crate::{Error, Machine, Result, Role, Table};
 
 /// The name by which users choose the learner.
 const NAME: &str = "likelihood";
@@ -427,8 +427,7 @@ impl Objective for InformationGain<'_> {
     }
 }
 
-/// The evidence that leaves most units free: with a row of the table clamped, and with its input units clamped alone.
-/// What an engine for either phase must be able to do. The values clamped are of no account.
+/// Which units an engine must be able to sum out in either phase: with a row of the table clamped, and with its input units clamped alone.
 ///
 /// # Errors
 /// A table that does not fit the machine.
@@ -437,29 +436,19 @@ impl Objective for InformationGain<'_> {
 /// ```
 /// use isinglass::{Table, learn, topology};
 /// let table = Table::from_rows(["v0", "v1", "v2"], [[1, -1, 1], [1, 0, -1]])?;
-/// let (clamped, free) = learn::most_free(&topology::rbm(3, 2)?, &table)?;
-/// assert_eq!((clamped.cells(), free.free_count()), ([1, 0, 1, 0, 0].as_slice(), 5));
+/// let (clamped, free) = learn::open(&topology::rbm(3, 2)?, &table)?;
+/// assert_eq!(clamped.in_one_row.cells(), [1, 0, 1, 0, 0]);
+/// assert_eq!(free.in_one_row.free_count(), 5);
 /// # Ok::<(), isinglass::Error>(())
 /// ```
-pub fn most_free(machine: &Machine, table: &Table) -> Result<(Evidence, Evidence)> {
-    let is_input = |unit: usize| machine.roles()[unit] == Role::Input;
+pub fn open(machine: &Machine, table: &Table) -> Result<(Open, Open)> {
     let rows = table.evidence_for(machine)?;
-    let freest = |matters: &dyn Fn(usize) -> bool| {
-        let count = |group: &&Group| group.free.iter().filter(|&&unit| matters(unit)).count();
-        // The first of equals, so that the choice does not hang on the order of groups.
-        rows.groups().iter().rev().max_by_key(count).map_or(&[][..], |group| &group.free)
-    };
-    let clamp = |is_free: &dyn Fn(usize) -> bool| {
-        let mut evidence = Evidence::none(machine.units());
-        for unit in (0..machine.units()).filter(|&unit| !is_free(unit)) {
-            evidence.clamp(unit, Spin::Up);
-        }
-        evidence
-    };
-    let clamped = freest(&|_| true);
-    let missing_inputs = freest(&is_input);
-    Ok((
-        clamp(&|unit| clamped.contains(&unit)),
-        clamp(&|unit| !is_input(unit) || missing_inputs.contains(&unit)),
-    ))
+    let (inputs, learned): (Vec<usize>, Vec<usize>) =
+        (0..machine.units()).partition(|&unit| machine.roles()[unit] == Role::Input);
+    let clamped = rows.groups().iter().map(|group| group.free.clone());
+    let free = rows.groups().iter().map(|group| {
+        let missing = inputs.iter().filter(|unit| group.free.binary_search(unit).is_ok());
+        learned.iter().chain(missing).copied().collect()
+    });
+    Ok((Open::of(machine.units(), clamped), Open::of(machine.units(), free)))
 }

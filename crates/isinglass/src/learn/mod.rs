@@ -34,7 +34,7 @@ pub(crate) use conditionals::Conditionals;
 pub use contrastive::{ContrastiveDivergence, MeanFieldCd};
 pub use factorized::Factorized;
 pub(crate) use likelihood::Gain;
-pub use likelihood::{Evaluation, InformationGain, Likelihood, Phases, most_free};
+pub use likelihood::{Evaluation, InformationGain, Likelihood, Phases, open};
 pub(crate) use notes::about_columns;
 pub use pl_em::{EStep, MStep, PseudoLikelihoodEm};
 pub use pseudo_likelihood::{EbicFit, EbicPaths, PseudoGain, PseudoLikelihood, Rule};
