@@ -39,6 +39,7 @@ if TYPE_CHECKING:
         Info,
         JointTable,
         Mode,
+        RowLikelihoods,
         Score,
     )
     from isinglass._tables import Table
@@ -57,6 +58,7 @@ __all__ = [
     "JointTable",
     "Machine",
     "Mode",
+    "RowLikelihoods",
     "Score",
     "Table",
     "__version__",
@@ -86,6 +88,7 @@ _PLACES = {
         "Info",
         "JointTable",
         "Mode",
+        "RowLikelihoods",
         "Score",
     ),
     "_tables": ("Table",),

@@ -55,21 +55,16 @@ def low_codes(zero_one: Sequence[bool | None]) -> NDArray[np.int8]:
     return np.array([0 if (first if kind is None else kind) else -1 for kind in zero_one], dtype=np.int8)
 
 
-def refuse_other_codes(zero_one: Sequence[bool | None], low: NDArray[np.int8], names: Sequence[str]) -> None:
-    """Refuse columns that are written in another way than in the rows of the fit."""
-    for kind, expected, name in zip(zero_one, low.tolist(), names, strict=True):
-        if kind is not None and kind != (expected == 0):
+def agreed_codes(
+    before: Sequence[bool | None], zero_one: Sequence[bool | None], names: Sequence[str]
+) -> list[bool | None]:
+    """How each column is written, as far as earlier rows and these tell; columns that they write in different ways are refused."""
+    for known, kind, name in zip(before, zero_one, names, strict=True):
+        if known is not None and kind is not None and kind != known:
             found, right = ("0", "-1 or +1") if kind else ("-1", "0 or 1")
             message = f"column '{name}': found {found}, expected {right} as in the rows of the fit"
             raise ValueError(message)
-
-
-def states_of(cells: NDArray[Any]) -> NDArray[np.int8]:
-    """Cells as -1 and +1, with 0 for what is missing."""
-    states = np.where(cells == 1, np.int8(1), np.int8(-1))
-    if cells.dtype.kind == "f":
-        states[np.isnan(cells)] = 0
-    return states
+    return [kind if known is None else known for known, kind in zip(before, zero_one, strict=True)]
 
 
 class Labels:
@@ -111,14 +106,21 @@ class Labels:
 
     def _codes(self, column: NDArray[Any], k: int) -> NDArray[Any]:
         low, high = self.classes[k]
-        codes = np.where(column == high, np.int8(1), np.int8(-1))
         missing = _missing(column)
-        wrong = ~missing & (column != high) & (column != low)
+        there = column[~missing]
+        # Labels of another type than these are equal to neither, whatever numpy makes of the comparison.
+        is_high, is_low = (np.broadcast_to(np.asarray(there == label, dtype=np.bool_), there.shape) for label in (high, low))
+        wrong = ~(is_high | is_low)
         if wrong.any():
-            found = column[np.flatnonzero(wrong)[0]]
+            found = there[np.flatnonzero(wrong)[0]]
             message = f"y, output '{self.names[k]}': found {found!r}, expected {low!r} or {high!r} as in the fit"
             raise ValueError(message)
-        return np.where(missing, np.nan, codes) if missing.any() else codes
+        states = np.where(is_high, np.int8(1), np.int8(-1))
+        if not missing.any():
+            return states
+        codes = np.full(len(column), np.nan)
+        codes[~missing] = states
+        return codes
 
     def write(self, states: NDArray[np.int8]) -> NDArray[Any]:
         """Labels from -1 and +1; in one dimension if they came so."""
@@ -150,8 +152,13 @@ def _missing(column: NDArray[Any]) -> NDArray[np.bool_]:
         missing: NDArray[np.bool_] = np.isnan(column)
         return missing
     if column.dtype.kind == "O":
-        return np.array([cell is None or cell != cell for cell in column.tolist()], dtype=np.bool_)
+        return np.array([_is_missing(cell) for cell in column.tolist()], dtype=np.bool_)
     return np.zeros(len(column), dtype=np.bool_)
+
+
+def _is_missing(cell: Any) -> bool:
+    # What pandas calls NA is equal to nothing and different from nothing.
+    return cell is None or type(cell).__name__ in ("NAType", "NaTType") or cell != cell
 
 
 def _two_labels(column: NDArray[Any], name: str) -> NDArray[Any]:
@@ -160,7 +167,12 @@ def _two_labels(column: NDArray[Any], name: str) -> NDArray[Any]:
     if there.dtype.kind == "f" and np.isinf(there).any():
         message = f"y, output '{name}': found inf, expected two labels"
         raise ValueError(message)
-    found = np.unique(there)
+    try:
+        found = np.unique(there)
+    except TypeError:
+        kinds = " and ".join(sorted({type(label).__name__ for label in there.tolist()}))
+        message = f"y, output '{name}': found labels of different types ({kinds}), expected two of one type"
+        raise ValueError(message) from None
     if len(found) == 1 and found.dtype.kind in "biuf":
         for usual in (np.array([False, True]), np.array([0, 1]), np.array([-1, 1])):
             if (usual.dtype == np.bool_) == (found.dtype == np.bool_) and found[0] in usual:

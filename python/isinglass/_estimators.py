@@ -11,10 +11,9 @@ from sklearn.utils import ClassifierTags, TransformerTags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from isinglass._codes import Labels, states_of
+from isinglass._codes import Labels, low_codes
 from isinglass._fit import History
 from isinglass._fitting import Fitting, seed_from
-from isinglass._likelihoods import log_likelihoods
 from isinglass._machine import Machine
 
 if TYPE_CHECKING:
@@ -32,6 +31,9 @@ if TYPE_CHECKING:
 # What the contrastive divergence of `partial_fit` is told, and its rate if it is not told.
 _CONTRASTIVE = ("rate", "momentum", "batch", "steps")
 _RATE = 0.02
+
+# What helps where log Z is out of reach.
+_ESTIMATED = "hint: score_engine='ais' estimates it"
 
 
 class BoltzmannMachine(TransformerMixin, Fitting):
@@ -105,6 +107,7 @@ class BoltzmannMachine(TransformerMixin, Fitting):
     -----
     NaN is missing, in rows and in outputs; hidden units and what is missing are summed out. So are missing inputs, though their own
     distribution is not learned: it is better to fill them before, by :class:`Imputer`. Outputs have two labels each; there may be several.
+    A row whose outputs are all missing has nothing to explain: its likelihood is 1, and it counts in averages all the same.
 
     As a step of a pipeline before the last (:meth:`fit_transform`), the machine learns from X alone, whatever y is.
 
@@ -179,8 +182,8 @@ class BoltzmannMachine(TransformerMixin, Fitting):
         BoltzmannMachine
             The estimator itself.
         """
-        table = self._begin(X, y, None, sample_weight)
-        self._learn(table, self._settings())
+        with self._all_or_nothing():
+            self._learn(self._begin(X, y, None, sample_weight), self._settings())
         return self
 
     def partial_fit(
@@ -224,29 +227,51 @@ class BoltzmannMachine(TransformerMixin, Fitting):
         >>> len(model.history_), model.score(rows) > -1
         (21, True)
         """
-        options = self.options or {}
+        with self._all_or_nothing():
+            if hasattr(self, "machine_"):
+                self._go_on(X, y, sample_weight)
+            else:
+                table = self._begin(X, y, classes, sample_weight)
+                self._learn(table, {**self._contrastive(0), **self._structure()})
+        return self
+
+    def _contrastive(self, epochs: int) -> dict[str, Any]:
+        """The settings of an epoch of contrastive divergence, after so many."""
         if self.l1 is not None:
             message = "l1: partial_fit has no use for it, since contrastive divergence has no such penalty"
             raise ValueError(message)
-        takes = (*_CONTRASTIVE, "rate_decay")
-        other = next((name for name in options if name not in takes), None)
+        options = dict(self.options or {})
+        decay = options.pop("rate_decay", None) or 0.0
+        other = next((name for name in options if name not in _CONTRASTIVE), None)
         if other is not None:
-            message = f"options: found '{other}', expected those that partial_fit takes: {', '.join(takes)}"
+            takes = ", ".join((*_CONTRASTIVE, "rate_decay"))
+            message = f"options: found '{other}', expected those that partial_fit takes: {takes}"
             raise ValueError(message)
-        taken = {name: value for name, value in options.items() if name in _CONTRASTIVE}
-        settings = {**taken, "learner": "contrastive-divergence", "iterations": 1, "l2": self.l2}
-        settings.update(budget=self.budget, progress=self.progress)
-        if not hasattr(self, "machine_"):
-            self._learn(self._begin(X, y, classes, sample_weight), {**settings, **self._structure()})
-            return self
-        table = self._again(X, self._outputs(y), sample_weight)[1]
+        rate = options.pop("rate", None)
+        rate = (_RATE if rate is None else rate) / (1.0 + decay * epochs)
+        own = {"learner": "contrastive-divergence", "iterations": 1, "rate": rate, "l2": self.l2}
+        return {**options, **own, "budget": self.budget, "progress": self.progress}
+
+    def _go_on(self, rows: Any, y: Any, weights: ArrayLike | None) -> None:
+        """An epoch from where the machine is."""
+        for name, value in self._structure().items():
+            if not np.array_equal(value, self._built[name]):
+                message = (
+                    f"{name}: found {value!r}, but the machine was built with {self._built[name]!r}\nhint: fit begins anew"
+                )
+                raise ValueError(message)
+        if self._labels is None and y is not None:
+            message = "y: found outputs, but the machine was begun without any\nhint: fit begins anew"
+            raise ValueError(message)
+        found = self._again(rows, self._outputs(y), weights)
         # None and generators give other numbers each time of themselves.
         is_number = isinstance(self.random_state, (int, np.integer))
         self._seed = (self._seed + 1) % 2**64 if is_number else seed_from(self.random_state)
+        self._codes = found.codes
         before = self.history_
-        epochs = self.n_iter_ if self.result_.learner == settings["learner"] else 0
-        settings["rate"] = options.get("rate", _RATE) / (1.0 + options.get("rate_decay", 0.0) * epochs)
-        self._learn(table, {**settings, "start": self.machine_})
+        by_this_learner = self.result_.learner == "contrastive-divergence"
+        settings = self._contrastive(self.n_iter_ if by_this_learner else 0)
+        self._learn(found.table, {**settings, "start": self.machine_})
         after = self.history_
         self.history_ = History(
             np.concatenate([before.iteration, before.iteration[-1] + after.iteration[1:]]),
@@ -254,7 +279,6 @@ class BoltzmannMachine(TransformerMixin, Fitting):
             np.concatenate([before.gradient_norm, after.gradient_norm[1:]]),
         )
         self.n_iter_ = int(self.history_.iteration[-1])
-        return self
 
     def sample(
         self, n_samples: int = 1, *, given: Mapping[Any, Any] | None = None, random_state: Seed = None
@@ -266,7 +290,7 @@ class BoltzmannMachine(TransformerMixin, Fitting):
         n_samples : int, default 1
             How many.
         given : mapping, optional
-            What is known of columns.
+            What is known of columns, written as in the rows of the fit: 0 is the lower state of a column of 0 and 1.
         random_state : int, numpy.random.RandomState, numpy.random.Generator or None
             The seed; that of the estimator if it is None.
 
@@ -281,15 +305,19 @@ class BoltzmannMachine(TransformerMixin, Fitting):
                 "sample: how inputs are distributed was not learned\nhint: machine_.sample(given=...) draws outputs"
             )
             raise ValueError(message)
-        lows = dict(zip(self.machine_.names, self._low.tolist(), strict=False))
+        low = low_codes(self._codes)
+        lows = dict(zip(self.machine_.names, low.tolist(), strict=False))
+        if given is not None and not hasattr(given, "items"):
+            message = f"given: found {type(given).__name__}, expected a dictionary of columns and values"
+            raise ValueError(message)
         clamped = {
             name: -1 if not isinstance(value, bool) and value == lows.get(str(name), -1) else value
-            for name, value in (given or {}).items()
+            for name, value in ({} if given is None else given).items()
         }
         seed = seed_from(self.random_state if random_state is None else random_state)
         draws = self.machine_.sample(n_samples, clamped, budget=self.budget, seed=seed)
         columns = draws.states[:, : self.n_features_in_]
-        return np.where(columns > 0, np.int8(1), self._low)
+        return np.where(columns > 0, np.int8(1), low)
 
     def score(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> float:  # noqa: N803
         """The log-likelihood of the rows, or of the outputs given the inputs; averaged, as the command ``isinglass score`` does.
@@ -311,11 +339,10 @@ class BoltzmannMachine(TransformerMixin, Fitting):
             Natural logarithms per row.
         """
         check_is_fitted(self, "machine_")
-        _, table = self._again(X, self._outputs(y), sample_weight)
+        table = self._again(X, self._outputs(y), sample_weight).table
         found = self.machine_.score(table, engine=self.score_engine, **self._asked())
         if found.log_likelihood is None:
-            hint = "hint: score_engine='ais' estimates it"
-            message = "\n".join(["score: the log-likelihood could not be had", *found.notes, hint])
+            message = "\n".join(["score: the log-likelihood could not be had", *found.notes, _ESTIMATED])
             raise ValueError(message)
         return found.log_likelihood
 
@@ -335,8 +362,13 @@ class BoltzmannMachine(TransformerMixin, Fitting):
             Natural logarithms.
         """
         check_is_fitted(self, "machine_")
-        cells, _ = self._again(X, self._outputs(y))
-        return log_likelihoods(self.machine_, states_of(cells), engine=self.score_engine, **self._asked())
+        table = self._again(X, self._outputs(y)).table
+        try:
+            found = self.machine_.log_likelihoods(table, engine=self.score_engine, **self._asked())
+        except ValueError as error:
+            reason, hint, _ = str(error).partition("\nhint:")
+            raise ValueError(f"{reason}\n{_ESTIMATED}" if hint else reason) from None
+        return found.values
 
     def transform(self, X: Any) -> NDArray[np.float64]:  # noqa: N803
         """The means of the hidden units given each row; outputs are summed out.
@@ -351,7 +383,7 @@ class BoltzmannMachine(TransformerMixin, Fitting):
         ndarray of shape (n_rows, hidden)
             Means between -1 and +1.
         """
-        _, table = self._again(X)
+        table = self._again(X).table
         machine = self.machine_
         # A hidden unit is completed like any other if it is called visible.
         roles = ["visible" if role == "hidden" else role for role in machine.roles]
@@ -452,7 +484,7 @@ class BoltzmannMachine(TransformerMixin, Fitting):
         if self._labels is None:
             message = "predict: the machine was fitted without y, and has no outputs; call fit with y first"
             raise NotFittedError(message)
-        _, table = self._again(rows)
+        table = self._again(rows).table
         return self._labels, *self._complete(self.machine_, table, self._labels.names)
 
     def __sklearn_tags__(self) -> Any:

@@ -10,6 +10,7 @@ import numpy as np
 
 from isinglass import _native
 from isinglass._machine import Machine
+from isinglass._questions import units_of
 from isinglass._results import told
 from isinglass._seeds import seed_of
 from isinglass._tables import Table
@@ -222,11 +223,17 @@ def fit(
     elif weights is not None:
         message = "weights: a Table has its own; give them when it is made"
         raise ValueError(message)
+    if start is not None and not isinstance(start, Machine):
+        message = f"start: found {type(start).__name__}, expected a Machine"
+        raise TypeError(message)
+    if not isinstance(progress, (bool, np.bool_)) and not callable(progress):
+        message = f"progress: found {progress!r}, expected True, False or something to call"
+        raise TypeError(message)
     structure = {
         "visible_links": _links(visible_links),
         "hidden": hidden,
         "hidden_links": hidden_links,
-        "inputs": None if inputs is None else [str(name) for name in inputs],
+        "inputs": None if inputs is None else [str(name) for name in units_of(inputs)],
     }
     if start is not None:
         idle = next((name for name, value in structure.items() if value is not None), None)
@@ -244,6 +251,8 @@ def fit(
         "seed": seed_of(seed),
     }
     native_start = None if start is None else start._core
+    if isinstance(progress, (bool, np.bool_)):
+        progress = bool(progress)
     if progress is True:
         with _Bar() as listener:
             native, found = _native.fit(table._core, settings, native_start, listener)

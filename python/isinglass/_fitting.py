@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from isinglass._codes import low_codes, read, refuse_empty_columns, refuse_other_codes
+from isinglass._codes import agreed_codes, read, refuse_empty_columns
 from isinglass._fit import History, fit
 from isinglass._machine import Machine
 from isinglass._seeds import seed_of
 from isinglass._tables import Table
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
@@ -31,6 +32,15 @@ _SETTINGS = (*_STRUCTURE, "learner", "engine", "l2", "l1", "restarts", "iteratio
 _OWN = (*_SETTINGS, "table", "weights", "start", "inputs", "seed")
 
 
+class Rows(NamedTuple):
+    """Rows that come after the fit."""
+
+    cells: NDArray[Any]
+    table: Table
+    # For each column of X, whether it is written in 0 and 1, as far as the rows of the fit and these tell.
+    codes: list[bool | None]
+
+
 class Fitting(BaseEstimator):
     """The parameters of fits, the rows they are made to, and the machine that comes of them."""
 
@@ -39,10 +49,23 @@ class Fitting(BaseEstimator):
     history_: History
     n_features_in_: int
 
-    # The outputs of the fit, if it had any; how columns of X write -1; the seed of the fit, and of questions after it.
+    # The outputs of the fit, if it had any; for each column of X, whether it is written in 0 and 1, if its cells told; what the machine was
+    # built from; the seed of the fit, and of questions after it.
     _labels: Labels | None
-    _low: NDArray[Any]
+    _codes: list[bool | None]
+    _built: dict[str, Any]
     _seed: int
+
+    @contextmanager
+    def _all_or_nothing(self) -> Iterator[None]:
+        """Leave everything as it was if a fit fails or is interrupted."""
+        before = self.__dict__.copy()
+        try:
+            yield
+        except BaseException:
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            raise
 
     def _settings(self) -> dict[str, Any]:
         """The settings of a fit."""
@@ -70,15 +93,15 @@ class Fitting(BaseEstimator):
         self._labels = labels(names) if labels is not None else None
         cells, names = self._with_outputs(cells, names, y)
         refuse_empty_columns(cells, names)
+        table = Table(cells, names, weights)
         if weights is not None and not np.asarray(weights).any():
             message = "sample_weight: every weight is zero, expected one that is not"
             raise ValueError(message)
-        table = Table(cells, names, weights)
-        self._low = low_codes(table.zero_one[: self.n_features_in_])
+        self._codes = list(table.zero_one[: self.n_features_in_])
         return table
 
-    def _again(self, rows: Any, y: Any = None, weights: ArrayLike | None = None) -> tuple[NDArray[Any], Table]:
-        """Rows with the columns of the fit, as cells and as a table; with outputs if they are given."""
+    def _again(self, rows: Any, y: Any = None, weights: ArrayLike | None = None) -> Rows:
+        """Rows with the columns of the fit; with outputs if they are given."""
         check_is_fitted(self, "machine_")
         cells, _ = read(rows, self.binarize)
         validate_data(self, rows, skip_check_array=True, reset=False)
@@ -86,8 +109,7 @@ class Fitting(BaseEstimator):
         names = list(self.machine_.names[:count])
         cells, names = self._with_outputs(cells, names, y)
         table = Table(cells, names, weights)
-        refuse_other_codes(table.zero_one[:count], self._low, names[:count])
-        return cells, table
+        return Rows(cells, table, agreed_codes(self._codes, table.zero_one[:count], names[:count]))
 
     def _with_outputs(self, cells: NDArray[Any], names: list[str], y: Any) -> tuple[NDArray[Any], list[str]]:
         if self._labels is None or y is None:
@@ -96,8 +118,10 @@ class Fitting(BaseEstimator):
 
     def _learn(self, table: Table, settings: dict[str, Any]) -> None:
         """Fit, and keep what was found."""
-        if self._labels is not None and "start" not in settings:
-            settings["inputs"] = table.columns[: self.n_features_in_]
+        if "start" not in settings:
+            self._built = self._structure()
+            if self._labels is not None:
+                settings["inputs"] = table.columns[: self.n_features_in_]
         self.machine_, self.result_ = fit(table, seed=self._seed, **settings)
         self.history_ = self.result_.history
         self.n_iter_ = self.result_.iterations

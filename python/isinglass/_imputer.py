@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.base import OneToOneFeatureMixin, TransformerMixin
 
+from isinglass._codes import low_codes
 from isinglass._fitting import Fitting, seed_from
 
 if TYPE_CHECKING:
@@ -115,9 +116,10 @@ class Imputer(OneToOneFeatureMixin, TransformerMixin, Fitting):
         if self.fill not in ("state", "mean"):
             message = f"fill: found {self.fill!r}, expected state or mean"
             raise ValueError(message)
-        table = self._first(X, weights=sample_weight)
-        self._seed = seed_from(self.random_state)
-        self._learn(table, self._settings())
+        with self._all_or_nothing():
+            table = self._first(X, weights=sample_weight)
+            self._seed = seed_from(self.random_state)
+            self._learn(table, self._settings())
         return self
 
     def transform(self, X: Any) -> NDArray[np.float64]:  # noqa: N803
@@ -133,11 +135,12 @@ class Imputer(OneToOneFeatureMixin, TransformerMixin, Fitting):
         ndarray of shape (n_rows, n_features)
             The rows, written as they were, without missing cells.
         """
-        cells, table = self._again(X)
-        out = cells.astype(np.float64)
+        rows = self._again(X)
+        out = rows.cells.astype(np.float64)
         missing = np.isnan(out)
         if missing.any():
-            found = self.machine_.complete(table, **self._asked())
+            found = self.machine_.complete(rows.table, **self._asked())
             up = found.probabilities if self.fill == "mean" else (found.states > 0)
-            out[missing] = (self._low + (1 - self._low) * up.astype(np.float64))[missing]
+            low = low_codes(rows.codes)
+            out[missing] = (low + (1 - low) * up.astype(np.float64))[missing]
         return out

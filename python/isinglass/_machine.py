@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -66,8 +67,8 @@ class Machine(Questions):
         ``max_sweeps`` (variational engines), ``samples``, ``burn_in``, ``thin``, ``chains`` (gibbs), ``temperatures`` (ais). One that the
         engine has no use for is refused.
 
-    ``given`` clamps units: a dictionary of names and values (-1 and +1, or False and True), or a row with a value for each unit, 0 or NaN
-    where it is free. Long work can be interrupted with Ctrl-C; what has begun then goes on in the background, unheard, to its end.
+    ``given`` clamps units: a dictionary of names and values (-1 and +1, or False and True; 0 is refused), or a row with a value for each unit,
+    0 or NaN where it is free. Long work can be interrupted with Ctrl-C; what has begun then goes on in the background, unheard, to its end.
     All cores are used; the environment variable ``RAYON_NUM_THREADS`` asks for another number of threads. It changes no digit.
 
     Examples
@@ -222,6 +223,9 @@ class Machine(Questions):
         weight, bias, role : str
             The attributes of edges and nodes; where they are absent, the weight is 1, the bias 0 and the role visible.
         """
+        if not hasattr(graph, "is_directed"):
+            message = f"graph: found {type(graph).__name__}, expected a networkx.Graph"
+            raise TypeError(message)
         if graph.is_directed() or graph.is_multigraph():
             message = "graph: found a directed graph or one with multiple edges, expected a networkx.Graph"
             raise ValueError(message)
@@ -269,6 +273,12 @@ class Machine(Questions):
         >>> machine.map().energy + 0.5, float(model.energy({"a": -1, "b": -1}))
         (-2.5, -2.5)
         """
+        if not hasattr(model, "change_vartype"):
+            message = f"model: found {type(model).__name__}, expected a dimod.BinaryQuadraticModel"
+            raise TypeError(message)
+        if not temperature > 0:
+            message = f"temperature: found {temperature}, expected a number above 0"
+            raise ValueError(message)
         spins = model.change_vartype("SPIN", inplace=False)
         return cls.from_edges(
             ((a, b, -float(coupling)) for (a, b), coupling in spins.quadratic.items()),
@@ -292,8 +302,12 @@ class Machine(Questions):
         return cls._of(_native.Machine.load(os.fspath(path)))
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write a model file; its ending says what it is to be: ``.json``, ``.uai`` or ``.npz``."""
-        self._core.save(os.fspath(path))
+        """Write a model file; its ending says what it is to be: ``.json``, ``.uai`` or ``.npz``.
+
+        Warns of what a file of that kind does not keep.
+        """
+        for note in self._core.save(os.fspath(path)):
+            warnings.warn(note, UserWarning, stacklevel=2)
 
     def plot(
         self,

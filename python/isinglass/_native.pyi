@@ -17,6 +17,7 @@ __all__ = [
     "fit",
     "infer",
     "info",
+    "log_likelihoods",
     "main",
     "mode",
     "query",
@@ -66,6 +67,17 @@ class Machine:
 @final
 class Table:
     def __new__(cls, cells: NDArray[Any], names: Sequence[str], weights: NDArray[np.float64] | None = None) -> Self: ...
+    def state(
+        self,
+    ) -> tuple[list[str], NDArray[np.int8], NDArray[np.uint32], NDArray[np.float64], list[int]]: ...
+    @staticmethod
+    def restore(
+        names: Sequence[str],
+        cells: NDArray[np.int8],
+        distinct_of: NDArray[np.uint32],
+        weights: NDArray[np.float64],
+        kinds: Sequence[int],
+    ) -> Table: ...
     @property
     def columns(self) -> list[str]: ...
     @property
@@ -85,6 +97,7 @@ def sample(machine: Machine, number: int, given: _Given, options: _Asked) -> dic
 def info(machine: Machine, limit: int | str | None) -> dict[str, Any]: ...
 def complete(machine: Machine, table: Table, options: _Asked) -> dict[str, Any]: ...
 def score(machine: Machine, table: Table, bracket: bool, options: _Asked) -> dict[str, Any]: ...
+def log_likelihoods(machine: Machine, table: Table, options: _Asked) -> dict[str, Any]: ...
 def time_infer(machine: Machine, count: int, options: _Asked) -> float: ...
 def fit(
     table: Table,

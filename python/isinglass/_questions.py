@@ -18,6 +18,7 @@ from isinglass._results import (
     Info,
     JointTable,
     Mode,
+    RowLikelihoods,
     Score,
     told,
 )
@@ -141,7 +142,7 @@ class Questions:
         >>> {state: round(p, 6) for state, p in machine.query(["a", "b"]).to_dict().items()}
         {(-1, -1): 0.440399, (-1, 1): 0.059601, (1, -1): 0.059601, (1, 1): 0.440399}
         """
-        asked = [ask] if isinstance(ask, str) else list(ask)
+        asked = units_of(ask)
         found = _native.query(self._core, asked, _given(given), _asked(engine, budget, seed, options))
         return JointTable(ask=tuple(str(name) for name in asked), **told(found))
 
@@ -173,7 +174,7 @@ class Questions:
         >>> round(machine.cumulants(["a", "b"]).values["a", "b"], 6)
         0.761594
         """
-        asked = [units] if isinstance(units, str) else list(units)
+        asked = units_of(units)
         found = _native.cumulants(self._core, asked, _given(given), _asked(engine, budget, seed, options))
         names = tuple(str(name) for name in asked)
         # Where a unit stands more than once, each choice of units is told once.
@@ -244,9 +245,6 @@ class Questions:
         >>> draws.states.shape, draws.guarantee
         ((1000, 2), 'exact')
         """
-        if n < 0:
-            message = f"n: found {n}, expected a whole number of at least 0"
-            raise ValueError(message)
         found = _native.sample(self._core, n, _given(given), _asked(engine, budget, seed, options))
         return Draws(names=self._names, **told(found))
 
@@ -319,6 +317,35 @@ class Questions:
             found["bracket"] = Bracket(*found["bracket"])
         return Score(**told(found))
 
+    def log_likelihoods(
+        self,
+        table: Any,
+        *,
+        engine: str = "auto",
+        budget: Budget = None,
+        seed: Seed = 0,
+        **options: Unpack[EngineOptions],
+    ) -> RowLikelihoods:
+        """The log-likelihood of each row of a table, of which :meth:`score` gives the average.
+
+        Parameters
+        ----------
+        table : Table, array_like or data frame
+            The table; the columns of an array are the visible and input units in their order.
+        engine, budget, seed, **options
+            See :class:`Machine`; where no exact engine is within the budget, ``engine='ais'`` gives estimates.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from isinglass import Machine
+        >>> machine = Machine([[0, 1], [1, 0]])
+        >>> machine.log_likelihoods([[1, 1], [1, -1], [1, np.nan]]).values.round(6).tolist()
+        [-0.820075, -2.820075, -0.693147]
+        """
+        found = _native.log_likelihoods(self._core, self._table(table)._core, _asked(engine, budget, seed, options))
+        return RowLikelihoods(**told(found))
+
     def info(self, *, budget: Budget = None) -> Info:
         """Size, structure, and which engines can run at what cost.
 
@@ -366,6 +393,12 @@ def numbers(values: Any, place: str) -> NDArray[np.float64]:
     except (TypeError, ValueError):
         message = f"{place}: found {type(values).__name__} with something that is no number, expected numbers"
         raise ValueError(message) from None
+
+
+def units_of(asked: Any) -> list[Any]:
+    """One unit or several, as a list."""
+    is_one = isinstance(asked, (str, bytes)) or not hasattr(asked, "__iter__")
+    return [asked] if is_one else list(asked)
 
 
 def _given(given: Given) -> Any:

@@ -307,6 +307,25 @@ class Score(_Answer):
     bracket: Bracket | None = None
 
 
+@dataclass(frozen=True, eq=False)
+class RowLikelihoods(_Answer):
+    """The log-likelihood of each row of a table.
+
+    Attributes
+    ----------
+    values : ndarray
+        log P(visible given input) of each row, hidden units and missing cells summed out.
+    errors : ndarray or None
+        Their standard errors, where they are estimates.
+    clamped_engine : str or None
+        The engine for the rows, where units are free in them.
+    """
+
+    values: NDArray[np.float64]
+    errors: NDArray[np.float64] | None = field(default=None, repr=False)
+    clamped_engine: str | None = field(default=None, repr=False)
+
+
 @dataclass(frozen=True)
 class EngineOffer:
     """What an engine would do for a machine.

@@ -77,6 +77,21 @@ class Table:
     def __len__(self) -> int:
         return self.rows
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Table._restore, self._core.state()
+
+    @classmethod
+    def _restore(cls, *state: Any) -> Table:
+        table = object.__new__(cls)
+        table._core = _native.Table.restore(*state)
+        return table
+
+    def __copy__(self) -> Table:
+        return self
+
+    def __deepcopy__(self, _memo: Any) -> Table:
+        return self
+
     def __repr__(self) -> str:
         return (
             f"Table(rows={self.rows}, distinct_rows={self.distinct_rows}, "
@@ -99,7 +114,7 @@ def cells_of(data: Any) -> tuple[NDArray[Any], list[str] | None]:
             raise ValueError(message)
         cells = _frame_cells(data)
     elif hasattr(data, "tocsr") and hasattr(data, "toarray"):
-        cells = data.toarray()
+        cells = _dense(data)
     else:
         cells = data
     if isinstance(cells, np.ma.MaskedArray):
@@ -107,6 +122,10 @@ def cells_of(data: Any) -> tuple[NDArray[Any], list[str] | None]:
         mask = np.ma.getmaskarray(cells)
         cells = np.where(mask, np.nan, cells.data) if mask.any() else cells.data
     cells = np.asarray(cells)
+    if cells.ndim == 0:
+        hint = "; collect() it first" if type(data).__name__ == "LazyFrame" else ""
+        message = f"table: found {type(data).__name__}, expected rows and columns: an array, a data frame, a sparse matrix{hint}"
+        raise ValueError(message)
     if cells.ndim != 2:
         message = f"table: found an array of shape {cells.shape}, expected two dimensions: rows and columns"
         if cells.ndim == 1:
@@ -115,6 +134,15 @@ def cells_of(data: Any) -> tuple[NDArray[Any], list[str] | None]:
             )
         raise ValueError(message)
     return _plain(cells), names
+
+
+def _dense(matrix: Any) -> NDArray[Any]:
+    """A sparse matrix as an array; a byte a cell where that is enough."""
+    values = matrix.data if isinstance(getattr(matrix, "data", None), np.ndarray) else None
+    if values is not None and values.dtype != object and np.isin(values, (-1, 0, 1)).all():
+        matrix = matrix.astype(np.int8)
+    cells: NDArray[Any] = matrix.toarray()
+    return cells
 
 
 def _plain(cells: NDArray[Any]) -> NDArray[Any]:

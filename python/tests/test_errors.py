@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 from conftest import random_machine
 
-from isinglass import Machine
+from isinglass import Machine, fit
 
 PAIR = random_machine(2)
+ROWS = np.array([[1, 1], [1, 0], [0, 0], [0, 1], [1, 1]])
 
 
 @pytest.mark.parametrize(
@@ -46,6 +49,10 @@ PAIR = random_machine(2)
         (lambda m: m.map(engine="mean-field"), "mean-field cannot find a most probable state"),
         (lambda m: m.sample(3, engine="bethe"), "bethe cannot draw states"),
         (lambda m: m.sample(-1), "n: found -1"),
+        (lambda m: m.sample(2**70), "n: found 1180591620717411303424"),
+        (lambda m: m.sample(2.5), "n: found 2.5, expected a whole number"),
+        (lambda m: m.infer(engine=None), "engine: found None, expected a word"),
+        (lambda m: m.query(5), "ask: there is no unit named '5'"),
         (lambda m: m.query(["x0", "x0"]), "asked for twice"),
         (lambda m: m.query(["x0"], {"x0": 1}), "both asked for and given"),
         (lambda m: m.cumulants(["x0"] * 5), "found 5 units, expected 1 to 4"),
@@ -65,6 +72,46 @@ def test_too_little_memory_is_told_with_advice():
 def test_unknown_keywords_are_type_errors():
     with pytest.raises(TypeError, match="unexpected keyword argument 'temprature'"):
         PAIR.infer(temprature=2)
+
+
+def test_unknown_keywords_are_told_whatever_their_value():
+    for ask in (PAIR.infer, lambda **options: fit(ROWS, **options)):
+        with pytest.raises(TypeError, match="unexpected keyword argument 'nosuch'"):
+            ask(nosuch=None)
+        ask(starts=None, anneal=None)
+
+
+def test_truth_values_are_true_or_false():
+    for option in ("persistent", "no_self_coupling"):
+        with pytest.raises(ValueError, match=f"{option}: found 'x', expected True or False"):
+            fit(ROWS, **{option: "x"})
+    fit(ROWS, learner="contrastive-divergence", iterations=2, persistent=np.True_)
+
+
+def test_objects_of_another_kind_are_named():
+    with pytest.raises(TypeError, match="start: found int, expected a Machine"):
+        fit(ROWS, start=5)
+    with pytest.raises(TypeError, match="progress: found 5, expected True, False or something to call"):
+        fit(ROWS, progress=5)
+    with pytest.raises(TypeError, match=r"graph: found NoneType, expected a networkx\.Graph"):
+        Machine.from_networkx(None)
+    with pytest.raises(TypeError, match=r"model: found NoneType, expected a dimod\.BinaryQuadraticModel"):
+        Machine.from_dimod(None)
+    with pytest.raises(ValueError, match="temperature: found 0, expected a number above 0"):
+        Machine.from_dimod(PAIR.to_dimod(), temperature=0)
+    for table in (None, {"a": [1, 0]}, 5):
+        with pytest.raises(ValueError, match=f"table: found {type(table).__name__}, expected rows and columns"):
+            fit(table)
+
+
+def test_a_file_that_cannot_keep_everything_says_so(tmp_path):
+    machine = Machine([[0, 1], [1, 0]], names=["a", "b"], roles=["hidden", "visible"], temperature=2.0)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        machine.save(tmp_path / "m.uai")
+        machine.save(tmp_path / "m.json")
+    told = [str(warning.message) for warning in caught]
+    assert [word in text for word, text in zip(("names", "roles", "temperature"), told, strict=True)] == [True] * 3
 
 
 def test_weights_that_are_complex_or_masked_are_refused():

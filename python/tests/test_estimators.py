@@ -6,6 +6,7 @@ import pickle
 import subprocess
 import sys
 import textwrap
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -16,7 +17,7 @@ from conftest import Loop, random_machine, write_csv
 from sklearn.exceptions import NotFittedError
 
 import isinglass
-from isinglass import BoltzmannMachine, Imputer, Machine
+from isinglass import BoltzmannMachine, ConvergenceWarning, Imputer, Machine
 
 
 @pytest.fixture
@@ -425,3 +426,93 @@ def test_missing_inputs_can_be_scored_whatever_the_row():
             model = BoltzmannMachine(hidden, l2=0.01, random_state=0).fit(rows, labels)
             exact = model.set_params(score_engine="enumerate").score(rows, labels)
             assert abs(model.set_params(score_engine="auto").score(rows, labels) - exact) < 1e-9
+
+
+def test_a_fit_that_fails_leaves_the_one_before(rows):
+    model = BoltzmannMachine(l2=0.01, random_state=0).fit(rows[:, :4], np.where(rows[:, 4] > 0, "yes", "no"))
+    before = dict(vars(model))
+    with pytest.raises(ValueError, match="expected -1 or"):
+        model.fit(rows[:, :3] * 2)
+    with pytest.raises(ValueError, match="found 'magic'"):
+        model.set_params(learner="magic").fit(rows[:, :3])
+    model.set_params(learner="auto")
+    assert vars(model) == before
+    assert model.predict(rows[:, :4]).shape == (len(rows),)
+    imputer = Imputer(l2=0.01).fit(rows)
+    with pytest.raises(ValueError, match="found 'magic'"):
+        imputer.set_params(engine="magic").fit(rows[:, :2])
+    assert imputer.n_features_in_ == rows.shape[1]
+
+
+def test_what_changed_between_batches_is_refused(rows):
+    model = BoltzmannMachine(1, random_state=0).partial_fit(rows)
+    with pytest.raises(ValueError, match="hidden: found 2, but the machine was built with 1"):
+        model.set_params(hidden=2).partial_fit(rows)
+    model.set_params(hidden=1, visible_links=[[0, 1]])
+    with pytest.raises(ValueError, match="visible_links: found"):
+        model.partial_fit(rows)
+    model.set_params(visible_links="full")
+    with pytest.raises(ValueError, match="y: found outputs, but the machine was begun without"):
+        model.partial_fit(rows, rows[:, 0])
+    model.partial_fit(rows)
+    assert model.n_iter_ == 2
+
+
+def test_ones_alone_leave_the_coding_open(rows):
+    ones, later = np.ones((5, rows.shape[1]), dtype=int), (rows > 0).astype(int)
+    model = BoltzmannMachine(random_state=0).partial_fit(ones)
+    assert set(np.unique(model.sample(50))) <= {-1, 1}
+    model.score(rows)
+    model.partial_fit(later)
+    assert set(np.unique(model.sample(50))) == {0, 1}
+    with pytest.raises(ValueError, match="column 'x0': found -1, expected 0 or 1"):
+        model.score(rows)
+    filled = Imputer(l2=0.1).fit(ones).transform(np.where(later[:9] > 0, np.nan, 0))
+    assert set(np.unique(filled)) <= {0, 1}
+
+
+def test_labels_of_pandas_with_gaps(rows):
+    words = pd.Series(np.where(rows[:, 4] > 0, "yes", "no"), dtype="string")
+    words[3] = pd.NA
+    model = BoltzmannMachine(l2=0.02, random_state=0).fit(rows[:, :4], words)
+    assert model.classes_.tolist() == ["no", "yes"]
+    plain = np.where(rows[:, 4] > 0, 1.0, 0.0)
+    plain[3] = np.nan
+    same = BoltzmannMachine(l2=0.02, random_state=0).fit(rows[:, :4], plain)
+    assert (same.coupling_ == model.coupling_).all()
+    assert model.score(rows[:, :4], words) == same.score(rows[:, :4], plain)
+    with pytest.raises(ValueError, match=r"labels of different types \(int and str\)"):
+        model.fit(rows[:4, :4], np.array(["a", 1, "a", 1], dtype=object))
+
+
+def test_what_is_given_to_draws_is_a_dictionary(rows):
+    model = BoltzmannMachine(l2=0.02, random_state=0).fit(rows)
+    with pytest.raises(ValueError, match="given: found list, expected a dictionary"):
+        model.sample(3, given=[1, 2])
+    assert (model.sample(5, given=pd.Series({"x0": -1}))[:, 0] == -1).all()
+
+
+def test_weights_of_another_length_are_told_before_their_values(rows):
+    with pytest.raises(ValueError, match="weights of rows: found 3"):
+        BoltzmannMachine().fit(rows, sample_weight=[0, 0, 0])
+    with pytest.raises(ValueError, match="every weight is zero"):
+        BoltzmannMachine().fit(rows, sample_weight=np.zeros(len(rows)))
+
+
+def test_each_row_of_outputs_has_its_likelihood(rows):
+    """Given inputs, some of them missing, and hidden units that are linked."""
+    cells = rows.astype(float)
+    cells[::7, 1] = np.nan
+    cells[3::11, 2] = np.nan
+    model = BoltzmannMachine(2, hidden_links="full", l2=0.05, random_state=1, iterations=20)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model.fit(cells[:, :4], cells[:, 4])
+    found = model.score_samples(cells[:, :4], cells[:, 4])
+    assert found.mean() == pytest.approx(model.score(cells[:, :4], cells[:, 4]), abs=1e-10)
+    loop = Loop(model.machine_)
+    for row, value in zip(cells[:30], found):
+        there = ~np.isnan(row[:4])
+        given = (loop.states[:, :4][:, there] == row[:4][there]).all(axis=1)
+        both = given & (loop.states[:, 4] == row[4])
+        assert value == pytest.approx(np.log(loop.p[both].sum() / loop.p[given].sum()), abs=1e-10)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
+
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
 import scipy.sparse
 
-from isinglass import Machine, Table
+from isinglass import Machine, Table, fit
+from isinglass._tables import cells_of
 
 SPINS = np.array([[1, -1], [-1, -1], [1, 1], [1, -1]])
 PAIR = Machine.from_edges([("a", "b", 0.5)], bias={"a": 0.25})
@@ -145,3 +149,25 @@ def test_arrays_that_are_not_aligned_are_read(kind):
     assert machine.score(Table(numbers, weights=(crooked**2)[:, 0])).log_likelihood == machine.score(straight).log_likelihood
     symmetric = np.frombuffer(b"\0" + (np.ones((3, 3)) - np.eye(3)).tobytes(), dtype=np.float64, offset=1).reshape(3, 3)
     assert Machine(symmetric) == machine
+
+
+def test_a_table_can_be_kept_and_sent():
+    cells = np.array([[1, 0, 1], [1, np.nan, 1], [1, 0, 1], [0, 1, 1]])
+    table = Table(cells, ["a", "b", "c"], [0.1, 0.2, 0.3, 0.4])
+    again = pickle.loads(pickle.dumps(table))
+    assert repr(again) == repr(table) and again.zero_one == table.zero_one == (True, True, None)
+    machine, result = fit(table, l2=0.1)
+    same, other = fit(again, l2=0.1)
+    assert machine == same and result.log_likelihood == other.log_likelihood
+    assert copy.deepcopy(table) is table
+    with pytest.raises(ValueError, match="none of a table"):
+        Table._restore(["a"], np.ones((1, 1), np.int8), np.array([1], np.uint32), np.ones(1), [3])
+
+
+def test_a_sparse_matrix_takes_a_byte_a_cell():
+    matrix = scipy.sparse.random(1000, 50, density=0.1, format="csr", random_state=0)
+    matrix.data[:] = 1.0
+    cells, names = cells_of(matrix)
+    assert cells.dtype == np.int8 and names is None and (cells == matrix.toarray()).all()
+    matrix.data[0] = np.nan
+    assert np.isnan(cells_of(matrix)[0]).sum() == 1

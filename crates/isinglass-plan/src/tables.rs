@@ -3,7 +3,7 @@
 use isinglass::complete::{Completed, complete};
 use isinglass::engine::Open;
 use isinglass::learn::{Phases, open};
-use isinglass::score::{Score, score, score_between};
+use isinglass::score::{RowLikelihoods, Score, log_likelihoods, score, score_between};
 use isinglass::{Engine, Enumerate, Machine, Table};
 
 use crate::{EngineName, EngineSettings, Result, Task, warning};
@@ -61,7 +61,6 @@ impl EngineSettings {
         bracket: bool,
         note: &dyn Fn(&str),
     ) -> Result<Scored> {
-        // Few units are free where the table's cells are known: an exact engine may serve there even where it cannot serve the whole.
         let quiet = |_: &str| ();
         let (clamped_open, free_open) = open(machine, table)?;
         let is_open = clamped_open.in_one_row.free_count() > 0;
@@ -75,12 +74,42 @@ impl EngineSettings {
             let score = score_between(machine, table, &clamped, &free, &*cells)?;
             return Ok(Scored { score, free: "bracket", clamped: cells.name(), is_open });
         }
-        self.check()?;
-        let free = self.pick_for_rows(self.engine, (machine, &free_open), Task::Answer, note)?;
-        let clamped =
-            self.pick_for_rows(self.engine.for_rows(), (machine, &clamped_open), Task::Answer, &quiet)?;
+        let (clamped, free) =
+            self.engines_of_phases(machine, (&clamped_open, &free_open), Task::Answer, note)?;
         let score = score(machine, table, Phases { clamped: &*clamped, free: &*free })?;
         Ok(Scored { score, free: free.name(), clamped: clamped.name(), is_open })
+    }
+
+    /// The log-likelihood of each distinct row of a table, and the names of the engines for the whole machine and for the rows; the latter if any unit is free in them.
+    pub fn log_likelihoods(
+        &self,
+        machine: &Machine,
+        table: &Table,
+        note: &dyn Fn(&str),
+    ) -> Result<(&'static str, Option<&'static str>, RowLikelihoods)> {
+        let (clamped_open, free_open) = open(machine, table)?;
+        let (clamped, free) =
+            self.engines_of_phases(machine, (&clamped_open, &free_open), Task::Exact, note).map_err(
+                |error| error.with_hint("give more --budget, or take --engine ais, which gives estimates"),
+            )?;
+        let found = log_likelihoods(machine, table, Phases { clamped: &*clamped, free: &*free })?;
+        let is_open = clamped_open.in_one_row.free_count() > 0;
+        Ok((free.name(), is_open.then(|| clamped.name()), found))
+    }
+
+    /// Engines for the rows and for the whole machine; what is noted is of the latter.
+    fn engines_of_phases(
+        &self,
+        machine: &Machine,
+        (clamped, free): (&Open, &Open),
+        task: Task,
+        note: &dyn Fn(&str),
+    ) -> Result<(Box<dyn Engine>, Box<dyn Engine>)> {
+        self.check()?;
+        let of_all = self.pick_for_rows(self.engine, (machine, free), task, note)?;
+        // Few units are free where the table's cells are known: an exact engine may serve there even where it cannot serve the whole.
+        let of_rows = self.pick_for_rows(self.engine.for_rows(), (machine, clamped), task, &|_| ())?;
+        Ok((of_rows, of_all))
     }
 
     /// The means of the missing cells, and the engine that gave them; without missing cells there is none. What is open is told by [`isinglass::complete::open`].

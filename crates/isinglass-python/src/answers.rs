@@ -16,7 +16,7 @@ use pyo3::types::{PyDict, PyList};
 use crate::errors::{bad, of_asking, of_core};
 use crate::evidence::{evidence, position};
 use crate::machine::Machine;
-use crate::settings::{Asked, budget};
+use crate::settings::{Asked, budget, whole};
 use crate::worker;
 
 /// Draws that take longer than a thread takes to begin.
@@ -285,11 +285,12 @@ pub(crate) fn mode<'py>(
 pub(crate) fn sample<'py>(
     py: Python<'py>,
     machine: &Machine,
-    number: usize,
+    number: &Bound<'py, PyAny>,
     given: Option<&Bound<'py, PyAny>>,
     options: Asked,
 ) -> PyResult<Bound<'py, PyDict>> {
     let settings = options.0;
+    let number = whole("n", number)?;
     let evidence = evidence(&machine.machine, given)?;
     let machine = Arc::clone(&machine.machine);
     let is_short = number <= MANY && worker::is_short(&machine, &settings);

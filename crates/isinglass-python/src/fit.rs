@@ -11,13 +11,12 @@ use isinglass::{Graph, Role};
 use isinglass_files::read_edges;
 use isinglass_plan::{FitSettings, Fitted, L1, LearnerName, Result, Structure, VisibleLinks, in_keywords};
 use numpy::{PyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
-use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::errors::{bad, of_core, of_files, of_plan};
 use crate::machine::Machine;
-use crate::settings::{budget, number, set, shown, text, whole, word};
+use crate::settings::{budget, number, set, shown, text, truth, unexpected, whole, word};
 use crate::table::Table;
 use crate::worker::{PAUSE, broken, spawn};
 
@@ -211,27 +210,44 @@ fn answer(
 /// The settings of a fit, checked.
 fn asked(table: &isinglass::Table, keywords: &Bound<'_, PyDict>, start: Option<&Machine>) -> PyResult<Asked> {
     let mut settings = FitSettings { begins_at_start: start.is_some(), ..FitSettings::default() };
-    let mut structure = Structure {
-        visible_links: VisibleLinks::Built(isinglass::topology::Links::Full),
-        hidden: 0,
-        hidden_links: isinglass::topology::Links::None,
-        inputs: Vec::new(),
-    };
+    let mut structure = complete_graph();
     for (key, value) in keywords {
         let key: String = key.extract()?;
-        if value.is_none() {
-            continue;
-        }
-        let is_known = set_fit(&mut settings, &key, &value)?
-            || set(&mut settings.engine, &key, &value)?
-            || set_structure(&mut structure, &key, &value, table)?;
+        let is_known = if value.is_none() {
+            // Nothing is said, but the name must be one.
+            !matches!(set_any(&mut settings.clone(), &mut complete_graph(), (&key, &value), table), Ok(false))
+        } else {
+            set_any(&mut settings, &mut structure, (&key, &value), table)?
+        };
         if !is_known {
-            return Err(PyTypeError::new_err(format!("unexpected keyword argument '{key}'")));
+            return Err(unexpected(&key));
         }
     }
     let hidden = start.map_or(structure.hidden, |start| start.machine.with_role(Role::Hidden).count());
     settings.check(hidden).map_err(|usage| of_plan(usage.into()))?;
     Ok(Asked { settings, structure })
+}
+
+/// The structure unless something else is said.
+fn complete_graph() -> Structure {
+    Structure {
+        visible_links: VisibleLinks::Built(isinglass::topology::Links::Full),
+        hidden: 0,
+        hidden_links: isinglass::topology::Links::None,
+        inputs: Vec::new(),
+    }
+}
+
+/// Set one setting of learner, engine or structure; `false` if there is none of that name.
+fn set_any(
+    settings: &mut FitSettings,
+    structure: &mut Structure,
+    (key, value): (&str, &Bound<'_, PyAny>),
+    table: &isinglass::Table,
+) -> PyResult<bool> {
+    Ok(set_fit(settings, key, value)?
+        || set(&mut settings.engine, key, value)?
+        || set_structure(structure, key, value, table)?)
 }
 
 /// Set one setting of the learner; `false` if there is none of that name.
@@ -258,9 +274,9 @@ fn set_fit(settings: &mut FitSettings, key: &str, value: &Bound<'_, PyAny>) -> P
         "batch" => settings.batch = Some(whole(key, value)?),
         "steps" => settings.steps = Some(whole(key, value)?),
         "rate_decay" => settings.rate_decay = Some(number(key, value)?),
-        "persistent" => settings.persistent = value.is_truthy()?,
+        "persistent" => settings.persistent = truth(key, value)?,
         "singular" => settings.singular = Some(word(&text(key, value)?)?),
-        "no_self_coupling" => settings.no_self_coupling = value.is_truthy()?,
+        "no_self_coupling" => settings.no_self_coupling = truth(key, value)?,
         _ => return Ok(false),
     }
     Ok(true)

@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::answers::{Notes, in_words, told};
-use crate::errors::{bad, of_asking};
+use crate::errors::{bad, of_asking, of_plan};
 use crate::machine::Machine;
 use crate::settings::Asked;
 use crate::table::Table;
@@ -87,5 +87,33 @@ pub(crate) fn score<'py>(
     out.set_item("pseudo_log_likelihood", score.pseudo_log_likelihood)?;
     out.set_item("completion", score.completion)?;
     out.set_item("bracket", score.bracket.as_ref().map(|bracket| (bracket.lower, bracket.upper)))?;
+    Ok(out)
+}
+
+/// The log-likelihood of each row of a table.
+#[pyfunction]
+pub(crate) fn log_likelihoods<'py>(
+    py: Python<'py>,
+    machine: &Machine,
+    table: &Table,
+    options: Asked,
+) -> PyResult<Bound<'py, PyDict>> {
+    let settings = options.0;
+    let (machine, table) = (Arc::clone(&machine.machine), Arc::clone(&table.table));
+    let work = move || -> Result<_> {
+        let notes = Notes::default();
+        let (free, clamped, found) = settings.log_likelihoods(&machine, &table, &|text| notes.add(text))?;
+        let of_each = |of_distinct: &[f64]| -> Vec<f64> {
+            table.distinct_of().iter().map(|&distinct| of_distinct[distinct as usize]).collect()
+        };
+        let numbers = (of_each(&found.values), found.errors.as_deref().map(of_each));
+        Ok(((free, clamped), numbers, (found.guarantee, found.diagnostics), notes.all()))
+    };
+    let ((free, clamped), (values, errors), (guarantee, diagnostics), notes) =
+        worker::run(py, false, work)?.map_err(of_plan)?;
+    let out = told(py, Some(free), guarantee, &diagnostics, notes)?;
+    out.set_item("clamped_engine", clamped)?;
+    out.set_item("values", values.into_pyarray(py))?;
+    out.set_item("errors", errors.map(|errors| errors.into_pyarray(py)))?;
     Ok(out)
 }

@@ -18,23 +18,32 @@ impl<'py> FromPyObject<'_, 'py> for Asked {
     type Error = PyErr;
 
     fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
-        type Parts<'py> = (String, Option<Bound<'py, PyAny>>, u64, Option<Bound<'py, PyDict>>);
+        type Parts<'py> = (Bound<'py, PyAny>, Option<Bound<'py, PyAny>>, u64, Option<Bound<'py, PyDict>>);
         let (engine, limit, seed, options): Parts<'py> = object.extract()?;
-        let mut settings = EngineSettings { engine: word(&engine)?, seed, ..EngineSettings::default() };
+        let engine = word(&text("engine", &engine)?)?;
+        let mut settings = EngineSettings { engine, seed, ..EngineSettings::default() };
         if let Some(limit) = limit {
             settings.budget = budget(&limit)?;
         }
         for (key, value) in options.iter().flatten() {
             let key: String = key.extract()?;
-            if value.is_none() {
-                continue;
-            }
-            if !set(&mut settings, &key, &value)? {
-                return Err(PyTypeError::new_err(format!("unexpected keyword argument '{key}'")));
+            let is_known = if value.is_none() {
+                // Nothing is said, but the name must be one.
+                !matches!(set(&mut settings.clone(), &key, &value), Ok(false))
+            } else {
+                set(&mut settings, &key, &value)?
+            };
+            if !is_known {
+                return Err(unexpected(&key));
             }
         }
         Ok(Self(settings))
     }
+}
+
+/// What to say of a keyword that means nothing.
+pub(crate) fn unexpected(key: &str) -> PyErr {
+    PyTypeError::new_err(format!("unexpected keyword argument '{key}'"))
 }
 
 /// Set one setting; `false` if there is none of that name.
@@ -88,6 +97,11 @@ pub(crate) fn whole(key: &str, value: &Bound<'_, PyAny>) -> PyResult<usize> {
 /// A number.
 pub(crate) fn number(key: &str, value: &Bound<'_, PyAny>) -> PyResult<f64> {
     value.extract().map_err(|_| bad(key, &format!("found {}, expected a number", shown(value))))
+}
+
+/// A truth value, of Python or of numpy.
+pub(crate) fn truth(key: &str, value: &Bound<'_, PyAny>) -> PyResult<bool> {
+    value.extract().map_err(|_| bad(key, &format!("found {}, expected True or False", shown(value))))
 }
 
 /// `"60:8"`, or a pair of temperature and steps.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use numpy::ndarray::{ArrayView1, ArrayView2};
-use numpy::{PyReadonlyArray1, PyReadonlyArray2};
+use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 
 use crate::errors::{bad, of_core};
@@ -14,6 +14,10 @@ type Kinds = u8;
 const PLUS_MINUS: Kinds = 1;
 const ZERO_ONE: Kinds = 2;
 const ANY: Kinds = PLUS_MINUS | ZERO_ONE;
+
+/// What a table is kept as.
+type State<'py> =
+    (Vec<String>, Bound<'py, PyArray2<i8>>, Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<f64>>, Vec<u32>);
 
 /// Rows of −1, +1 and missing cells, equal rows kept once.
 #[pyclass(frozen, module = "isinglass._native")]
@@ -46,6 +50,48 @@ impl Table {
             let problem = format!("found {}, expected a matrix of numbers or truth values", shown(cells));
             Err(bad("table", &problem))
         }
+    }
+
+    /// All there is to know: names of columns, distinct rows, the distinct row that each row is, weights of distinct rows, and how columns are written.
+    fn state<'py>(&self, py: Python<'py>) -> PyResult<State<'py>> {
+        let table = &self.table;
+        let (distinct, columns) = (table.distinct_rows(), table.columns().len());
+        let cells: Vec<i8> = (0..distinct).flat_map(|row| table.row(row).iter().copied()).collect();
+        Ok((
+            table.columns().to_vec(),
+            cells.into_pyarray(py).reshape([distinct, columns])?,
+            table.distinct_of().to_vec().into_pyarray(py),
+            (0..distinct).map(|row| table.weight(row)).collect::<Vec<_>>().into_pyarray(py),
+            self.kinds.iter().map(|&kinds| u32::from(kinds)).collect(),
+        ))
+    }
+
+    /// A table from its [`Table::state`].
+    #[staticmethod]
+    fn restore(
+        names: Vec<String>,
+        cells: PyReadonlyArray2<'_, i8>,
+        distinct_of: PyReadonlyArray1<'_, u32>,
+        weights: PyReadonlyArray1<'_, f64>,
+        kinds: Vec<u32>,
+    ) -> PyResult<Self> {
+        let wrong = || bad("table", "found a state that is none of a table");
+        let (cells, mut weights) = (cells.as_array(), weights.as_array().to_vec());
+        let kinds: Vec<Kinds> = kinds
+            .into_iter()
+            .map(|kinds| Kinds::try_from(kinds).map_err(|_| wrong()))
+            .collect::<PyResult<_>>()?;
+        if cells.nrows() != weights.len() || cells.ncols() != names.len() || kinds.len() != names.len() {
+            return Err(wrong());
+        }
+        let mut table = isinglass::Table::new(names).map_err(of_core)?;
+        for &distinct in distinct_of.as_array() {
+            let distinct = distinct as usize;
+            let weight = weights.get_mut(distinct).ok_or_else(wrong)?;
+            // All weight of equal rows goes to the first of them: sums of parts might round otherwise.
+            table.push(&cells.row(distinct).to_vec(), std::mem::take(weight)).map_err(of_core)?;
+        }
+        Ok(Self { table: Arc::new(table), kinds })
     }
 
     #[getter]

@@ -3,7 +3,8 @@
 use isinglass::engine::Ask;
 use isinglass::learn::Phases;
 use isinglass::numeric::stable::{log_add, log_sigmoid_twice};
-use isinglass::{Batch, Diagnostics, Engine, Error, Evidence, Guarantee, Machine, Result, Role, Table};
+use isinglass::score::log_likelihoods;
+use isinglass::{Batch, Diagnostics, Engine, Error, Guarantee, Machine, Result, Role, Table};
 use serde::Serialize;
 
 use super::digits::{Short, short};
@@ -79,7 +80,7 @@ impl Surprise {
         let machine = &machine.clone().with_offset(0.0)?;
         let rows = rows_in_given_order(machine, table)?;
         let visible: Vec<usize> = machine.with_role(Role::Visible).collect();
-        let exact = log_likelihoods(machine, &rows, phases)?;
+        let exact = exact_log_likelihoods(machine, table, phases)?;
         let (by, values, guarantee, mut diagnostics) = match exact {
             Some(values) => ("log-likelihood", values, Guarantee::Exact, Diagnostics::direct()),
             None => {
@@ -137,28 +138,12 @@ fn rows_in_given_order(machine: &Machine, table: &Table) -> Result<Vec<Vec<i8>>>
 }
 
 /// log P(visible | input) of each row, if both engines are exact here.
-fn log_likelihoods(machine: &Machine, rows: &[Vec<i8>], phases: Phases<'_>) -> Result<Option<Vec<f64>>> {
+fn exact_log_likelihoods(machine: &Machine, table: &Table, phases: Phases<'_>) -> Result<Option<Vec<f64>>> {
     if !(phases.clamped.is_exact() && phases.free.is_exact()) {
         return Ok(None);
     }
-    let log_z = |engine: &dyn Engine, cells: &[i8]| -> Result<Option<Vec<f64>>> {
-        let batch = Batch::new(machine.units(), cells, &vec![1.0; rows.len()])?;
-        let answer = engine.batch(machine, &batch, Ask::default())?;
-        Ok(answer.log_z.filter(|_| answer.guarantee == Guarantee::Exact))
-    };
-    let free = if machine.with_role(Role::Input).next().is_none() {
-        let answer =
-            phases.free.expectations(machine, &Evidence::none(machine.units()), isinglass::Pairs::None)?;
-        answer.log_z.filter(|_| answer.guarantee == Guarantee::Exact).map(|log_z| vec![log_z; rows.len()])
-    } else {
-        let input = |(&cell, &role): (&i8, &Role)| if role == Role::Input { cell } else { 0 };
-        let inputs: Vec<i8> =
-            rows.iter().flat_map(|row| row.iter().zip(machine.roles()).map(input)).collect();
-        log_z(phases.free, &inputs)?
-    };
-    let Some(free) = free else { return Ok(None) };
-    let clamped = log_z(phases.clamped, &rows.concat())?;
-    Ok(clamped.map(|clamped| clamped.iter().zip(free).map(|(clamped, free)| clamped - free).collect()))
+    let found = log_likelihoods(machine, table, phases)?;
+    Ok((found.guarantee == Guarantee::Exact).then_some(found.values))
 }
 
 /// Rows without free units need only the fields of their units; in the others, each cell is flipped in turn:

@@ -4,6 +4,9 @@
 
 mod completion;
 mod entropy;
+mod rows;
+
+pub use rows::{RowLikelihoods, log_likelihoods};
 
 use crate::bracket::{Bounds, LikelihoodBracket};
 use crate::engine::{Diagnostics, Engine, Guarantee};
