@@ -17,7 +17,6 @@ Every answer says what it is worth: its ``guarantee`` is one of ``exact``, ``low
 from __future__ import annotations
 
 import importlib
-from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from isinglass._native import __version__
@@ -45,6 +44,7 @@ if TYPE_CHECKING:
     from isinglass._tables import Table
 
 __all__ = [
+    "BoltzmannMachine",
     "Bracket",
     "Completion",
     "ConvergenceWarning",
@@ -54,6 +54,7 @@ __all__ = [
     "Expectations",
     "FitResult",
     "History",
+    "Imputer",
     "Info",
     "JointTable",
     "Machine",
@@ -63,12 +64,8 @@ __all__ = [
     "Table",
     "__version__",
     "fit",
+    "plot_weights",
 ]
-
-__all__ += ["plot_weights"]
-# A star import must not ask for what is not there.
-if TYPE_CHECKING or find_spec("sklearn") is not None:
-    __all__ += ["BoltzmannMachine", "Imputer"]
 
 # Where each name is, so that the command does not wait for what only programs need.
 _PLACES = {
@@ -100,13 +97,7 @@ def __getattr__(name: str) -> object:
     if module is None:
         message = f"module 'isinglass' has no attribute '{name}'"
         raise AttributeError(message)
-    try:
-        found: object = getattr(importlib.import_module(f"isinglass.{module}"), name)
-    except ImportError as error:
-        if (error.name or "").partition(".")[0] != "sklearn":
-            raise
-        message = f"{name} needs scikit-learn 1.6 or newer: pip install 'isinglass[sklearn]'"
-        raise ImportError(message) from error
+    found: object = getattr(importlib.import_module(f"isinglass.{module}"), name)
     globals()[name] = found
     return found
 

@@ -194,7 +194,7 @@ def fit(
     budget, seed
         See :class:`Machine`.
     progress : bool or callable, default False
-        Show a bar (which needs tqdm), or call this after every iteration with ``(iteration, most, objective, gradient_norm, restart)``; if it returns
+        Show a bar, or call this after every iteration with ``(iteration, most, objective, gradient_norm, restart)``; if it returns
         False, the fit ends there with the best machine so far.
     **options
         ``restarts``, ``optimizer``, ``rate``, ``momentum``, ``iterations``, ``tolerance``, ``gamma``, ``rule``, ``draws``, ``sweeps``, ``m_step``, ``batch``, ``steps``,
@@ -283,11 +283,8 @@ class _Bar:
     """A progress bar of tqdm."""
 
     def __enter__(self) -> _Bar:
-        try:
-            from tqdm.auto import tqdm
-        except ImportError:
-            message = "progress=True needs tqdm: pip install 'isinglass[progress]'"
-            raise ImportError(message) from None
+        from tqdm.auto import tqdm
+
         self._bar = tqdm(desc="fit", unit="it", leave=False)
         return self
 

@@ -114,6 +114,13 @@ def test_a_file_that_cannot_keep_everything_says_so(tmp_path):
     assert [word in text for word, text in zip(("names", "roles", "temperature"), told, strict=True)] == [True] * 3
 
 
+def test_numbers_that_are_too_large_are_told_for_what_they_are():
+    with pytest.raises(ValueError, match="the offset of the machine is 1e308, beyond the 1e290"):
+        Machine([[0, 1], [1, 0]], offset=1e308).infer()
+    with pytest.raises(ValueError, match="weights and biases divided by the temperature add up to inf"):
+        Machine([[0, 1e308], [1e308, 0]], bias=[1e308, 0]).infer()
+
+
 def test_weights_that_are_complex_or_masked_are_refused():
     for weights in (np.array([[0, 1j], [1j, 0]]), np.ma.masked_array([[0.0, 1.0], [1.0, 0.0]], mask=[[0, 1], [1, 0]])):
         with pytest.raises(ValueError, match="complex or masked"):

@@ -246,9 +246,14 @@ impl Machine {
         if scale + self.offset.abs() < limit {
             return Ok(());
         }
-        let problem = format!(
-            "weights and biases divided by the temperature add up to {scale:e}, beyond the {limit:e} that it can compute with"
-        );
+        let problem = if scale < limit {
+            let offset = self.offset;
+            format!("the offset of the machine is {offset:e}, beyond the {limit:e} that it can compute with")
+        } else {
+            format!(
+                "weights and biases divided by the temperature add up to {scale:e}, beyond the {limit:e} that it can compute with"
+            )
+        };
         Err(Error::Numerical { method: engine, problem })
     }
 
