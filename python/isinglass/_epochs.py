@@ -7,24 +7,30 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from isinglass._codes import Labels
-from isinglass._fit import History
+from isinglass._fit import History, go_on
 from isinglass._fitting import Fitting, seed_from
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
     from typing_extensions import Self
 
+    from isinglass._machine import Machine
     from isinglass._tables import Table
 
-# What the contrastive divergence of `partial_fit` is told, and its rate if it is not told.
-_CONTRASTIVE = ("rate", "momentum", "batch", "steps")
-_RATE = 0.02
+# What the contrastive divergence of `partial_fit` may be told.
+_CONTRASTIVE = ("rate", "rate_decay", "momentum", "batch", "steps", "persistent", "chains")
 
 
 class Epochs(Fitting):
     """The part of :class:`isinglass.BoltzmannMachine` that begins fits, and goes on with them."""
 
     classes_: Any
+
+    # What the machine was built from; what epochs of contrastive divergence have left, if there were any; the history of another learner before
+    # them.
+    _built: dict[str, Any]
+    _state: bytes | None
+    _earlier: History | None
 
     def partial_fit(
         self,
@@ -35,10 +41,11 @@ class Epochs(Fitting):
     ) -> Self:
         """One epoch of contrastive divergence, from where the machine is.
 
-        Learner and iterations are these, whatever the estimator has; its ``options`` may be ``rate``, ``rate_decay``, ``momentum``, ``batch`` and
-        ``steps``, and others are refused, as is ``l1``. The rate stays as it is unless there is a ``rate_decay``: ``rate / (1 + rate_decay * t)`` after t epochs of contrastive
-        divergence. Chains and momentum begin anew with each call, so chains are not persistent. A whole number as ``random_state`` is
-        raised by one for each call.
+        Learner and iterations are these, whatever the estimator has; its ``options`` may be ``rate``, ``rate_decay``, ``momentum``, ``batch``, ``steps``,
+        ``persistent`` and ``chains``, and others are refused, as is ``l1``. Momentum and persistent chains go on from call to call, and so does the
+        count t of epochs: the rate is ``rate / (1 + rate_decay * t)``, and stays as it is unless there is a ``rate_decay``. Calls with the same rows
+        give what one fit of as many iterations gives, to the last digit; after a fit by contrastive divergence they go on with it. The seed is that of
+        the first call.
 
         Parameters
         ----------
@@ -69,56 +76,54 @@ class Epochs(Fitting):
         """
         with self._all_or_nothing():
             if hasattr(self, "machine_"):
-                self._go_on(X, y, sample_weight)
+                table = self._more(X, y, sample_weight)
+                structure = {}
             else:
                 table = self._begin(X, y, classes, sample_weight)
-                self._learn(table, {**self._contrastive(0), **self._structure()})
+                structure = {**self._structure(), "inputs": self._inputs(table)}
+            if self._state is None:
+                # What a fit by another learner has done before.
+                self._earlier = getattr(self, "history_", None)
+            self._go_on(table, getattr(self, "machine_", None), {**self._contrastive(), **structure})
         return self
 
-    def _contrastive(self, epochs: int) -> dict[str, Any]:
-        """The settings of an epoch of contrastive divergence, after so many."""
+    def _go_on(self, table: Table, machine: Machine | None, settings: dict[str, Any]) -> None:
+        """Epochs from a machine and what earlier ones have left, or from the beginning."""
+        settings = {"progress": self.progress, "seed": self._seed, **settings}
+        machine, result, self._state = go_on(table, machine, self._state, **settings)
+        self._keep(machine, result)
+        if self._earlier is not None:
+            self.history_ = _joined(self._earlier, result.history)
+            self.n_iter_ = int(self.history_.iteration[-1])
+
+    def _contrastive(self) -> dict[str, Any]:
+        """The settings of an epoch of contrastive divergence."""
         if self.l1 is not None:
             message = "l1: partial_fit has no use for it, since contrastive divergence has no such penalty"
             raise ValueError(message)
         options = dict(self.options or {})
-        decay = options.pop("rate_decay", None) or 0.0
         other = next((name for name in options if name not in _CONTRASTIVE), None)
         if other is not None:
-            takes = ", ".join((*_CONTRASTIVE, "rate_decay"))
-            message = f"options: found '{other}', expected those that partial_fit takes: {takes}"
+            message = f"options: found '{other}', expected those that partial_fit takes: {', '.join(_CONTRASTIVE)}"
             raise ValueError(message)
-        rate = options.pop("rate", None)
-        rate = (_RATE if rate is None else rate) / (1.0 + decay * epochs)
-        own = {"learner": "contrastive-divergence", "iterations": 1, "rate": rate, "l2": self.l2}
-        return {**options, **own, "budget": self.budget, "progress": self.progress}
+        if options.get("rate_decay") is None:
+            options["rate_decay"] = 0.0
+        own = {"learner": "contrastive-divergence", "iterations": 1, "l2": self.l2, "budget": self.budget}
+        return {**options, **own}
 
-    def _go_on(self, rows: Any, y: Any, weights: ArrayLike | None) -> None:
-        """An epoch from where the machine is."""
+    def _more(self, rows: Any, y: Any, weights: ArrayLike | None) -> Table:
+        """A table of more rows for the machine that is there."""
         for name, value in self._structure().items():
             if not np.array_equal(value, self._built[name]):
-                message = (
-                    f"{name}: found {value!r}, but the machine was built with {self._built[name]!r}\nhint: fit begins anew"
-                )
+                built = self._built[name]
+                message = f"{name}: found {value!r}, but the machine was built with {built!r}\nhint: fit begins anew"
                 raise ValueError(message)
         if self._labels is None and y is not None:
             message = "y: found outputs, but the machine was begun without any\nhint: fit begins anew"
             raise ValueError(message)
         found = self._again(rows, self._outputs(y), weights)
-        # None and generators give other numbers each time of themselves.
-        is_number = isinstance(self.random_state, (int, np.integer))
-        self._seed = (self._seed + 1) % 2**64 if is_number else seed_from(self.random_state)
         self._codes = found.codes
-        before = self.history_
-        by_this_learner = self.result_.learner == "contrastive-divergence"
-        settings = self._contrastive(self.n_iter_ if by_this_learner else 0)
-        self._learn(found.table, {**settings, "start": self.machine_})
-        after = self.history_
-        self.history_ = History(
-            np.concatenate([before.iteration, before.iteration[-1] + after.iteration[1:]]),
-            np.concatenate([before.objective, after.objective[1:]]),
-            np.concatenate([before.gradient_norm, after.gradient_norm[1:]]),
-        )
-        self.n_iter_ = int(self.history_.iteration[-1])
+        return found.table
 
     def _begin(self, rows: Any, y: Any, classes: Any, weights: ArrayLike | None) -> Table:
         """A table of rows to be learned from the beginning, and a seed for it."""
@@ -129,6 +134,7 @@ class Epochs(Fitting):
         if self._labels is not None:
             self.classes_ = self._labels.classes[0] if self._labels.is_flat else self._labels.classes
         self._seed = seed_from(self.random_state)
+        self._built, self._state, self._earlier = self._structure(), None, None
         return table
 
     def _outputs(self, y: Any) -> Any:
@@ -139,3 +145,12 @@ class Epochs(Fitting):
             message = "y: found None, expected the outputs, as in the fit"
             raise ValueError(message)
         return y
+
+
+def _joined(before: History, after: History) -> History:
+    """A history and one that goes on where it ends."""
+    return History(
+        np.concatenate([before.iteration, before.iteration[-1] + after.iteration[1:]]),
+        np.concatenate([before.objective, after.objective[1:]]),
+        np.concatenate([before.gradient_norm, after.gradient_norm[1:]]),
+    )

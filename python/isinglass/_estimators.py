@@ -177,7 +177,12 @@ class BoltzmannMachine(TransformerMixin, Epochs):
             The estimator itself.
         """
         with self._all_or_nothing():
-            self._learn(self._begin(X, y, None, sample_weight), self._settings())
+            table, settings = self._begin(X, y, None, sample_weight), self._settings()
+            if self.learner == "contrastive-divergence" and self.restarts in (None, 1):
+                # The same fit, such that epochs may follow.
+                self._go_on(table, None, {**settings, "inputs": self._inputs(table)})
+            else:
+                self._learn(table, settings)
         return self
 
     def sample(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,7 @@ from isinglass._seeds import seed_of
 from isinglass._tables import Table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from typing import Literal
 
     from matplotlib.axes import Axes
@@ -226,9 +227,6 @@ def fit(
     if start is not None and not isinstance(start, Machine):
         message = f"start: found {type(start).__name__}, expected a Machine"
         raise TypeError(message)
-    if not isinstance(progress, (bool, np.bool_)) and not callable(progress):
-        message = f"progress: found {progress!r}, expected True, False or something to call"
-        raise TypeError(message)
     structure = {
         "visible_links": _links(visible_links),
         "hidden": hidden,
@@ -250,18 +248,53 @@ def fit(
         "budget": budget,
         "seed": seed_of(seed),
     }
-    native_start = None if start is None else start._core
-    if isinstance(progress, (bool, np.bool_)):
-        progress = bool(progress)
-    if progress is True:
-        with _Bar() as listener:
-            native, found = _native.fit(table._core, settings, native_start, listener)
-    else:
-        native, found = _native.fit(table._core, settings, native_start, progress or None)
-    found = told(found)
+    with _listener(progress) as listener:
+        native, found = _native.fit(table._core, settings, None if start is None else start._core, listener)
+    return Machine._of(native), _result(told(found))
+
+
+def go_on(
+    table: Table,
+    machine: Machine | None,
+    before: bytes | None,
+    *,
+    progress: bool | Callable[..., object] = False,
+    **settings: Any,
+) -> tuple[Machine, FitResult, bytes]:
+    """Epochs of contrastive divergence, from a machine, or from none with a structure; and from what earlier epochs have left.
+
+    The history is that of all epochs, and what these leave comes last.
+    """
+    if "visible_links" in settings:
+        settings["visible_links"] = _links(settings["visible_links"])
+    with _listener(progress) as listener:
+        native, found, state = _native.go_on(
+            table._core, settings, None if machine is None else machine._core, before, listener
+        )
+    return Machine._of(native), _result(told(found)), state
+
+
+def _result(found: dict[str, Any]) -> FitResult:
+    """How a machine was found, from a native answer."""
     names = ("iteration", "objective", "gradient_norm")
     history = History(*(found.pop(name) for name in names))
-    return Machine._of(native), FitResult(history=history, **found)
+    return FitResult(history=history, **found)
+
+
+@contextmanager
+def _listener(progress: Any) -> Iterator[Callable[..., object] | None]:
+    """Who hears of iterations: a bar, the one that was given, or nobody."""
+    if isinstance(progress, (bool, np.bool_)):
+        if not progress:
+            yield None
+            return
+        with _Bar() as bar:
+            yield bar
+    elif callable(progress):
+        yield progress
+    else:
+        message = f"progress: found {progress!r}, expected True, False or something to call"
+        raise TypeError(message)
 
 
 def _links(links: Any) -> Any:

@@ -49,11 +49,10 @@ class Fitting(BaseEstimator):
     history_: History
     n_features_in_: int
 
-    # The outputs of the fit, if it had any; for each column of X, whether it is written in 0 and 1, if its cells told; what the machine was
-    # built from; the seed of the fit, and of questions after it.
+    # The outputs of the fit, if it had any; for each column of X, whether it is written in 0 and 1, if its cells told; the seed of the fit,
+    # and of questions after it.
     _labels: Labels | None
     _codes: list[bool | None]
-    _built: dict[str, Any]
     _seed: int
 
     @contextmanager
@@ -118,15 +117,17 @@ class Fitting(BaseEstimator):
 
     def _learn(self, table: Table, settings: dict[str, Any]) -> None:
         """Fit, and keep what was found."""
-        if "start" not in settings:
-            self._built = self._structure()
-            if self._labels is not None:
-                settings["inputs"] = table.columns[: self.n_features_in_]
-        self.machine_, self.result_ = fit(table, seed=self._seed, **settings)
-        self.history_ = self.result_.history
-        self.n_iter_ = self.result_.iterations
-        self.coupling_ = self.machine_.weights
-        self.bias_ = self.machine_.bias
+        self._keep(*fit(table, seed=self._seed, inputs=self._inputs(table), **settings))
+
+    def _inputs(self, table: Table) -> Sequence[str] | None:
+        """The columns of a table that are given, where there are outputs."""
+        return None if self._labels is None else table.columns[: self.n_features_in_]
+
+    def _keep(self, machine: Machine, result: FitResult) -> None:
+        self.machine_, self.result_, self.history_ = machine, result, result.history
+        self.n_iter_ = result.iterations
+        self.coupling_ = machine.weights
+        self.bias_ = machine.bias
 
     def _complete(self, machine: Machine, table: Table, units: Sequence[str]) -> tuple[Completion, list[int]]:
         """A table completed, and where units stand in it."""

@@ -15,6 +15,7 @@ __all__ = [
     "complete",
     "cumulants",
     "fit",
+    "go_on",
     "infer",
     "info",
     "log_likelihoods",
@@ -105,4 +106,11 @@ def fit(
     start: Machine | None = None,
     listener: Callable[[int, int, float, float, int], object] | None = None,
 ) -> tuple[Machine, dict[str, Any]]: ...
+def go_on(
+    table: Table,
+    settings: dict[str, Any],
+    machine: Machine | None = None,
+    before: bytes | None = None,
+    listener: Callable[[int, int, float, float, int], object] | None = None,
+) -> tuple[Machine, dict[str, Any], bytes]: ...
 def main(arguments: Sequence[str]) -> int: ...

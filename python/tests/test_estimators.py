@@ -216,37 +216,47 @@ def test_samples_keep_to_what_is_given(rows):
     )
 
 
-def test_partial_fits_are_epochs_of_contrastive_divergence(rows):
-    model = BoltzmannMachine(2, random_state=8, l2=0.01, options={"rate": 0.05, "batch": 30})
+@pytest.mark.parametrize(
+    "options", [{"rate": 0.05, "batch": 30}, {"persistent": True, "momentum": 0.8, "rate_decay": 0.5, "chains": 7}]
+)
+def test_partial_fits_are_epochs_of_one_fit(rows, options):
+    model = BoltzmannMachine(2, random_state=8, l2=0.01, options=options)
     for _ in range(3):
-        model.partial_fit(rows)
-    told = {"learner": "contrastive-divergence", "iterations": 1, "rate": 0.05, "batch": 30, "l2": 0.01}
-    machine, _ = isinglass.fit(rows, hidden=2, seed=8, **told)
-    for seed in (9, 10):
-        machine, result = isinglass.fit(rows, start=machine, seed=seed, **told)
+        model = pickle.loads(pickle.dumps(model.partial_fit(rows)))
+    told = {"learner": "contrastive-divergence", "iterations": 3, "l2": 0.01, "rate_decay": 0.0, **options}
+    machine, result = isinglass.fit(rows, hidden=2, seed=8, **told)
     assert model.machine_ == machine and model.result_.learner == "contrastive-divergence"
     assert model.history_.iteration.tolist() == [0, 1, 2, 3] and model.n_iter_ == 3
-    assert model.history_.objective[-1] == result.history.objective[-1]
-    fresh = BoltzmannMachine(2, l2=0.01).fit(rows)
-    better = fresh.score(rows)
-    assert fresh.partial_fit(rows[:100]).machine_ != machine and fresh.score(rows) < better
+    assert model.history_.objective.tolist() == result.history.objective.tolist()
+    assert model.result_.finished and not model.result_.converged
 
 
-def test_the_rate_of_partial_fits(rows):
-    told = {"learner": "contrastive-divergence", "iterations": 1}
-    first, _ = isinglass.fit(rows, **told)
-    # The usual rate is that of the learner, and is kept.
-    model = BoltzmannMachine(random_state=0)
-    assert model.partial_fit(rows).machine_ == first == isinglass.fit(rows, rate=0.02, **told)[0]
-    assert model.partial_fit(rows).machine_ == isinglass.fit(rows, start=first, seed=1, **told)[0]
-    model = BoltzmannMachine(random_state=0, options={"rate": 0.02, "rate_decay": 0.5}).partial_fit(rows)
-    second, _ = isinglass.fit(rows, start=first, seed=1, rate=0.02 / 1.5, **told)
-    third, _ = isinglass.fit(rows, start=second, seed=2, rate=0.01, **told)
-    assert model.partial_fit(rows).machine_ == second and model.partial_fit(rows).machine_ == third
+def test_partial_fits_go_on_from_a_fit(rows):
+    model = BoltzmannMachine(2, l2=0.01, random_state=0).fit(rows)
+    fitted, made, better = model.machine_, model.n_iter_, model.score(rows)
+    told = {"learner": "contrastive-divergence", "l2": 0.01, "rate_decay": 0.0, "start": fitted}
+    for epochs in (1, 2):
+        model.partial_fit(rows[:100])
+        assert model.machine_ == isinglass.fit(rows[:100], iterations=epochs, **told)[0]
+        assert model.history_.iteration.tolist() == list(range(made + epochs + 1))
+        assert model.n_iter_ == made + epochs
+    assert model.score(rows) < better
+    assert model.fit(rows).machine_ == fitted and model.n_iter_ == made
+
+
+def test_partial_fits_go_on_with_a_fit_of_their_own_kind(rows):
+    told = {"learner": "contrastive-divergence", "options": {"rate_decay": 0.5, "persistent": True}, "random_state": 3}
+    model = BoltzmannMachine(1, iterations=4, **told).fit(rows).partial_fit(rows).partial_fit(rows)
+    whole = BoltzmannMachine(1, iterations=6, **told).fit(rows)
+    assert model.machine_ == whole.machine_ and model.n_iter_ == 6
+    assert model.history_.objective.tolist() == whole.history_.objective.tolist()
+    options = {"rate_decay": 0.5, "persistent": True, "learner": "contrastive-divergence"}
+    assert whole.machine_ == isinglass.fit(rows, hidden=1, iterations=6, seed=3, **options)[0]
+    assert whole.result_.iterations == 6 and len(whole.history_) == 7
 
 
 def test_partial_fits_with_outputs(rows):
-    model = BoltzmannMachine(random_state=0, options={"rate": 0.2})
+    model = BoltzmannMachine(random_state=0, options={"rate": 0.1, "momentum": 0.0})
     positive = rows[rows[:, 5] > 0][:10]
     model.partial_fit(positive[:, :5], positive[:, 5], classes=[-1, 1])
     for start in range(0, 300, 10):
@@ -407,8 +417,8 @@ def test_what_would_be_dropped_is_refused():
         BoltzmannMachine(options={"l2": 3}).fit(rows)
     with pytest.raises(ValueError, match="options: found 'rates'"):
         BoltzmannMachine(options={"rates": 0.1}).partial_fit(rows)
-    with pytest.raises(ValueError, match="options: found 'persistent'"):
-        BoltzmannMachine(options={"persistent": True}).partial_fit(rows)
+    with pytest.raises(ValueError, match="options: found 'draws'"):
+        BoltzmannMachine(options={"draws": "exact"}).partial_fit(rows)
     with pytest.raises(ValueError, match="l1: partial_fit"):
         BoltzmannMachine(l1=0.1).partial_fit(rows)
     with pytest.raises(ValueError, match="y: found a masked array"):

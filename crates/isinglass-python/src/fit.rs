@@ -6,13 +6,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant};
 
-use isinglass::learn::{Observer, Step};
+use isinglass::learn::{Observer, State, Step};
 use isinglass::{Graph, Role};
 use isinglass_files::read_edges;
 use isinglass_plan::{FitSettings, Fitted, L1, LearnerName, Result, Structure, VisibleLinks, in_keywords};
 use numpy::{PyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyBytes, PyDict};
 
 use crate::errors::{bad, of_core, of_files, of_plan};
 use crate::machine::Machine;
@@ -23,8 +23,11 @@ use crate::worker::{PAUSE, broken, spawn};
 /// How long a fit that is told to stop is waited for; after that it ends unheard.
 const GRACE: Duration = Duration::from_millis(300);
 
-/// The fit and what is to be noted of it, or why there is none.
-type Found = Result<(Fitted, Vec<String>)>;
+/// The fit, what is to be noted of it, and where to go on from if that was asked; or why there is none.
+type Found = Result<(Fitted, Vec<String>, Option<State>)>;
+
+/// What is done with the table, and who watches.
+type Work = dyn FnOnce(&mut Watcher) -> Found + Send;
 
 /// What the fit tells.
 enum Message {
@@ -69,6 +72,14 @@ struct Asked {
     structure: Structure,
 }
 
+impl Asked {
+    /// The machine to be fitted, all its numbers 0.
+    fn structure(&self, table: &isinglass::Table) -> isinglass::Result<isinglass::Machine> {
+        let without_edges = self.settings.learner == LearnerName::Factorized;
+        self.structure.machine(table, without_edges, self.settings.engine.budget)
+    }
+}
+
 /// Fit a machine to a table, from a start or with a structure; `listener` hears of each iteration, and ends the fit by returning `False`.
 #[pyfunction]
 #[pyo3(signature = (table, settings, start = None, listener = None))]
@@ -82,45 +93,68 @@ pub(crate) fn fit<'py>(
     let asked = asked(&table.table, settings, start)?;
     let (rows, table) = (table.table.rows(), Arc::clone(&table.table));
     let start = start.map(|start| Arc::clone(&start.machine));
+    let work = move |watcher: &mut Watcher| -> Found {
+        let notes = std::cell::RefCell::new(Vec::new());
+        let note = |text: &str| notes.borrow_mut().push(in_keywords(text));
+        let start = match start {
+            Some(start) => start,
+            None => Arc::new(asked.structure(&table)?),
+        };
+        let plan = asked.settings.plan(&start, &table, &note)?;
+        watcher.most = plan.limits().iterations;
+        let found = plan.fit(&start, &table, None, watcher)?;
+        found.restarted.fit.notes.iter().for_each(|text| note(text));
+        Ok((found, notes.into_inner(), None))
+    };
+    let (found, notes, _) = watched(py, Box::new(work), listener)?.map_err(of_plan)?;
+    answer(py, found, notes, rows)
+}
+
+/// Epochs of contrastive divergence, from a machine or a structure, and from what earlier ones have left: momentum and persistent chains. What these leave comes with the fit, in bytes.
+#[pyfunction]
+#[pyo3(signature = (table, settings, machine = None, before = None, listener = None))]
+pub(crate) fn go_on<'py>(
+    py: Python<'py>,
+    table: &Table,
+    settings: &Bound<'py, PyDict>,
+    machine: Option<&Machine>,
+    before: Option<&[u8]>,
+    listener: Option<&Bound<'py, PyAny>>,
+) -> PyResult<(Machine, Bound<'py, PyDict>, Bound<'py, PyBytes>)> {
+    let asked = asked(&table.table, settings, machine)?;
+    let wrong = |_| bad("state", "found bytes that are none of contrastive divergence");
+    let before: Option<State> = before.map(postcard::from_bytes).transpose().map_err(wrong)?;
+    let (rows, table) = (table.table.rows(), Arc::clone(&table.table));
+    let machine = machine.map(|machine| Arc::clone(&machine.machine));
+    let work = move |watcher: &mut Watcher| -> Found {
+        let machine = match machine {
+            Some(machine) => machine,
+            None => Arc::new(asked.settings.start(&asked.structure(&table)?, &table)?),
+        };
+        watcher.most = asked.settings.contrastive_divergence().epochs;
+        let (found, state) = asked.settings.go_on(&machine, &table, before.as_ref(), watcher)?;
+        let notes = found.restarted.fit.notes.iter().map(|text| in_keywords(text)).collect();
+        Ok((found, notes, Some(state)))
+    };
+    let (found, notes, state) = watched(py, Box::new(work), listener)?.map_err(of_plan)?;
+    let state = postcard::to_stdvec(&state.ok_or_else(broken)?).map_err(|_| broken())?;
+    let (machine, out) = answer(py, found, notes, rows)?;
+    Ok((machine, out, PyBytes::new(py, &state)))
+}
+
+/// Do the work beside the interpreter; a listener hears of each iteration.
+fn watched(py: Python<'_>, work: Box<Work>, listener: Option<&Bound<'_, PyAny>>) -> PyResult<Found> {
     let stop = Arc::new(AtomicBool::new(false));
     let (sender, receiver) = mpsc::channel();
     let (allow, leave) = mpsc::channel();
     let tells = listener.is_some().then(|| (sender.clone(), leave));
-    let told_to_stop = Arc::clone(&stop);
+    let mut watcher = Watcher { stop: Arc::clone(&stop), listener: tells, most: 0, restart: 0 };
     spawn(move || {
-        let found = work(&asked, &table, start.as_deref(), tells, told_to_stop);
+        let found = work(&mut watcher);
         // Nobody waits for a fit that comes after Ctrl-C.
         drop(sender.send(Message::Done(Box::new(found))));
     })?;
-    let (found, notes) = wait(py, receiver, &allow, &stop, listener)?.map_err(of_plan)?;
-    answer(py, found, notes, rows)
-}
-
-/// The fit itself.
-fn work(
-    asked: &Asked,
-    table: &isinglass::Table,
-    start: Option<&isinglass::Machine>,
-    listener: Option<(Sender<Message>, Receiver<()>)>,
-    stop: Arc<AtomicBool>,
-) -> Found {
-    let settings = &asked.settings;
-    let notes = std::cell::RefCell::new(Vec::new());
-    let note = |text: &str| notes.borrow_mut().push(in_keywords(text));
-    let built;
-    let start = match start {
-        Some(start) => start,
-        None => {
-            let without_edges = settings.learner == LearnerName::Factorized;
-            built = asked.structure.machine(table, without_edges, settings.engine.budget)?;
-            &built
-        }
-    };
-    let plan = settings.plan(start, table, &note)?;
-    let mut watcher = Watcher { stop, listener, most: plan.limits().iterations, restart: 0 };
-    let found = plan.fit(start, table, None, &mut watcher)?;
-    found.restarted.fit.notes.iter().for_each(|text| note(text));
-    Ok((found, notes.into_inner()))
+    wait(py, receiver, &allow, &stop, listener)
 }
 
 /// Wait for the fit, and answer signals and the fit's reports meanwhile.

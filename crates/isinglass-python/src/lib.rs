@@ -26,7 +26,7 @@ mod _native {
     #[pymodule_export]
     use crate::answers::{cumulants, infer, info, mode, query, sample, time_infer};
     #[pymodule_export]
-    use crate::fit::fit;
+    use crate::fit::{fit, go_on};
     #[pymodule_export]
     use crate::machine::Machine;
     #[pymodule_export]

@@ -416,6 +416,58 @@ fn fits_go_on_from_every_iteration_with_the_same_bits() {
 }
 
 #[test]
+fn epochs_apart_are_epochs_at_once() {
+    let layers = two_layers((6, &Links::None), (3, &Links::None), true, 2);
+    let linked = two_layers((6, &Links::Chain), (3, &Links::Chain), false, 2);
+    let table = chance_rows(6, 70, true, 4);
+    let sampled = ContrastiveDivergence { epochs: 1, momentum: 0.7, rate_decay: 0.1, l2: 0.01, ..PLAIN };
+    for learner in [sampled, ContrastiveDivergence { persistent: true, ..sampled }] {
+        for machine in [&layers, &linked] {
+            let at_once =
+                ContrastiveDivergence { epochs: 4, ..learner }.fit(machine, &table, &mut NoObserver);
+            let mut made = learner.go_on(machine, &table, None, &mut NoObserver).unwrap();
+            for _ in 1..4 {
+                let before = made.fit.machine;
+                made = learner.go_on(&before, &table, Some(&made.state), &mut NoObserver).unwrap();
+                assert!(made.is_complete);
+            }
+            assert_eq!(bits(&made.fit), bits(&at_once.unwrap()));
+        }
+    }
+}
+
+/// Tables of other sizes, other settings, and chains that come or go; but no other structure.
+#[test]
+fn epochs_go_on_with_other_rows() {
+    let machine = two_layers((6, &Links::None), (3, &Links::None), false, 2);
+    let persistent = ContrastiveDivergence { persistent: true, epochs: 1, momentum: 0.7, ..PLAIN };
+    let first = persistent.go_on(&machine, &chance_rows(6, 70, false, 4), None, &mut NoObserver).unwrap();
+    let (fewer, more) = (chance_rows(6, 4, false, 5), chance_rows(6, 90, false, 6));
+    let plain = ContrastiveDivergence { persistent: false, rate: 0.01, ..persistent };
+    let wide = ContrastiveDivergence { chains: Some(37), ..persistent };
+    let mut made = first.clone();
+    for (learner, table) in [(persistent, &fewer), (wide, &more), (plain, &fewer), (wide, &more)] {
+        let before = made.fit.machine;
+        let again = learner.go_on(&before, table, Some(&made.state), &mut NoObserver).unwrap();
+        let same = learner.go_on(&before, table, Some(&made.state), &mut NoObserver).unwrap();
+        assert_eq!(again, same);
+        assert_eq!(again.fit.iterations(), made.fit.history.len());
+        // Without what was left, the step is another one.
+        let anew = learner.go_on(&before, table, None, &mut NoObserver).unwrap();
+        assert_ne!(anew.fit.machine, again.fit.machine);
+        made = again;
+    }
+    let mut stopper = Keeper { states: Vec::new(), told: Vec::new(), last: 5 };
+    let stopped = ContrastiveDivergence { epochs: 9, ..plain }
+        .go_on(&made.fit.machine, &more, Some(&made.state), &mut stopper)
+        .unwrap();
+    assert_eq!((stopped.is_complete, stopped.fit.iterations()), (false, 6));
+    let other = two_layers((6, &Links::Chain), (3, &Links::None), false, 2);
+    let refused = plain.go_on(&other, &more, Some(&made.state), &mut NoObserver).unwrap_err().to_string();
+    assert!(refused.contains("couplings"), "{refused}");
+}
+
+#[test]
 fn any_number_of_threads_gives_the_same_bits() {
     let layers = two_layers((40, &Links::None), (30, &Links::None), false, 2);
     let linked = two_layers((40, &Links::Chain), (30, &Links::Chain), false, 2);

@@ -3,8 +3,8 @@
 use isinglass::engine::Open;
 use isinglass::engine::auto::Choice;
 use isinglass::learn::{
-    ClosedForm, Factorized, Fit, InformationGain, Learner, Likelihood, Observer, OptimizerSettings, Phases,
-    Remedy, Restarted, Restarts, State, open, start as start_of,
+    ClosedForm, Epochs, Factorized, Fit, InformationGain, Learner, Likelihood, Observer, OptimizerSettings,
+    Phases, Remedy, Restarted, Restarts, State, open, start as start_of,
 };
 use isinglass::{Budget, Engine, Error as CoreError, Machine, Role, Table};
 
@@ -104,6 +104,35 @@ impl FitSettings {
         Ok(Plan { settings: *self, way })
     }
 
+    /// As many epochs of contrastive divergence as the settings tell, from a machine and from what the epochs before have left.
+    pub fn go_on(
+        &self,
+        machine: &Machine,
+        table: &Table,
+        before: Option<&State>,
+        observer: &mut dyn Observer,
+    ) -> Result<(Fitted, State)> {
+        let learner = self.contrastive_divergence();
+        let made = learner.go_on(machine, table, before, observer);
+        let Epochs { mut fit, state, is_complete } =
+            made.map_err(|error| Error::from(error).with_hint("give more --budget"))?;
+        self.add_likelihood(&mut fit, table)?;
+        let found = Fitted {
+            learner: learner.name(),
+            engine: None,
+            clamped_engine: None,
+            restarted: once(fit),
+            remedy: None,
+            is_through: is_complete,
+        };
+        Ok((found, state))
+    }
+
+    /// Where a fit of a structure to a table begins unless it is told to begin elsewhere.
+    pub fn start(&self, structure: &Machine, table: &Table) -> isinglass::Result<Machine> {
+        start_of(structure, table, self.engine.seed, 0)
+    }
+
     /// The learner that `auto` stands for here, or that a table with gaps asks for.
     fn settled(&self, start: &Machine, table: &Table, note: &dyn Fn(&str)) -> Result<LearnerName> {
         let (clamped, free) = open(start, table)?;
@@ -168,6 +197,24 @@ impl FitSettings {
             is_open: clamped.in_one_row.free_count() > 0,
             has_inputs,
         })
+    }
+
+    /// Where a learner has no use for the likelihood but it takes next to nothing to compute, the user has: it is exact or absent.
+    fn add_likelihood(&self, fit: &mut Fit, table: &Table) -> isinglass::Result<()> {
+        let machine = &fit.machine;
+        let (clamped, free) = open(machine, table)?;
+        let at_hand = EngineSettings { budget: self.engine.budget.min(AT_HAND), ..self.engine };
+        let exact = |open: &Open| -> isinglass::Result<Option<Box<dyn Engine>>> {
+            Ok(match at_hand.auto(&with_all_biases(machine)?, open)? {
+                Choice::Exact { engine, .. } => Some(engine),
+                Choice::Sampling { .. } => None,
+            })
+        };
+        let (Some(free), Some(clamped)) = (exact(&free)?, exact(&clamped)?) else { return Ok(()) };
+        let phases = Phases { clamped: &*clamped, free: &*free };
+        let evaluation = InformationGain::new(phases, machine, table, 0.0)?.evaluate(machine)?;
+        (fit.log_likelihood, fit.guarantee) = (Some(evaluation.gain), evaluation.guarantee);
+        Ok(())
     }
 }
 
@@ -237,7 +284,7 @@ impl Plan {
                 let found = self.fit_starts(start, table, from, observer);
                 let mut restarted =
                     found.map_err(|error| Error::from(error).with_hint("give more --budget"))?;
-                self.add_likelihood(&mut restarted.fit, table)?;
+                self.settings.add_likelihood(&mut restarted.fit, table)?;
                 is_through = !steps.settles() && restarted.fit.iterations() >= limits.iterations;
                 restarted
             }
@@ -276,25 +323,6 @@ impl Plan {
             let restarts = Restarts { count: self.settings.restarts, seed: self.settings.engine.seed };
             restarts.fit_from(learner, start, table, from, observer)
         })
-    }
-
-    /// Where a learner has no use for the likelihood but it takes next to nothing to compute, the user has: it is exact or absent.
-    fn add_likelihood(&self, fit: &mut Fit, table: &Table) -> isinglass::Result<()> {
-        let machine = &fit.machine;
-        let (clamped, free) = open(machine, table)?;
-        let at_hand =
-            EngineSettings { budget: self.settings.engine.budget.min(AT_HAND), ..self.settings.engine };
-        let exact = |open: &Open| -> isinglass::Result<Option<Box<dyn Engine>>> {
-            Ok(match at_hand.auto(&with_all_biases(machine)?, open)? {
-                Choice::Exact { engine, .. } => Some(engine),
-                Choice::Sampling { .. } => None,
-            })
-        };
-        let (Some(free), Some(clamped)) = (exact(&free)?, exact(&clamped)?) else { return Ok(()) };
-        let phases = Phases { clamped: &*clamped, free: &*free };
-        let evaluation = InformationGain::new(phases, machine, table, 0.0)?.evaluate(machine)?;
-        (fit.log_likelihood, fit.guarantee) = (Some(evaluation.gain), evaluation.guarantee);
-        Ok(())
     }
 }
 

@@ -116,6 +116,21 @@ impl<'a> Journal<'a> {
     }
 }
 
+/// A state of another fit of the same structure as one of the fit from an origin, with what is to be changed of it; and its iteration.
+///
+/// # Errors
+/// A state of another learner or structure, or what the change refuses.
+pub(super) fn take_over<R: Serialize + DeserializeOwned>(
+    origin: &Origin<'_>,
+    state: &State,
+    change: impl FnOnce(R) -> Result<R>,
+) -> Result<(State, usize)> {
+    let kept: Kept<Vec<Step>, R> = origin.read_of_structure(state)?;
+    let iteration = kept.history.len().saturating_sub(1);
+    let kept = Kept { tolerance: kept.tolerance, history: kept.history, rest: change(kept.rest)? };
+    Ok((origin.state(&kept)?, iteration))
+}
+
 /// A fit that makes its iterations itself, without an optimiser.
 pub(super) trait Iterated {
     /// What is needed to go on, as it is read from a state.

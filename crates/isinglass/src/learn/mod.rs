@@ -31,7 +31,7 @@ pub use bootstrap::{Bootstrap, Bootstrapped, Interval, Progress};
 pub use chow_liu::chow_liu;
 pub use closed_form::{ClosedForm, ClosedFormFit, Remedy, Singular};
 pub(crate) use conditionals::Conditionals;
-pub use contrastive::{ContrastiveDivergence, MeanFieldCd};
+pub use contrastive::{ContrastiveDivergence, Epochs, MeanFieldCd};
 pub use factorized::Factorized;
 pub(crate) use likelihood::Gain;
 pub use likelihood::{Evaluation, InformationGain, Likelihood, Phases, open};

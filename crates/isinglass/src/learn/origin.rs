@@ -60,6 +60,21 @@ impl<'a> Origin<'a> {
         Ok(kept)
     }
 
+    /// What was kept in a state of a fit by the same learner of a machine with the same structure, whatever its numbers, table and settings were.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] for a state of another learner or structure.
+    pub(super) fn read_of_structure<T: DeserializeOwned>(&self, state: &State) -> Result<T> {
+        let print: Print = state.head(self.learner)?;
+        let own = self.print();
+        let likened = Print { structure: print.structure, ..own.clone() };
+        if let Some(difference) = own.difference(&likened) {
+            return Err(Error::invalid("state", difference));
+        }
+        let (_, kept): (Print, T) = state.read(self.learner)?;
+        Ok(kept)
+    }
+
     fn print(&self) -> &Print {
         self.print.get_or_init(|| Print {
             structure: structure(self.start),

@@ -21,7 +21,7 @@ const SETS: usize = 10;
 /// Rates and sweeps of plain mean-field contrastive divergence that are compared; all are shown, whatever comes out.
 const RATES: [f64; 4] = [0.01, 0.05, 0.2, 0.5];
 const SWEEPS_AWAY: [usize; 3] = [1, 3, 10];
-/// Among these, the one that stands for the method in the first panel and in `mean_field_cd`: one sweep as in contrastive divergence, at rate 0.05. It was chosen before the others were tried.
+/// Among these, the one that stands for the method in the first panel and in `mean_field_cd`: one sweep, since Welling and Hinton (2002, abstract) take one-step reconstructions, at rate 0.05. It was chosen before the others were tried.
 const SHOWN: usize = SWEEPS_AWAY.len();
 /// Colours of the rates; that of the one shown is the same in both panels.
 const COLOURS: [usize; RATES.len()] = [5, 1, 4, 3];
@@ -223,7 +223,7 @@ fn remarks(growths: &[Growth]) -> String {
     let where_it_grows = if settings.is_empty() { "none".to_owned() } else { settings.join(" and ") };
     let damped = &growths[growths.len() - 1];
     format!(
-        "Likelihoods are those of the data that were learned, as in the source. Settings with which the loss grows: {where_it_grows}. Plain reconstruction makes couplings too large, since products of means lack what is left of a correlation; with 100 data points, whose \
+        "Likelihoods are those of the data that were learned, as in the source. Settings with which the loss grows: {where_it_grows}; Welling and Hinton (2002) themselves take one-step reconstructions, that is one sweep. Plain reconstruction makes couplings too large, since products of means lack what is left of a correlation; with 100 data points, whose \
          correlations are half noise where J is small, that costs most there. Damped sweeps make up for most of it: their loss is {:.3} nats for weak couplings and {:.3} for strong ones (standard error of the difference {:.3}). What the source's mean-field learner \
          did otherwise, its text does not tell.",
         damped.weak, damped.strong, damped.error

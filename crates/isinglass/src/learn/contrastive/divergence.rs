@@ -1,5 +1,7 @@
 //! Learner `contrastive-divergence`: Gibbs steps away from the rows, or persistent chains.
 
+use std::ops::ControlFlow;
+
 use fearless_simd::Level;
 use serde::Serialize;
 
@@ -8,7 +10,7 @@ use super::kernel::{Kernel, Pieces, Plan, Use, cut};
 use super::order::rows_of_epoch;
 use super::slots::{Ascent, Slots};
 use crate::engine::{Diagnostics, Guarantee};
-use crate::learn::journal::{Iterated, Limits, are_within, iterate};
+use crate::learn::journal::{Iterated, Limits, are_within, iterate, take_over};
 use crate::learn::notes::about_likelihood;
 use crate::learn::origin::Origin;
 use crate::learn::{Fit, Learner, Observer, State, Step};
@@ -149,6 +151,49 @@ impl Learner for ContrastiveDivergence {
 }
 
 impl ContrastiveDivergence {
+    /// As many epochs as the learner has, from a machine that it may have trained before on other rows: momentum and persistent chains go on, epochs are counted on
+    /// (so that the rate falls on, and random numbers are others), and settings may be others. The history is that of all epochs.
+    ///
+    /// On the same table with the same settings, each epoch apart gives the same bits as all of them at once.
+    ///
+    /// # Errors
+    /// As [`Learner::fit_from`]; a state of a machine with another structure.
+    ///
+    /// # Example
+    /// ```
+    /// use isinglass::{Table, topology};
+    /// use isinglass::learn::{ContrastiveDivergence, Learner, NoObserver, start};
+    /// let rows = [[1, 1, 1], [-1, -1, -1], [1, 1, 1], [-1, -1, -1], [1, 1, -1], [1, -1, -1]];
+    /// let table = Table::from_rows(["v0", "v1", "v2"], rows)?;
+    /// let start = start(&topology::rbm(3, 2)?, &table, 0, 0)?;
+    /// let learner = ContrastiveDivergence { epochs: 1, persistent: true, ..ContrastiveDivergence::default() };
+    /// let first = learner.go_on(&start, &table, None, &mut NoObserver)?;
+    /// let second = learner.go_on(&first.fit.machine, &table, Some(&first.state), &mut NoObserver)?;
+    /// let both = ContrastiveDivergence { epochs: 2, ..learner }.fit(&start, &table, &mut NoObserver)?;
+    /// assert_eq!((second.fit.machine, second.fit.history), (both.machine, both.history));
+    /// # Ok::<(), isinglass::Error>(())
+    /// ```
+    pub fn go_on(
+        &self,
+        machine: &Machine,
+        table: &Table,
+        before: Option<&State>,
+        observer: &mut dyn Observer,
+    ) -> Result<Epochs> {
+        self.check()?;
+        let change = |rest| Run::new(self, machine, table)?.taken_over(rest);
+        let taken =
+            before.map(|before| take_over(&self.origin(machine, table), before, change)).transpose()?;
+        let (from, made) = taken.map_or((None, 0), |(state, made)| (Some(state), made));
+        let all = Self { epochs: made + self.epochs, ..*self };
+        let mut last = Last { observer, state: from.clone() };
+        let fit = all.fit_from(machine, table, from.as_ref(), &mut last)?;
+        // A fit tells its start at least, or goes on from a state.
+        let none = || Error::Numerical { method: NAME, problem: "there is no state to go on from".into() };
+        let state = last.state.ok_or_else(none)?;
+        Ok(Epochs { is_complete: fit.iterations() == all.epochs, fit, state })
+    }
+
     fn origin<'o>(&self, start: &'o Machine, table: &'o Table) -> Origin<'o> {
         let chains = self.chains.map_or_else(|| "as many as a mini-batch has rows".into(), |n| n.to_string());
         let settings = [
@@ -183,6 +228,37 @@ impl ContrastiveDivergence {
         Ok(())
     }
 }
+
+/// What comes of [`ContrastiveDivergence::go_on`].
+#[derive(Debug, Clone, PartialEq)]
+pub struct Epochs {
+    /// The fit, with the history of all epochs so far.
+    pub fit: Fit,
+    /// Where to go on from.
+    pub state: State,
+    /// Whether all epochs were made.
+    pub is_complete: bool,
+}
+
+/// Keeps the last state of a fit.
+struct Last<'o> {
+    observer: &'o mut dyn Observer,
+    state: Option<State>,
+}
+
+impl Observer for Last<'_> {
+    fn step(&mut self, step: &Step, machine: &Machine) -> Result<ControlFlow<()>> {
+        self.observer.step(step, machine)
+    }
+
+    fn state(&mut self, step: &Step, take: &dyn Fn() -> Result<State>) -> Result<()> {
+        self.state = Some(take()?);
+        self.observer.state(step, take)
+    }
+}
+
+/// Of parameters: weights, then biases; velocities in the same order; the chains.
+type Rest = (Vec<f64>, Vec<f64>, Vec<i8>);
 
 /// A fit on its way.
 struct Run<'a> {
@@ -246,6 +322,24 @@ impl<'a> Run<'a> {
         })
     }
 
+    /// What another fit has left, for this one: the machine's own numbers, the velocities, and as many chains as there are to be, over again where there were fewer.
+    fn taken_over(mut self, (_, velocity, chains): Rest) -> Result<Rest> {
+        let width = self.machine.units().max(1);
+        if chains.len() % width != 0 {
+            return Err(Error::invalid("state", "its chains are not of this machine"));
+        }
+        let needed = self.pieces.chains().len();
+        let chains = if chains.is_empty() {
+            self.kernel.load(self.plan.level, &self.ascent.parameters);
+            rows_of_epoch(&self.data, self.settings.seed, 0, &mut self.order);
+            self.pieces.begin_chains(&self.kernel, &self.plan, &self.data, &self.order);
+            self.pieces.chains()
+        } else {
+            chains.iter().copied().cycle().take(needed).collect()
+        };
+        Ok((self.slots.gather(&self.ascent.parameters), velocity, chains))
+    }
+
     fn objective(&mut self) -> f64 {
         self.judges.begin(&self.plan, Use::Judging);
         let (rows, weights) = &self.judged;
@@ -254,8 +348,7 @@ impl<'a> Run<'a> {
 }
 
 impl Iterated for Run<'_> {
-    /// Of parameters: weights, then biases; velocities in the same order; the chains.
-    type Rest = (Vec<f64>, Vec<f64>, Vec<i8>);
+    type Rest = Rest;
 
     fn rest(&self) -> impl Serialize {
         let Ascent { parameters, velocity, .. } = &self.ascent;

@@ -12,7 +12,7 @@ mod order;
 mod slots;
 mod wires;
 
-pub use divergence::ContrastiveDivergence;
+pub use divergence::{ContrastiveDivergence, Epochs};
 pub use mean_field::MeanFieldCd;
 
 use crate::{Error, Result};
