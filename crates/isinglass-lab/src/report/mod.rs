@@ -209,8 +209,13 @@ impl Report {
             Some(shape) => Some(Pixels::all(machine, shape)?),
             None => Pixels::by_name(machine),
         };
-        let offers = auto::offers(machine, &Evidence::none(machine.units()), settings.budget)?;
-        let structure = Structure::of(machine, &offers);
+        // For thousands of units the search for an order of elimination takes seconds, and so does the drawing.
+        let nothing = Evidence::none(machine.units());
+        let (structure, drawing) = rayon::join(
+            || auto::offers(machine, &nothing, settings.budget).map(|offers| Structure::of(machine, &offers)),
+            || Drawing::of(machine, settings.seed),
+        );
+        let structure = structure?;
         let mut notes = Vec::new();
         let (mut found, mut moments, mut surprise) = (None, None, None);
         if let Some(table) = table {
@@ -224,7 +229,6 @@ impl Report {
         let pictures =
             pixels.map(|pixels| Pictures::of(machine, &pixels, phases.free, settings.draws, settings.seed));
         let pictures = pictures.transpose()?;
-        let drawing = Drawing::of(machine, settings.seed);
         let mut told = drawing.units.clone();
         told.extend(
             moments.iter().flat_map(|moments| moments.means.units.iter().chain(&moments.pairs.units)),
