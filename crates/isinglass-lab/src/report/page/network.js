@@ -122,12 +122,13 @@ function network(couplings) {
     pen.setLineDash([]);
   }
 
-  // Names where there is room: those of strongly coupled units first.
+  // Names where there is room: those of strongly coupled units first. Among equals, as on a lattice, neighbours in number are not neighbours in turn, so that names are spread.
   function drawNames(pen, at, near, ink, paper) {
     const size = count <= 80 ? 13 : 11;
     const taken = [];
     const few = count > 80 ? Math.round(MOST_NAMES * Math.max(1, view.zoom)) : Infinity;
-    const wanted = near ? [lit, ...[...near].filter((unit) => unit !== lit)] : units.map((_, unit) => unit).sort((a, b) => strength[b] - strength[a]);
+    const turn = (unit) => (unit * 0.6180339887498949) % 1;
+    const wanted = near ? [lit, ...[...near].filter((unit) => unit !== lit)] : units.map((_, unit) => unit).sort((a, b) => strength[b] - strength[a] || turn(a) - turn(b));
     if (found !== null && !near) wanted.unshift(found);
     let written = 0;
     pen.textAlign = 'center';
