@@ -4,9 +4,8 @@ function heatMap(couplings) {
   const { units, order } = numbers.drawing;
   const count = units.length;
   if (count < 2 || !couplings.weights.length) return;
-  const shown = count < numbers.structure.units ? ` Shown are the ${whole(count)} units with the strongest couplings.` : '';
   const node = section('couplings', 'Couplings',
-    `Units with similar couplings stand side by side (average linkage${/[hi]/.test(numbers.drawing.roles) ? ', units of each role by themselves' : ''}).${shown}`);
+    `Units with similar couplings stand side by side (average linkage${/[hi]/.test(numbers.drawing.roles) ? ', units of each role by themselves' : ''}).${shownUnits()}`);
   const full = fullColour(couplings.weights);
   const canvas = el('canvas', { role: 'img', 'aria-label': `heat map of ${couplings.weights.length} couplings between ${count} units` });
   // Where all couplings lead to hidden units, these are the rows and the others the columns; otherwise every unit is both.

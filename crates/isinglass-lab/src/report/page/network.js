@@ -13,7 +13,7 @@ function network(couplings) {
   const strongest = total ? Math.abs(couplings.weights[ranked[0]]) : 1;
   const limit = most < total ? ` Up to ${whole(most)} of the ${whole(total)} couplings can be shown.` : '';
   const node = section('network', 'Network',
-    `The strongest couplings, all else held fixed: blue and solid where two units go together, orange and dashed where they go apart; wider is stronger.${limit}`);
+    `The strongest couplings, all else held fixed: blue and solid where two units go together, orange and dashed where they go apart; wider is stronger.${limit}${shownUnits()}`);
   const canvas = el('canvas', { role: 'img', 'aria-label': `network of ${count} units` });
 
   const home = units.map((_, k) => [numbers.drawing.x[k], numbers.drawing.y[k]]);

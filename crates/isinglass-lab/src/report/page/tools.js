@@ -123,6 +123,12 @@ const tip = {
 const report = document.getElementById('report');
 const sections = [];
 
+// Which units are drawn, where not all of them are.
+function shownUnits() {
+  const count = numbers.drawing.units.length;
+  return count < numbers.structure.units ? ` Shown are the ${whole(count)} units with the strongest couplings.` : '';
+}
+
 function section(id, title, ...lead) {
   const node = el('section', { id }, el('h2', {}, title), lead.map((text) => el('p', { class: 'lead' }, text)));
   report.append(node);
