@@ -31,6 +31,8 @@ class Epochs(Fitting):
     _built: dict[str, Any]
     _state: bytes | None
     _earlier: History | None
+    # By how much the rate of epochs falls unless that is said; None if they began with a fit, whose own way it is then.
+    _decay: float | None
 
     def partial_fit(
         self,
@@ -43,9 +45,9 @@ class Epochs(Fitting):
 
         Learner and iterations are these, whatever the estimator has; its ``options`` may be ``rate``, ``rate_decay``, ``momentum``, ``batch``, ``steps``,
         ``persistent`` and ``chains``, and others are refused, as is ``l1``. Momentum and persistent chains go on from call to call, and so does the
-        count t of epochs: the rate is ``rate / (1 + rate_decay * t)``, and stays as it is unless there is a ``rate_decay``. Calls with the same rows
-        give what one fit of as many iterations gives, to the last digit; after a fit by contrastive divergence they go on with it. The seed is that of
-        the first call.
+        count t of epochs: the rate is ``rate / (1 + rate_decay * t)``. Without a ``rate_decay`` it stays as it is; after a fit by contrastive divergence
+        it falls on as in the fit. Calls with the same rows and settings give what one fit of as many iterations gives, to the last digit. The seed
+        is that of the first call.
 
         Parameters
         ----------
@@ -82,15 +84,17 @@ class Epochs(Fitting):
                 table = self._begin(X, y, classes, sample_weight)
                 structure = {**self._structure(), "inputs": self._inputs(table)}
             if self._state is None:
-                # What a fit by another learner has done before.
+                # Nothing to go on with: a machine that another learner has found, or one that was about to run away.
                 self._earlier = getattr(self, "history_", None)
+                self._decay = 0.0
             self._go_on(table, getattr(self, "machine_", None), {**self._contrastive(), **structure})
         return self
 
     def _go_on(self, table: Table, machine: Machine | None, settings: dict[str, Any]) -> None:
         """Epochs from a machine and what earlier ones have left, or from the beginning."""
         settings = {"progress": self.progress, "seed": self._seed, **settings}
-        machine, result, self._state = go_on(table, machine, self._state, **settings)
+        made = 0 if self._state is None else self.result_.iterations
+        machine, result, self._state = go_on(table, machine, self._state, made=made, **settings)
         self._keep(machine, result)
         if self._earlier is not None:
             self.history_ = _joined(self._earlier, result.history)
@@ -107,7 +111,7 @@ class Epochs(Fitting):
             message = f"options: found '{other}', expected those that partial_fit takes: {', '.join(_CONTRASTIVE)}"
             raise ValueError(message)
         if options.get("rate_decay") is None:
-            options["rate_decay"] = 0.0
+            options["rate_decay"] = self._decay
         own = {"learner": "contrastive-divergence", "iterations": 1, "l2": self.l2, "budget": self.budget}
         return {**options, **own}
 
@@ -134,7 +138,7 @@ class Epochs(Fitting):
         if self._labels is not None:
             self.classes_ = self._labels.classes[0] if self._labels.is_flat else self._labels.classes
         self._seed = seed_from(self.random_state)
-        self._built, self._state, self._earlier = self._structure(), None, None
+        self._built, self._state, self._earlier, self._decay = self._structure(), None, None, None
         return table
 
     def _outputs(self, y: Any) -> Any:

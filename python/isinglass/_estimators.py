@@ -178,7 +178,7 @@ class BoltzmannMachine(TransformerMixin, Epochs):
         """
         with self._all_or_nothing():
             table, settings = self._begin(X, y, None, sample_weight), self._settings()
-            if self.learner == "contrastive-divergence" and self.restarts in (None, 1):
+            if self.learner == "contrastive-divergence":
                 # The same fit, such that epochs may follow.
                 self._go_on(table, None, {**settings, "inputs": self._inputs(table)})
             else:

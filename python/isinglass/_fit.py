@@ -164,7 +164,7 @@ def fit(
     l1: float | Literal["ebic"] | None = None,
     budget: Budget = None,
     seed: Seed = 0,
-    progress: bool | Callable[..., object] = False,
+    progress: bool | Callable[..., object] | None = False,
     **options: Unpack[FitOptions],
 ) -> tuple[Machine, FitResult]:
     """Learn a machine from a table, as the command ``isinglass fit`` does.
@@ -258,18 +258,20 @@ def go_on(
     machine: Machine | None,
     before: bytes | None,
     *,
-    progress: bool | Callable[..., object] = False,
+    made: int = 0,
+    progress: bool | Callable[..., object] | None = False,
     **settings: Any,
-) -> tuple[Machine, FitResult, bytes]:
-    """Epochs of contrastive divergence, from a machine, or from none with a structure; and from what earlier epochs have left.
+) -> tuple[Machine, FitResult, bytes | None]:
+    """Epochs of contrastive divergence, from a machine, or from none with a structure; and from what earlier epochs have left, so many of them.
 
-    The history is that of all epochs, and what these leave comes last.
+    The history is that of all epochs. What these leave comes last; it is None if parameters ran away.
     """
     if "visible_links" in settings:
         settings["visible_links"] = _links(settings["visible_links"])
     with _listener(progress) as listener:
+        hear = None if listener is None else lambda now, more, *rest: listener(now, made + more, *rest)
         native, found, state = _native.go_on(
-            table._core, settings, None if machine is None else machine._core, before, listener
+            table._core, settings, None if machine is None else machine._core, before, hear
         )
     return Machine._of(native), _result(told(found)), state
 
@@ -284,7 +286,7 @@ def _result(found: dict[str, Any]) -> FitResult:
 @contextmanager
 def _listener(progress: Any) -> Iterator[Callable[..., object] | None]:
     """Who hears of iterations: a bar, the one that was given, or nobody."""
-    if isinstance(progress, (bool, np.bool_)):
+    if progress is None or isinstance(progress, (bool, np.bool_)):
         if not progress:
             yield None
             return

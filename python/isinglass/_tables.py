@@ -138,10 +138,14 @@ def cells_of(data: Any) -> tuple[NDArray[Any], list[str] | None]:
 
 def _dense(matrix: Any) -> NDArray[Any]:
     """A sparse matrix as an array; a byte a cell where that is enough."""
-    values = matrix.data if isinstance(getattr(matrix, "data", None), np.ndarray) else None
-    if values is not None and values.dtype != object and np.isin(values, (-1, 0, 1)).all():
-        matrix = matrix.astype(np.int8)
-    cells: NDArray[Any] = matrix.toarray()
+    rows = matrix.tocsr()
+    if not rows.has_canonical_format:
+        # Several entries of one cell are added up.
+        rows = rows.copy()
+        rows.sum_duplicates()
+    if rows.dtype != object and np.isin(rows.data, (-1, 0, 1)).all():
+        rows = rows.astype(np.int8)
+    cells: NDArray[Any] = rows.toarray()
     return cells
 
 

@@ -250,6 +250,10 @@ def test_partial_fits_go_on_with_a_fit_of_their_own_kind(rows):
     whole = BoltzmannMachine(1, iterations=6, **told).fit(rows)
     assert model.machine_ == whole.machine_ and model.n_iter_ == 6
     assert model.history_.objective.tolist() == whole.history_.objective.tolist()
+    told["options"] = {"rate": 0.03}
+    model = BoltzmannMachine(1, iterations=4, **told).fit(rows).partial_fit(rows)
+    # Of itself the rate of a fit falls, and goes on falling.
+    assert model.machine_ == BoltzmannMachine(1, iterations=5, **told).fit(rows).machine_
     options = {"rate_decay": 0.5, "persistent": True, "learner": "contrastive-divergence"}
     assert whole.machine_ == isinglass.fit(rows, hidden=1, iterations=6, seed=3, **options)[0]
     assert whole.result_.iterations == 6 and len(whole.history_) == 7
@@ -526,3 +530,39 @@ def test_each_row_of_outputs_has_its_likelihood(rows):
         given = (loop.states[:, :4][:, there] == row[:4][there]).all(axis=1)
         both = given & (loop.states[:, 4] == row[4])
         assert value == pytest.approx(np.log(loop.p[both].sum() / loop.p[given].sum()), abs=1e-10)
+
+
+def test_epochs_are_told_as_they_are_counted(rows):
+    heard = []
+    model = BoltzmannMachine(random_state=0, progress=lambda now, most, *_: heard.append((now, most)))
+    for _ in range(3):
+        model.partial_fit(rows)
+    assert heard == [(0, 1), (1, 1), (2, 2), (3, 3)]
+    BoltzmannMachine(random_state=0, progress=None).fit(rows).partial_fit(rows)
+
+
+def test_epochs_that_run_away_leave_a_machine_to_go_on_with(rows):
+    model = BoltzmannMachine(1, random_state=0).partial_fit(rows)
+    before = model.machine_
+    with pytest.warns(ConvergenceWarning, match="diverged"):
+        model.set_params(options={"rate": 1e40}).partial_fit(rows)
+    assert model.machine_ == before
+    model.set_params(options={"rate": 0.02}).partial_fit(rows)
+    assert model.machine_ != before and model.n_iter_ == 2
+
+
+def test_a_small_batch_ends_no_chains(rows):
+    options = {"persistent": True, "momentum": 0.0, "batch": 20}
+    model = BoltzmannMachine(1, random_state=0, options=options).partial_fit(rows)
+    size = len(model._state)
+    assert len(model.partial_fit(rows[:1])._state) >= size
+    assert len(model.partial_fit(rows)._state) >= size
+
+
+def test_a_likelihood_that_takes_too_much_is_left_out():
+    """Of many patterns of gaps, what is at hand may not do; the fit is what was asked for."""
+    rng = np.random.default_rng(0)
+    cells = np.where(rng.random((1000, 400)) < 0.5, np.nan, rng.integers(0, 2, (1000, 400)))
+    model = BoltzmannMachine(visible_links="chain", random_state=0, options={"rate": 0.1}).partial_fit(cells)
+    assert model.result_.log_likelihood is None and model.result_.finished
+    assert np.isfinite(model.set_params(budget="16MiB").score_samples(cells)).all()

@@ -171,3 +171,6 @@ def test_a_sparse_matrix_takes_a_byte_a_cell():
     assert cells.dtype == np.int8 and names is None and (cells == matrix.toarray()).all()
     matrix.data[0] = np.nan
     assert np.isnan(cells_of(matrix)[0]).sum() == 1
+    many = scipy.sparse.coo_matrix((np.ones(257), (np.zeros(257, int), np.zeros(257, int))), shape=(2, 2))
+    with pytest.raises(ValueError, match="found 257"):
+        Table(many)

@@ -4,9 +4,9 @@ use isinglass::bracket::Bounds;
 use isinglass::engine::Open;
 use isinglass::engine::auto::{self, Choice};
 use isinglass::search::{MaxProduct, Mode, ModeFinder};
-use isinglass::{Decimate, Eliminate, Engine, Evidence, Gibbs, Machine, Sampler};
+use isinglass::{Engine, Evidence, Gibbs, Machine, Sampler};
 
-use crate::{EngineName, EngineSettings, Result, Usage, count};
+use crate::{EngineName, EngineSettings, Result, Usage};
 
 /// What the engine is for: not every engine can do everything.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,21 +27,10 @@ impl EngineSettings {
         note: &dyn Fn(&str),
     ) -> Result<Box<dyn Engine>> {
         self.check()?;
-        self.pick(self.engine, (machine, evidence), task, note)
+        self.pick_for_rows(self.engine, (machine, &Open::alike(evidence.clone())), task, note)
     }
 
-    /// The engine of a name for a machine under evidence, whether or not it has a use for all settings.
-    pub fn pick(
-        &self,
-        name: EngineName,
-        (machine, evidence): (&Machine, &Evidence),
-        task: Task,
-        note: &dyn Fn(&str),
-    ) -> Result<Box<dyn Engine>> {
-        self.pick_for_rows(name, (machine, &Open::alike(evidence.clone())), task, note)
-    }
-
-    /// The engine of a name that serves every row of a table.
+    /// The engine of a name that serves every row of a table, whether or not it has a use for all settings; what `auto` took and why is noted.
     pub fn pick_for_rows(
         &self,
         name: EngineName,
@@ -70,26 +59,7 @@ impl EngineSettings {
 
     /// What `auto` stands for.
     pub(crate) fn auto(&self, machine: &Machine, open: &Open) -> isinglass::Result<Choice> {
-        if !open.rows_differ() {
-            return auto::choose(machine, &open.in_one_row, self.budget);
-        }
-        // Clamped neighbours are biases, so any unit may have one: what can be done with all of them can be done in every row.
-        let biases = machine.biases().iter().map(|&bias| if bias == 0.0 { 1.0 } else { bias }).collect();
-        let biased = machine.clone().with_parameters(machine.weights().to_vec(), biases)?;
-        if let exact @ Choice::Exact { .. } = auto::choose(&biased, &open.in_any_row, self.budget)? {
-            return Ok(exact);
-        }
-        Ok(match auto::choose(&biased, &open.in_one_row, self.budget)? {
-            // Other rows may be less sparse than the one with most free units.
-            Choice::Exact { engine, .. } if engine.name() == Decimate::NAME => {
-                let most = count(open.in_one_row.free_count(), "free unit");
-                Choice::Exact {
-                    engine: Box::new(Eliminate::new(self.budget)),
-                    reason: format!("eliminate (exact: up to {most} in a row)"),
-                }
-            }
-            other => other,
-        })
+        auto::choose_for_rows(machine, open, self.budget)
     }
 
     /// Engines that bound log Z from both sides: the one named on its side, and elsewhere an exact one if that is within the budget, otherwise all that there are.

@@ -6,7 +6,7 @@ use isinglass::learn::{Phases, open};
 use isinglass::score::{RowLikelihoods, Score, log_likelihoods, score, score_between};
 use isinglass::{Engine, Enumerate, Machine, Table};
 
-use crate::{EngineName, EngineSettings, Result, Task, warning};
+use crate::{EngineName, EngineSettings, Error, Result, Task, warning};
 
 /// The scores of a machine on a table, and by what.
 #[derive(Debug, Clone)]
@@ -87,12 +87,14 @@ impl EngineSettings {
         table: &Table,
         note: &dyn Fn(&str),
     ) -> Result<(&'static str, Option<&'static str>, RowLikelihoods)> {
+        let hinted =
+            |error: Error| error.with_hint("give more --budget, or take --engine ais, which gives estimates");
         let (clamped_open, free_open) = open(machine, table)?;
-        let (clamped, free) =
-            self.engines_of_phases(machine, (&clamped_open, &free_open), Task::Exact, note).map_err(
-                |error| error.with_hint("give more --budget, or take --engine ais, which gives estimates"),
-            )?;
-        let found = log_likelihoods(machine, table, Phases { clamped: &*clamped, free: &*free })?;
+        let (clamped, free) = self
+            .engines_of_phases(machine, (&clamped_open, &free_open), Task::Exact, note)
+            .map_err(hinted)?;
+        let phases = Phases { clamped: &*clamped, free: &*free };
+        let found = log_likelihoods(machine, table, phases).map_err(|error| hinted(error.into()))?;
         let is_open = clamped_open.in_one_row.free_count() > 0;
         Ok((free.name(), is_open.then(|| clamped.name()), found))
     }

@@ -16,7 +16,7 @@ use pyo3::types::{PyBytes, PyDict};
 
 use crate::errors::{bad, of_core, of_files, of_plan};
 use crate::machine::Machine;
-use crate::settings::{budget, number, set, shown, text, truth, unexpected, whole, word};
+use crate::settings::{budget, check_name, number, set, shown, text, truth, whole, word};
 use crate::table::Table;
 use crate::worker::{PAUSE, broken, spawn};
 
@@ -110,7 +110,7 @@ pub(crate) fn fit<'py>(
     answer(py, found, notes, rows)
 }
 
-/// Epochs of contrastive divergence, from a machine or a structure, and from what earlier ones have left: momentum and persistent chains. What these leave comes with the fit, in bytes.
+/// Epochs of contrastive divergence, from a machine or a structure, and from what earlier ones have left: momentum and persistent chains. What these leave comes with the fit, in bytes; nothing if parameters ran away.
 #[pyfunction]
 #[pyo3(signature = (table, settings, machine = None, before = None, listener = None))]
 pub(crate) fn go_on<'py>(
@@ -120,7 +120,7 @@ pub(crate) fn go_on<'py>(
     machine: Option<&Machine>,
     before: Option<&[u8]>,
     listener: Option<&Bound<'py, PyAny>>,
-) -> PyResult<(Machine, Bound<'py, PyDict>, Bound<'py, PyBytes>)> {
+) -> PyResult<(Machine, Bound<'py, PyDict>, Option<Bound<'py, PyBytes>>)> {
     let asked = asked(&table.table, settings, machine)?;
     let wrong = |_| bad("state", "found bytes that are none of contrastive divergence");
     let before: Option<State> = before.map(postcard::from_bytes).transpose().map_err(wrong)?;
@@ -134,12 +134,12 @@ pub(crate) fn go_on<'py>(
         watcher.most = asked.settings.contrastive_divergence().epochs;
         let (found, state) = asked.settings.go_on(&machine, &table, before.as_ref(), watcher)?;
         let notes = found.restarted.fit.notes.iter().map(|text| in_keywords(text)).collect();
-        Ok((found, notes, Some(state)))
+        Ok((found, notes, state))
     };
     let (found, notes, state) = watched(py, Box::new(work), listener)?.map_err(of_plan)?;
-    let state = postcard::to_stdvec(&state.ok_or_else(broken)?).map_err(|_| broken())?;
+    let state = state.map(|state| postcard::to_stdvec(&state)).transpose().map_err(|_| broken())?;
     let (machine, out) = answer(py, found, notes, rows)?;
-    Ok((machine, out, PyBytes::new(py, &state)))
+    Ok((machine, out, state.map(|state| PyBytes::new(py, &state))))
 }
 
 /// Do the work beside the interpreter; a listener hears of each iteration.
@@ -247,15 +247,10 @@ fn asked(table: &isinglass::Table, keywords: &Bound<'_, PyDict>, start: Option<&
     let mut structure = complete_graph();
     for (key, value) in keywords {
         let key: String = key.extract()?;
-        let is_known = if value.is_none() {
-            // Nothing is said, but the name must be one.
-            !matches!(set_any(&mut settings.clone(), &mut complete_graph(), (&key, &value), table), Ok(false))
-        } else {
-            set_any(&mut settings, &mut structure, (&key, &value), table)?
-        };
-        if !is_known {
-            return Err(unexpected(&key));
-        }
+        let (mut spare, mut other) = (settings, complete_graph());
+        let says_nothing = value.is_none();
+        let into = if says_nothing { (&mut spare, &mut other) } else { (&mut settings, &mut structure) };
+        check_name(&key, says_nothing, set_any(into.0, into.1, (&key, &value), table))?;
     }
     let hidden = start.map_or(structure.hidden, |start| start.machine.with_role(Role::Hidden).count());
     settings.check(hidden).map_err(|usage| of_plan(usage.into()))?;

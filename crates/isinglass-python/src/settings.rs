@@ -27,23 +27,21 @@ impl<'py> FromPyObject<'_, 'py> for Asked {
         }
         for (key, value) in options.iter().flatten() {
             let key: String = key.extract()?;
-            let is_known = if value.is_none() {
-                // Nothing is said, but the name must be one.
-                !matches!(set(&mut settings.clone(), &key, &value), Ok(false))
-            } else {
-                set(&mut settings, &key, &value)?
-            };
-            if !is_known {
-                return Err(unexpected(&key));
-            }
+            let mut spare = settings;
+            let into = if value.is_none() { &mut spare } else { &mut settings };
+            check_name(&key, value.is_none(), set(into, &key, &value))?;
         }
         Ok(Self(settings))
     }
 }
 
-/// What to say of a keyword that means nothing.
-pub(crate) fn unexpected(key: &str) -> PyErr {
-    PyTypeError::new_err(format!("unexpected keyword argument '{key}'"))
+/// Refuse a keyword that means nothing, from what came of setting it. One that is `None` says nothing, and whatever became of it is put aside; but its name must be one.
+pub(crate) fn check_name(key: &str, says_nothing: bool, is_known: PyResult<bool>) -> PyResult<()> {
+    match is_known {
+        Ok(false) => Err(PyTypeError::new_err(format!("unexpected keyword argument '{key}'"))),
+        Err(error) if !says_nothing => Err(error),
+        _ => Ok(()),
+    }
 }
 
 /// Set one setting; `false` if there is none of that name.

@@ -111,7 +111,7 @@ impl FitSettings {
         table: &Table,
         before: Option<&State>,
         observer: &mut dyn Observer,
-    ) -> Result<(Fitted, State)> {
+    ) -> Result<(Fitted, Option<State>)> {
         let learner = self.contrastive_divergence();
         let made = learner.go_on(machine, table, before, observer);
         let Epochs { mut fit, state, is_complete } =
@@ -212,9 +212,15 @@ impl FitSettings {
         };
         let (Some(free), Some(clamped)) = (exact(&free)?, exact(&clamped)?) else { return Ok(()) };
         let phases = Phases { clamped: &*clamped, free: &*free };
-        let evaluation = InformationGain::new(phases, machine, table, 0.0)?.evaluate(machine)?;
-        (fit.log_likelihood, fit.guarantee) = (Some(evaluation.gain), evaluation.guarantee);
-        Ok(())
+        match InformationGain::new(phases, machine, table, 0.0)?.evaluate(machine) {
+            Ok(evaluation) => {
+                (fit.log_likelihood, fit.guarantee) = (Some(evaluation.gain), evaluation.guarantee);
+                Ok(())
+            }
+            // Many rows may together take more than any of them.
+            Err(CoreError::OverBudget { .. } | CoreError::CannotDo { .. }) => Ok(()),
+            Err(error) => Err(error),
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! Calls engines and tables; nothing calls it but commands.
 
-use crate::engine::{Ask, Batch, BatchExpectations, Diagnostics, Engine, Guarantee, Open};
+use crate::engine::{Ask, Batch, BatchExpectations, Diagnostics, Engine, Guarantee, Open, in_pieces};
 use crate::learn::about_columns;
 use crate::table::units_without_column;
 use crate::{Budget, Error, Machine, Result, Role, Spin, Table};
@@ -133,32 +133,28 @@ pub fn complete<'a>(
     };
     let bytes_of_a_row = CELL_BYTES * machine.units().max(1);
     let room = usize::try_from(budget.0).unwrap_or(usize::MAX).saturating_sub(8 * count);
-    let mut at_once = (CELLS_AT_ONCE * CELL_BYTES).min(room) / bytes_of_a_row;
-    let mut rest = &incomplete[..];
-    while !rest.is_empty() {
-        let piece = &rest[..at_once.clamp(1, rest.len())];
-        let answer = match rows.answer(piece, engine) {
-            // What one row cannot have, fewer rows cannot have either; else the preparations for all these rows were too much at once.
-            Err(refusal @ Error::OverBudget { .. }) if piece.len() > 1 => {
-                rows.answer(&[rows.freest(piece)], engine).map_err(|_| refusal)?;
-                at_once = piece.len() / 2;
-                continue;
+    let at_once = (CELLS_AT_ONCE * CELL_BYTES).min(room) / bytes_of_a_row;
+    let ask = |piece: &[usize]| rows.answer(piece, engine);
+    in_pieces(
+        &incomplete,
+        at_once,
+        |row| rows.missing(row).count(),
+        ask,
+        |piece, answer| {
+            let means = answer.means.ok_or_else(|| Error::CannotDo {
+                who: engine.name(),
+                what: "complete a table".into(),
+                why: "it has no means of single rows".into(),
+            })?;
+            for (&row, means) in piece.iter().zip(means.chunks_exact(machine.units().max(1))) {
+                completed.means.extend(rows.missing(row).map(|unit| means[unit]));
             }
-            answer => answer?,
-        };
-        let means = answer.means.ok_or_else(|| Error::CannotDo {
-            who: engine.name(),
-            what: "complete a table".into(),
-            why: "it has no means of single rows".into(),
-        })?;
-        for (&row, means) in piece.iter().zip(means.chunks_exact(machine.units().max(1))) {
-            completed.means.extend(rows.missing(row).map(|unit| means[unit]));
-        }
-        // Bounds are on log Z; the means that come with one are approximations.
-        completed.guarantee = completed.guarantee.and(answer.guarantee.of_ratio());
-        completed.diagnostics = completed.diagnostics.and(answer.diagnostics);
-        rest = &rest[piece.len()..];
-    }
+            // Bounds are on log Z; the means that come with one are approximations.
+            completed.guarantee = completed.guarantee.and(answer.guarantee.of_ratio());
+            completed.diagnostics = completed.diagnostics.and(answer.diagnostics);
+            Ok(())
+        },
+    )?;
     Ok(completed)
 }
 
@@ -183,8 +179,12 @@ pub fn open(machine: &Machine, table: &Table) -> Result<Option<Open>> {
         return Ok(None);
     }
     let hidden: Vec<usize> = machine.with_role(Role::Hidden).collect();
-    let free = incomplete.iter().map(|&row| rows.missing(row).chain(hidden.iter().copied()).collect());
-    Ok(Some(Open::of(machine.units(), free)))
+    let free = |&row: &usize| {
+        let mut free: Vec<usize> = rows.missing(row).chain(hidden.iter().copied()).collect();
+        free.sort_unstable();
+        free
+    };
+    Ok(Some(Open::of(machine.units(), incomplete.iter().map(free))))
 }
 
 /// A table as rows of evidence for a machine.
@@ -208,12 +208,6 @@ impl<'a> Rows<'a> {
     fn missing(&self, row: usize) -> impl Iterator<Item = usize> + '_ {
         let cells = self.positions.iter().zip(self.table.row(row));
         cells.filter(|(_, cell)| **cell == 0).map(|(&unit, _)| unit).chain(self.added.iter().copied())
-    }
-
-    /// The first of the rows that miss most cells.
-    fn freest(&self, rows: &[usize]) -> usize {
-        // Of equals `max_by_key` gives the last. There is a row wherever this is asked.
-        rows.iter().rev().copied().max_by_key(|&row| self.missing(row).count()).unwrap_or(0)
     }
 
     fn answer(&self, rows: &[usize], engine: &dyn Engine) -> Result<BatchExpectations> {

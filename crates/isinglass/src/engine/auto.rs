@@ -2,7 +2,7 @@
 
 use super::exact::pinned::clamp_pinned;
 use super::{
-    Ais, AisSettings, Budget, Decimate, Eliminate, Engine, Enumerate, Gibbs, Guarantee, variational,
+    Ais, AisSettings, Budget, Decimate, Eliminate, Engine, Enumerate, Gibbs, Guarantee, Open, variational,
 };
 use crate::{Error, Evidence, Machine, Result};
 
@@ -203,6 +203,47 @@ pub fn choose(machine: &Machine, evidence: &Evidence, budget: Budget) -> Result<
             Ok(Choice::Sampling { reason: format!("gibbs (estimates: {error})"), refusal: error })
         }
         _ => Ok(enumerate(&enumeration, budget)),
+    }
+}
+
+/// Choose an engine that serves every row of a table, as [`choose`] does for one.
+///
+/// # Example
+/// ```
+/// use isinglass::engine::auto::{self, Choice};
+/// use isinglass::{Budget, Engine, Table, complete, topology};
+/// let table = Table::from_rows(["x0", "x1", "x2"], [[1, 0, 1], [0, 1, 0]])?;
+/// let machine = isinglass::Machine::from_graph(topology::full(3));
+/// let open = complete::open(&machine, &table)?.unwrap();
+/// let Choice::Exact { engine, .. } = auto::choose_for_rows(&machine, &open, Budget::default())? else { panic!() };
+/// assert_eq!(engine.name(), "decimate");
+/// # Ok::<(), isinglass::Error>(())
+/// ```
+pub fn choose_for_rows(machine: &Machine, open: &Open, budget: Budget) -> Result<Choice> {
+    if !open.rows_differ() {
+        return choose(machine, &open.in_one_row, budget);
+    }
+    // Clamped neighbours are biases, so any unit may have one: what can be done with all of them, and with all units free, can be done in every row.
+    let biases = machine.biases().iter().map(|&bias| if bias == 0.0 { 1.0 } else { bias }).collect();
+    let biased = machine.clone().with_parameters(machine.weights().to_vec(), biases)?;
+    if let exact @ Choice::Exact { .. } = choose(&biased, &open.in_any_row, budget)? {
+        return Ok(exact);
+    }
+    let most = open.in_one_row.free_count();
+    let enumeration = enumeration(most, budget);
+    if enumeration.available && (most as f64).exp2() <= FEW_STATES {
+        return Ok(enumerate(&enumeration, budget));
+    }
+    let eliminate = Eliminate::new(budget);
+    // The tables of few units have few entries, whatever their order.
+    let mut large = open.patterns().filter(|free| (free.len() as f64).exp2() > FEW_STATES);
+    match large.find_map(|free| eliminate.estimate(&biased, free).err()) {
+        None => {
+            let reason = format!("eliminate (exact: up to {} in a row)", free_units(most));
+            Ok(Choice::Exact { engine: Box::new(eliminate), reason })
+        }
+        Some(_) if enumeration.available => Ok(enumerate(&enumeration, budget)),
+        Some(error) => Ok(Choice::Sampling { reason: format!("gibbs (estimates: {error})"), refusal: error }),
     }
 }
 

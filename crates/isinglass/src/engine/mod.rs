@@ -14,6 +14,7 @@ pub(crate) mod fields;
 mod joint;
 mod open;
 pub(crate) mod parts;
+mod pieces;
 pub(crate) mod sampling;
 mod variational;
 
@@ -27,6 +28,7 @@ pub use expectations::{
     PairMoments, Pairs, StandardErrors, Statistics,
 };
 pub use open::Open;
+pub(crate) use pieces::in_pieces;
 pub(crate) use sampling::RowChains;
 pub use sampling::{Ais, AisSettings, Gibbs, GibbsSettings};
 pub use variational::{

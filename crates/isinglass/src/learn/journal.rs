@@ -42,6 +42,11 @@ pub(super) struct Resumed<M> {
 }
 
 impl<'a> Journal<'a> {
+    /// One with some steps already, for a fit that does not converge.
+    pub(super) fn with_history(origin: Origin<'a>, history: Vec<Step>) -> Self {
+        Self { origin, tolerance: 0.0, history }
+    }
+
     /// An empty one, or that of the state to go on from, for a fit by an optimiser.
     ///
     /// # Errors
@@ -116,19 +121,22 @@ impl<'a> Journal<'a> {
     }
 }
 
-/// A state of another fit of the same structure as one of the fit from an origin, with what is to be changed of it; and its iteration.
+/// What a fit of the same structure by the same learner has left in a state, whatever its numbers, table and settings were: its steps, and what the learner needs to go on.
 ///
 /// # Errors
-/// A state of another learner or structure, or what the change refuses.
-pub(super) fn take_over<R: Serialize + DeserializeOwned>(
-    origin: &Origin<'_>,
-    state: &State,
-    change: impl FnOnce(R) -> Result<R>,
-) -> Result<(State, usize)> {
+/// A state of another learner or structure.
+pub(super) fn left_behind<R: DeserializeOwned>(origin: &Origin<'_>, state: &State) -> Result<(Vec<Step>, R)> {
     let kept: Kept<Vec<Step>, R> = origin.read_of_structure(state)?;
-    let iteration = kept.history.len().saturating_sub(1);
-    let kept = Kept { tolerance: kept.tolerance, history: kept.history, rest: change(kept.rest)? };
-    Ok((origin.state(&kept)?, iteration))
+    Ok((kept.history, kept.rest))
+}
+
+/// The state of a fit that has ended.
+pub(super) fn state_at_the_end(
+    origin: &Origin<'_>,
+    history: &[Step],
+    rest: &impl Serialize,
+) -> Result<State> {
+    origin.state(&Kept { tolerance: 0.0, history, rest })
 }
 
 /// A fit that makes its iterations itself, without an optimiser.
@@ -171,6 +179,8 @@ pub(super) struct Ended {
     pub(super) history: Vec<Step>,
     pub(super) converged: bool,
     pub(super) stopped: String,
+    /// Whether parameters ran away: what the learner needs to go on is then of no use.
+    pub(super) diverged: bool,
 }
 
 /// Iterate from the start or from a state, until the fit has converged or must stop.
@@ -185,17 +195,30 @@ pub(super) fn iterate<I: Iterated>(
     from: Option<&State>,
     observer: &mut dyn Observer,
 ) -> Result<Ended> {
-    let (mut journal, rest) = Journal::open_within(origin, limits, from)?;
-    let mut flow = ControlFlow::Continue(());
+    let (journal, rest) = Journal::open_within(origin, limits, from)?;
     if let Some(rest) = rest {
         fit.restore(rest, journal.history.len() - 1)?;
-    } else {
+    }
+    iterate_on(method, fit, journal, limits, observer)
+}
+
+/// Iterate with a journal: from where it ends, or from the start if it is empty.
+pub(super) fn iterate_on<I: Iterated>(
+    method: &'static str,
+    fit: &mut I,
+    mut journal: Journal<'_>,
+    limits: Limits,
+    observer: &mut dyn Observer,
+) -> Result<Ended> {
+    let mut flow = ControlFlow::Continue(());
+    if journal.history.is_empty() {
         let step = fit.begin()?;
         flow = journal.put(step, fit.machine(), &|| Ok(fit.rest()), observer)?;
     }
     loop {
         // The start has been told, or was read with the state.
         let last = journal.history[journal.history.len() - 1];
+        let mut diverges = false;
         let end = if let Some(stopped) = fit.converged(&last, limits.tolerance) {
             Some((true, stopped))
         } else if last.iteration >= limits.iterations {
@@ -208,10 +231,11 @@ pub(super) fn iterate<I: Iterated>(
         } else if last.iteration == 0 {
             return Err(Error::Numerical { method, problem: diverged(limits.word, 1, fit.rate()) });
         } else {
+            diverges = true;
             Some((false, diverged(limits.word, last.iteration + 1, fit.rate())))
         };
         if let Some((converged, stopped)) = end {
-            return Ok(Ended { history: journal.history, converged, stopped });
+            return Ok(Ended { history: journal.history, converged, stopped, diverged: diverges });
         }
     }
 }

@@ -17,7 +17,7 @@ use super::notes::{about_likelihood, about_swings};
 use super::origin::Origin;
 use super::trained::Trained;
 use super::{Fit, Learner, Observer, State, Step};
-use crate::engine::{Ask, Batch, Diagnostics, Engine, Guarantee, Open, Statistics, WITH_LOG_Z};
+use crate::engine::{Ask, Batch, Diagnostics, Engine, Group, Guarantee, Open, Statistics, WITH_LOG_Z};
 use crate::optimize::{self, Method, Objective, OptimizerSettings, Start};
 use crate::{Error, Machine, Result, Role, Table};
 
@@ -443,12 +443,13 @@ impl Objective for InformationGain<'_> {
 /// ```
 pub fn open(machine: &Machine, table: &Table) -> Result<(Open, Open)> {
     let rows = table.evidence_for(machine)?;
-    let (inputs, learned): (Vec<usize>, Vec<usize>) =
-        (0..machine.units()).partition(|&unit| machine.roles()[unit] == Role::Input);
+    let is_given = |unit: usize, group: &Group| {
+        machine.roles()[unit] == Role::Input && group.free.binary_search(&unit).is_err()
+    };
     let clamped = rows.groups().iter().map(|group| group.free.clone());
-    let free = rows.groups().iter().map(|group| {
-        let missing = inputs.iter().filter(|unit| group.free.binary_search(unit).is_ok());
-        learned.iter().chain(missing).copied().collect()
-    });
+    let free = rows
+        .groups()
+        .iter()
+        .map(|group| (0..machine.units()).filter(|&unit| !is_given(unit, group)).collect());
     Ok((Open::of(machine.units(), clamped), Open::of(machine.units(), free)))
 }

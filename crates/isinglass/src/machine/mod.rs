@@ -246,14 +246,13 @@ impl Machine {
         if scale + self.offset.abs() < limit {
             return Ok(());
         }
-        let problem = if scale < limit {
-            let offset = self.offset;
-            format!("the offset of the machine is {offset:e}, beyond the {limit:e} that it can compute with")
+        let offset = self.offset;
+        let what = if scale >= limit {
+            format!("weights and biases divided by the temperature add up to {scale:e}")
         } else {
-            format!(
-                "weights and biases divided by the temperature add up to {scale:e}, beyond the {limit:e} that it can compute with"
-            )
+            format!("the offset of the machine is {offset:e}, and its other energies add up to {scale:e}")
         };
+        let problem = format!("{what}, beyond the {limit:e} that it can compute with");
         Err(Error::Numerical { method: engine, problem })
     }
 

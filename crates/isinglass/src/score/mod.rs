@@ -1,6 +1,6 @@
 //! How good a machine is: likelihood, Kullback divergence, pseudo-likelihood, completion quality.
 //!
-//! Calls engines and tables; nothing calls it but commands, and the learner that compares machines by their pseudo-likelihood.
+//! Calls engines and tables; commands and reports call it, and the learner that compares machines by their pseudo-likelihood.
 
 mod completion;
 mod entropy;

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::engine::{Ask, Batch, Diagnostics, Engine, Guarantee, WITH_LOG_Z};
+use crate::engine::{Ask, Batch, Diagnostics, Engine, Guarantee, WITH_LOG_Z, in_pieces};
 use crate::learn::Phases;
 use crate::{Error, Machine, Result, Role, Table};
 
@@ -50,7 +50,8 @@ pub fn log_likelihoods(machine: &Machine, table: &Table, phases: Phases<'_>) -> 
     for (row, cells) in rows.iter().enumerate().filter(|(_, cells)| !cells.contains(&0)) {
         sums.values[row] = machine.log_weight(cells);
     }
-    let of_rows = Sums::of_rows(phases.clamped, machine, open.iter().map(|&row| rows[row]))?;
+    let open_rows: Vec<&[i8]> = open.iter().map(|&row| rows[row]).collect();
+    let of_rows = Sums::of_rows(phases.clamped, machine, &open_rows)?;
     for (place, &row) in open.iter().enumerate() {
         sums.values[row] = of_rows.values[place];
         sums.errors[row] = of_rows.errors[place];
@@ -58,16 +59,16 @@ pub fn log_likelihoods(machine: &Machine, table: &Table, phases: Phases<'_>) -> 
 
     let input = |(&cell, &role): (&i8, &Role)| if role == Role::Input { cell } else { 0 };
     let mut places: HashMap<Vec<i8>, usize> = HashMap::new();
-    let mut inputs: Vec<Vec<i8>> = Vec::new();
     let mut place_of = |row: &[i8]| {
-        let given: Vec<i8> = row.iter().zip(machine.roles()).map(input).collect();
-        *places.entry(given).or_insert_with_key(|given| {
-            inputs.push(given.clone());
-            inputs.len() - 1
-        })
+        let next = places.len();
+        *places.entry(row.iter().zip(machine.roles()).map(input).collect()).or_insert(next)
     };
     let place_of: Vec<usize> = rows.iter().map(|row| place_of(row)).collect();
-    let free = Sums::of_rows(phases.free, machine, inputs.iter().map(Vec::as_slice))?;
+    let mut inputs: Vec<&[i8]> = vec![&[]; places.len()];
+    for (given, &place) in &places {
+        inputs[place] = given;
+    }
+    let free = Sums::of_rows(phases.free, machine, &inputs)?;
     for (row, place) in place_of.into_iter().enumerate() {
         sums.values[row] -= free.values[place];
         sums.errors[row] = sums.errors[row].hypot(free.errors[place]);
@@ -102,33 +103,30 @@ impl Sums {
         }
     }
 
-    fn of_rows<'r>(
-        engine: &dyn Engine,
-        machine: &Machine,
-        mut rows: impl Iterator<Item = &'r [i8]>,
-    ) -> Result<Self> {
+    fn of_rows(engine: &dyn Engine, machine: &Machine, rows: &[&[i8]]) -> Result<Self> {
         let mut found = Self::new(0);
-        let at_once = (CELLS_AT_ONCE / machine.units().max(1)).max(1);
-        loop {
-            let cells: Vec<&[i8]> = rows.by_ref().take(at_once).collect();
-            if cells.is_empty() {
-                return Ok(found);
-            }
-            let without_log_z = || Error::CannotDo {
-                who: engine.name(),
-                what: "give the likelihood of a row".into(),
-                why: format!("it has no log Z; {WITH_LOG_Z}"),
-            };
-            if !engine.has_log_z() {
-                return Err(without_log_z());
-            }
-            let batch = Batch::new(machine.units(), &cells.concat(), &vec![1.0; cells.len()])?;
-            let answer = engine.batch(machine, &batch, Ask::default())?;
+        let without_log_z = || Error::CannotDo {
+            who: engine.name(),
+            what: "give the likelihood of a row".into(),
+            why: format!("it has no log Z; {WITH_LOG_Z}"),
+        };
+        if !rows.is_empty() && !engine.has_log_z() {
+            return Err(without_log_z());
+        }
+        let at_once = CELLS_AT_ONCE / machine.units().max(1);
+        let free = |row: &[i8]| row.iter().filter(|&&cell| cell == 0).count();
+        let ask = |piece: &[&[i8]]| {
+            let batch = Batch::new(machine.units(), &piece.concat(), &vec![1.0; piece.len()])?;
+            engine.batch(machine, &batch, Ask::default())
+        };
+        in_pieces(rows, at_once, free, ask, |piece, answer| {
             found.values.extend(answer.log_z.ok_or_else(without_log_z)?);
             found.estimated |= answer.log_z_errors.is_some();
-            found.errors.extend(answer.log_z_errors.unwrap_or_else(|| vec![0.0; cells.len()]));
+            found.errors.extend(answer.log_z_errors.unwrap_or_else(|| vec![0.0; piece.len()]));
             found.guarantee = found.guarantee.and(answer.guarantee);
             found.diagnostics = found.diagnostics.and(answer.diagnostics);
-        }
+            Ok(())
+        })?;
+        Ok(found)
     }
 }

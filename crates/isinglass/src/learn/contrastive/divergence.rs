@@ -1,7 +1,5 @@
 //! Learner `contrastive-divergence`: Gibbs steps away from the rows, or persistent chains.
 
-use std::ops::ControlFlow;
-
 use fearless_simd::Level;
 use serde::Serialize;
 
@@ -10,7 +8,9 @@ use super::kernel::{Kernel, Pieces, Plan, Use, cut};
 use super::order::rows_of_epoch;
 use super::slots::{Ascent, Slots};
 use crate::engine::{Diagnostics, Guarantee};
-use crate::learn::journal::{Iterated, Limits, are_within, iterate, take_over};
+use crate::learn::journal::{
+    Ended, Iterated, Journal, Limits, are_within, iterate, iterate_on, left_behind, state_at_the_end,
+};
 use crate::learn::notes::about_likelihood;
 use crate::learn::origin::Origin;
 use crate::learn::{Fit, Learner, Observer, State, Step};
@@ -21,6 +21,9 @@ const NAME: &str = "contrastive-divergence";
 
 /// Energies beyond this leave the range of single precision.
 const SCALE: f64 = 1e30;
+
+/// The numbers of a fit, and its state when it is taken or taken up, once as numbers and once as bytes.
+const BYTES_OF_A_PARAMETER: u128 = 48 + 32;
 
 /// Rows by which the objective is told.
 const JUDGED_ROWS: usize = 1000;
@@ -47,7 +50,7 @@ const JUDGED_ROWS: usize = 1000;
 ///
 /// # Complexity
 /// An epoch costs about `(3 + 2k)` multiplications for each row and edge. Machines of two layers without couplings within them go through products of dense matrices, others along their edges; both in single
-/// precision, while parameters are kept in double. *Memory*: a byte a cell, some 50 bytes a parameter, 4 bytes a row of an epoch.
+/// precision, while parameters are kept in double. *Memory*: a byte a cell, some 80 bytes a parameter, 4 bytes a row of an epoch.
 ///
 /// # Accuracy, and when it fails
 /// For k → ∞ the gradient is that of the likelihood, with noise; for small k it is biased, and parameters settle near the optimum, not at it. Persistent chains have less bias where the rate is so small
@@ -131,22 +134,10 @@ impl Learner for ContrastiveDivergence {
     ) -> Result<Fit> {
         self.check()?;
         start.check_scale(NAME, SCALE)?;
-        let mut run = Run::new(self, start, table)?;
-        let limits = Limits { iterations: self.epochs, tolerance: 0.0, word: "epoch" };
-        let ended = iterate(NAME, &mut run, (self.origin(start, table), limits), from, observer)?;
-        let notes = about_likelihood(&run.machine, table);
-        Ok(Fit {
-            kept: ended.history.len() - 1,
-            machine: run.machine,
-            history: ended.history,
-            converged: ended.converged,
-            stopped: ended.stopped,
-            log_likelihood: None,
-            guarantee: Guarantee::Approximation,
-            pseudo_log_likelihood: None,
-            diagnostics: Diagnostics::direct(),
-            notes,
-        })
+        let mut run = Run::new(self, start, table, 0)?;
+        let journey = (self.origin(start, table), self.limits());
+        let ended = iterate(NAME, &mut run, journey, from, observer)?;
+        Ok(run.fit(ended, table))
     }
 }
 
@@ -168,7 +159,7 @@ impl ContrastiveDivergence {
     /// let start = start(&topology::rbm(3, 2)?, &table, 0, 0)?;
     /// let learner = ContrastiveDivergence { epochs: 1, persistent: true, ..ContrastiveDivergence::default() };
     /// let first = learner.go_on(&start, &table, None, &mut NoObserver)?;
-    /// let second = learner.go_on(&first.fit.machine, &table, Some(&first.state), &mut NoObserver)?;
+    /// let second = learner.go_on(&first.fit.machine, &table, first.state.as_ref(), &mut NoObserver)?;
     /// let both = ContrastiveDivergence { epochs: 2, ..learner }.fit(&start, &table, &mut NoObserver)?;
     /// assert_eq!((second.fit.machine, second.fit.history), (both.machine, both.history));
     /// # Ok::<(), isinglass::Error>(())
@@ -181,17 +172,27 @@ impl ContrastiveDivergence {
         observer: &mut dyn Observer,
     ) -> Result<Epochs> {
         self.check()?;
-        let change = |rest| Run::new(self, machine, table)?.taken_over(rest);
-        let taken =
-            before.map(|before| take_over(&self.origin(machine, table), before, change)).transpose()?;
-        let (from, made) = taken.map_or((None, 0), |(state, made)| (Some(state), made));
-        let all = Self { epochs: made + self.epochs, ..*self };
-        let mut last = Last { observer, state: from.clone() };
-        let fit = all.fit_from(machine, table, from.as_ref(), &mut last)?;
-        // A fit tells its start at least, or goes on from a state.
-        let none = || Error::Numerical { method: NAME, problem: "there is no state to go on from".into() };
-        let state = last.state.ok_or_else(none)?;
-        Ok(Epochs { is_complete: fit.iterations() == all.epochs, fit, state })
+        machine.check_scale(NAME, SCALE)?;
+        let origin = self.origin(machine, table);
+        let left = before.map(|before| left_behind::<Rest>(&origin, before)).transpose()?;
+        let (history, rest) = left.map_or((Vec::new(), None), |(history, rest)| (history, Some(rest)));
+        let made = history.len().saturating_sub(1);
+        let mut run = Run::new(self, machine, table, rest.as_ref().map_or(0, |rest| rest.2.len()))?;
+        if let Some(rest) = rest {
+            run.take_up(rest)?;
+        }
+        let limits = Limits { iterations: made.saturating_add(self.epochs), ..self.limits() };
+        let journal = Journal::with_history(origin.clone(), history);
+        let ended = iterate_on(NAME, &mut run, journal, limits, observer)?;
+        // What has run away is left behind; the machine is that of the epoch before.
+        let state =
+            (!ended.diverged).then(|| state_at_the_end(&origin, &ended.history, &run.rest())).transpose()?;
+        let is_complete = ended.history.len() > limits.iterations;
+        Ok(Epochs { fit: run.fit(ended, table), state, is_complete })
+    }
+
+    fn limits(&self) -> Limits {
+        Limits { iterations: self.epochs, tolerance: 0.0, word: "epoch" }
     }
 
     fn origin<'o>(&self, start: &'o Machine, table: &'o Table) -> Origin<'o> {
@@ -234,27 +235,10 @@ impl ContrastiveDivergence {
 pub struct Epochs {
     /// The fit, with the history of all epochs so far.
     pub fit: Fit,
-    /// Where to go on from.
-    pub state: State,
+    /// Where to go on from; nowhere if parameters ran away.
+    pub state: Option<State>,
     /// Whether all epochs were made.
     pub is_complete: bool,
-}
-
-/// Keeps the last state of a fit.
-struct Last<'o> {
-    observer: &'o mut dyn Observer,
-    state: Option<State>,
-}
-
-impl Observer for Last<'_> {
-    fn step(&mut self, step: &Step, machine: &Machine) -> Result<ControlFlow<()>> {
-        self.observer.step(step, machine)
-    }
-
-    fn state(&mut self, step: &Step, take: &dyn Fn() -> Result<State>) -> Result<()> {
-        self.state = Some(take()?);
-        self.observer.state(step, take)
-    }
 }
 
 /// Of parameters: weights, then biases; velocities in the same order; the chains.
@@ -277,12 +261,19 @@ struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    fn new(settings: &'a ContrastiveDivergence, start: &Machine, table: &Table) -> Result<Self> {
+    /// *Arguments*: what is asked for, and the cells of persistent chains that are there already. Unless their number is given, it does not become smaller: the last rows of many may be few.
+    fn new(
+        settings: &'a ContrastiveDivergence,
+        start: &Machine,
+        table: &Table,
+        chain_cells: usize,
+    ) -> Result<Self> {
         let cells = table.distinct_rows() as u128 * start.units() as u128;
         settings.budget.check(NAME, 2 * cells, || format!("{cells} cells"))?;
         let data = Data::new(start, table)?;
         let rows = settings.batch.min(data.given_rows);
-        let chains = if settings.persistent { settings.chains.unwrap_or(rows) } else { 0 };
+        let usual = rows.max(chain_cells / start.units().max(1));
+        let chains = if settings.persistent { settings.chains.unwrap_or(usual) } else { 0 };
         let judged = data.shares.len().min(JUDGED_ROWS);
         let sizes = [(rows, chains), (judged, 0)];
         let pieces = sizes.map(|(rows, chains)| cut(start, rows.max(chains)));
@@ -291,7 +282,7 @@ impl<'a> Run<'a> {
         let needed = 2 * cells
             + 4 * data.given_rows as u128
             + states
-            + parameters * (48 + 4 * pieces[0].0 as u128)
+            + parameters * (BYTES_OF_A_PARAMETER + 4 * pieces[0].0 as u128)
             + 2 * chains as u128 * start.units() as u128;
         settings.budget.check(NAME, needed, || {
             format!(
@@ -322,22 +313,32 @@ impl<'a> Run<'a> {
         })
     }
 
-    /// What another fit has left, for this one: the machine's own numbers, the velocities, and as many chains as there are to be, over again where there were fewer.
-    fn taken_over(mut self, (_, velocity, chains): Rest) -> Result<Rest> {
-        let width = self.machine.units().max(1);
-        if chains.len() % width != 0 {
+    /// Go on with what a fit to other rows has left, but with the machine's own numbers. Chains for which nothing is left begin with rows.
+    fn take_up(&mut self, (_, velocity, chains): Rest) -> Result<()> {
+        self.kernel.load(self.plan.level, &self.ascent.parameters);
+        rows_of_epoch(&self.data, self.settings.seed, 0, &mut self.order);
+        self.pieces.begin_chains(&self.kernel, &self.plan, &self.data, &self.order);
+        let mut all = self.pieces.chains();
+        if chains.len() % self.machine.units().max(1) != 0 {
             return Err(Error::invalid("state", "its chains are not of this machine"));
         }
-        let needed = self.pieces.chains().len();
-        let chains = if chains.is_empty() {
-            self.kernel.load(self.plan.level, &self.ascent.parameters);
-            rows_of_epoch(&self.data, self.settings.seed, 0, &mut self.order);
-            self.pieces.begin_chains(&self.kernel, &self.plan, &self.data, &self.order);
-            self.pieces.chains()
-        } else {
-            chains.iter().copied().cycle().take(needed).collect()
-        };
-        Ok((self.slots.gather(&self.ascent.parameters), velocity, chains))
+        all.iter_mut().zip(chains).for_each(|(cell, before)| *cell = before);
+        self.restore((self.slots.gather(&self.ascent.parameters), velocity, all), 0)
+    }
+
+    fn fit(self, ended: Ended, table: &Table) -> Fit {
+        Fit {
+            kept: ended.history.len() - 1,
+            notes: about_likelihood(&self.machine, table),
+            machine: self.machine,
+            history: ended.history,
+            converged: ended.converged,
+            stopped: ended.stopped,
+            log_likelihood: None,
+            guarantee: Guarantee::Approximation,
+            pseudo_log_likelihood: None,
+            diagnostics: Diagnostics::direct(),
+        }
     }
 
     fn objective(&mut self) -> f64 {
