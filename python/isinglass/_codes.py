@@ -109,7 +109,9 @@ class Labels:
         missing = _missing(column)
         there = column[~missing]
         # Labels of another type than these are equal to neither, whatever numpy makes of the comparison.
-        is_high, is_low = (np.broadcast_to(np.asarray(there == label, dtype=np.bool_), there.shape) for label in (high, low))
+        is_high, is_low = (
+            np.broadcast_to(np.asarray(there == label, dtype=np.bool_), there.shape) for label in (high, low)
+        )
         wrong = ~(is_high | is_low)
         if wrong.any():
             found = there[np.flatnonzero(wrong)[0]]

@@ -70,7 +70,9 @@ class Fitting(BaseEstimator):
         """The settings of a fit."""
         own = next((name for name in self.options or {} if name in _OWN), None)
         if own is not None:
-            message = f"options: found '{own}', which is no option of a fit here, expected it as a parameter or an argument"
+            message = (
+                f"options: found '{own}', which is no option of a fit here, expected it as a parameter or an argument"
+            )
             raise ValueError(message)
         return {**(self.options or {}), **{name: getattr(self, name) for name in _SETTINGS}}
 

@@ -146,7 +146,10 @@ def test_arrays_that_are_not_aligned_are_read(kind):
     machine = Machine(np.ones((3, 3)) - np.eye(3))
     assert machine.score(crooked).log_likelihood == machine.score(numbers).log_likelihood
     straight = Table(numbers, weights=numbers[:, 0] ** 2)
-    assert machine.score(Table(numbers, weights=(crooked**2)[:, 0])).log_likelihood == machine.score(straight).log_likelihood
+    assert (
+        machine.score(Table(numbers, weights=(crooked**2)[:, 0])).log_likelihood
+        == machine.score(straight).log_likelihood
+    )
     symmetric = np.frombuffer(b"\0" + (np.ones((3, 3)) - np.eye(3)).tobytes(), dtype=np.float64, offset=1).reshape(3, 3)
     assert Machine(symmetric) == machine
 

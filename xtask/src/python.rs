@@ -28,6 +28,8 @@ pub(crate) fn run_tests(arguments: &[String]) -> Result<(), String> {
     run(own_python, &[&build[..], &[text(&wheels)?]].concat(), &[])?;
     let wheel = format!("{}[test]", text(&only_file(&wheels)?)?);
     run(own_python, &["-m", "pip", "install", "--quiet", &wheel], &[])?;
+    run(own_python, &["-m", "ruff", "check", "--quiet", "python"], &[])?;
+    run(own_python, &["-m", "ruff", "format", "--quiet", "--check", "python"], &[])?;
     // The examples of the installed package, and the tests.
     let mut all =
         vec!["-m", "pytest", "--quiet", "--pyargs", "--doctest-modules", "isinglass", "python/tests"];
