@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from isinglass._arguments import in_order, number
 from isinglass._tables import cells_of
 
 if TYPE_CHECKING:
@@ -23,6 +24,9 @@ def read(data: Any, binarize: float | None) -> tuple[NDArray[Any], list[str]]:
     names = [f"x{k}" for k in range(cells.shape[1])] if names is None else names
     if binarize is None:
         return cells, names
+    if not np.isfinite(number(binarize, "binarize")):
+        message = f"binarize: found {binarize}, expected a finite number"
+        raise ValueError(message)
     if cells.dtype.kind != "f":
         return cells > binarize, names
     infinite = np.argwhere(np.isinf(cells))
@@ -82,27 +86,50 @@ class Labels:
 
     def __init__(self, y: Any, inputs: Sequence[str], classes: Any = None) -> None:
         columns, names, self.is_flat = _columns(y)
+        self._given = None if self.is_flat else names
         if names is None:
             names = ["y"] if len(columns) == 1 else [f"y{k}" for k in range(len(columns))]
         while set(names) & set(inputs):
             names = [f"_{name}" for name in names]
         self.names = names
         if classes is None:
-            self.classes = [_two_labels(column, name) for column, name in zip(columns, names, strict=True)]
+            self.classes = [
+                _two_labels(column, f"y, output '{name}'") for column, name in zip(columns, names, strict=True)
+            ]
         else:
-            known = [classes] if self.is_flat else list(classes)
-            self.classes = [_two_labels(np.asarray(pair), name) for pair, name in zip(known, names, strict=True)]
+            self.classes = self._told(classes)
 
     def read(self, y: Any, rows: int) -> NDArray[Any]:
         """Labels as -1 and +1, NaN where they are missing; one column for each output."""
-        columns, _, _ = _columns(y)
+        columns, names, _ = _columns(y)
         if len(columns) != len(self.names):
             message = f"y: found {len(columns)} outputs, expected {len(self.names)} as in the fit"
+            raise ValueError(message)
+        if names is not None and self._given is not None and names != self._given:
+            message = f"y: found the outputs {names}, expected {self._given} as in the fit"
             raise ValueError(message)
         if len(columns[0]) != rows:
             message = f"y: found {len(columns[0])} rows, expected {rows} as in X"
             raise ValueError(message)
         return np.column_stack([self._codes(column, k) for k, column in enumerate(columns)])
+
+    def check_classes(self, classes: Any) -> None:
+        """Refuse labels that are others than those of the fit."""
+        told = self._told(classes)
+        if any(not np.array_equal(found, known) for found, known in zip(told, self.classes, strict=True)):
+            message = (
+                f"classes: found {classes!r}, expected {[pair.tolist() for pair in self.classes]} as in the first call"
+            )
+            raise ValueError(message)
+
+    def _told(self, classes: Any) -> list[NDArray[Any]]:
+        """The labels of each output, as they are told beforehand."""
+        known = in_order(classes, "classes")
+        pairs = [known] if self.is_flat else [in_order(pair, "classes") for pair in known]
+        if len(pairs) != len(self.names):
+            message = f"classes: found labels of {len(pairs)} outputs, expected those of {len(self.names)}"
+            raise ValueError(message)
+        return [_two_labels(_labels(pair), "classes") for pair in pairs]
 
     def _codes(self, column: NDArray[Any], k: int) -> NDArray[Any]:
         low, high = self.classes[k]
@@ -134,9 +161,14 @@ def _columns(y: Any) -> tuple[list[NDArray[Any]], list[str] | None, bool]:
     """Each output as an array of its own, their names if they have any, and whether there is one dimension."""
     named = hasattr(y, "columns") and hasattr(y, "shape") and len(y.shape) == 2
     names = [str(name) for name in y.columns] if named else None
+    if isinstance(y, np.ma.MaskedArray):
+        if np.ma.getmaskarray(y).any():
+            message = "y: found a masked array, expected NaN or None where a label is missing"
+            raise ValueError(message)
+        y = y.data
     if hasattr(y, "toarray"):
         y = y.toarray()
-    labels = np.asarray(y)
+    labels = _labels(y)
     if labels.dtype.kind == "c":
         message = "y: Complex data not supported: found complex numbers, expected two labels"
         raise ValueError(message)
@@ -149,8 +181,23 @@ def _columns(y: Any) -> tuple[list[NDArray[Any]], list[str] | None, bool]:
     return list(labels.T), names, False
 
 
+def _labels(y: Any) -> NDArray[Any]:
+    """Labels as they are: numpy makes words of what stands beside words."""
+    try:
+        labels = np.asarray(y)
+    except ValueError:
+        message = "y: found rows of different lengths, expected a label, or as many of them, for each row"
+        raise ValueError(message) from None
+    if isinstance(y, (list, tuple)) and labels.dtype.kind in "US":
+        objects = np.asarray(y, dtype=object)
+        if not all(isinstance(label, (str, bytes)) for label in objects.ravel().tolist()):
+            return objects
+    # Words with a missing one of their own kind.
+    return labels.astype(object) if labels.dtype.kind == "T" else labels
+
+
 def _missing(column: NDArray[Any]) -> NDArray[np.bool_]:
-    if column.dtype.kind == "f":
+    if column.dtype.kind in "fmM":
         missing: NDArray[np.bool_] = np.isnan(column)
         return missing
     if column.dtype.kind == "O":
@@ -163,27 +210,27 @@ def _is_missing(cell: Any) -> bool:
     return cell is None or type(cell).__name__ in ("NAType", "NaTType") or cell != cell
 
 
-def _two_labels(column: NDArray[Any], name: str) -> NDArray[Any]:
+def _two_labels(column: NDArray[Any], place: str) -> NDArray[Any]:
     """The two labels of an output in rising order; if there is one only, that which is usual beside it."""
     there = column[~_missing(column)]
     if there.dtype.kind == "f" and np.isinf(there).any():
-        message = f"y, output '{name}': found inf, expected two labels"
+        message = f"{place}: found inf, expected two labels"
         raise ValueError(message)
     try:
         found = np.unique(there)
     except TypeError:
         kinds = " and ".join(sorted({type(label).__name__ for label in there.tolist()}))
-        message = f"y, output '{name}': found labels of different types ({kinds}), expected two of one type"
+        message = f"{place}: found labels of different types ({kinds}), expected two of one type"
         raise ValueError(message) from None
     if len(found) == 1 and found.dtype.kind in "biuf":
         for usual in (np.array([False, True]), np.array([0, 1]), np.array([-1, 1])):
             if (usual.dtype == np.bool_) == (found.dtype == np.bool_) and found[0] in usual:
                 return usual.astype(found.dtype)
     if len(found) > 2 and found.dtype.kind == "f" and (found != np.round(found)).any():
-        message = f"y, output '{name}': found continuous numbers, expected two labels"
+        message = f"{place}: found continuous numbers, expected two labels"
         raise ValueError(message)
     if len(found) != 2:
         count = "no labels" if len(found) == 0 else "one label" if len(found) == 1 else f"{len(found)} labels"
-        message = f"y, output '{name}': found {count}, expected two; Only binary classification is supported."
+        message = f"{place}: found {count}, expected two; Only binary classification is supported."
         raise ValueError(message)
     return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -43,7 +44,8 @@ class Epochs(Fitting):
     ) -> Self:
         """One epoch of contrastive divergence, from where the machine is.
 
-        Learner and iterations are these, whatever the estimator has; its ``options`` may be ``rate``, ``rate_decay``, ``momentum``, ``batch``, ``steps``,
+        The first call builds the machine, its biases at the means of its rows: let them be many. Learner and iterations are these, whatever the
+        estimator has, and ``engine``, ``restarts`` and ``tolerance`` have no use; its ``options`` may be ``rate``, ``rate_decay``, ``momentum``, ``batch``, ``steps``,
         ``persistent`` and ``chains``, and others are refused, as is ``l1``. Momentum and persistent chains go on from call to call, and so does the
         count t of epochs: the rate is ``rate / (1 + rate_decay * t)``. Without a ``rate_decay`` it stays as it is; after a fit by contrastive divergence
         it falls on as in the fit. Calls with the same rows and settings give what one fit of as many iterations gives, to the last digit. The seed
@@ -76,8 +78,13 @@ class Epochs(Fitting):
         >>> len(model.history_), model.score(rows) > -1
         (21, True)
         """
+        if classes is not None and y is None:
+            message = "classes: found labels, but there are no outputs; give y, too"
+            raise ValueError(message)
         with self._all_or_nothing():
             if hasattr(self, "machine_"):
+                if classes is not None and self._labels is not None:
+                    self._labels.check_classes(classes)
                 table = self._more(X, y, sample_weight)
                 structure = {}
             else:
@@ -105,7 +112,7 @@ class Epochs(Fitting):
         if self.l1 is not None:
             message = "l1: partial_fit has no use for it, since contrastive divergence has no such penalty"
             raise ValueError(message)
-        options = dict(self.options or {})
+        options = self._options()
         other = next((name for name in options if name not in _CONTRASTIVE), None)
         if other is not None:
             message = f"options: found '{other}', expected those that partial_fit takes: {', '.join(_CONTRASTIVE)}"
@@ -138,7 +145,7 @@ class Epochs(Fitting):
         if self._labels is not None:
             self.classes_ = self._labels.classes[0] if self._labels.is_flat else self._labels.classes
         self._seed = seed_from(self.random_state)
-        self._built, self._state, self._earlier, self._decay = self._structure(), None, None, None
+        self._built, self._state, self._earlier, self._decay = deepcopy(self._structure()), None, None, None
         return table
 
     def _outputs(self, y: Any) -> Any:

@@ -11,10 +11,12 @@ from sklearn.utils import ClassifierTags, TransformerTags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from isinglass import _native
 from isinglass._codes import low_codes
 from isinglass._epochs import Epochs
 from isinglass._fitting import seed_from
 from isinglass._machine import Machine
+from isinglass._results import told
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from isinglass._questions import Budget
     from isinglass._results import Completion
     from isinglass._seeds import Seed
+    from isinglass._tables import Table
 
 # What helps where log Z is out of reach.
 _ESTIMATED = "hint: score_engine='ais' estimates it"
@@ -225,7 +228,7 @@ class BoltzmannMachine(TransformerMixin, Epochs):
         return np.where(columns > 0, np.int8(1), low)
 
     def score(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> float:  # noqa: N803
-        """The log-likelihood of the rows, or of the outputs given the inputs; averaged, as the command ``isinglass score`` does.
+        """The log-likelihood of the rows, or of the outputs given the inputs; averaged by weight, as the command ``isinglass score`` does.
 
         ``machine_.score`` tells more of it, and what it is worth. The accuracy of predictions is had with ``scoring="accuracy"``.
 
@@ -245,11 +248,7 @@ class BoltzmannMachine(TransformerMixin, Epochs):
         """
         check_is_fitted(self, "machine_")
         table = self._again(X, self._outputs(y), sample_weight).table
-        found = self.machine_.score(table, engine=self.score_engine, **self._asked())
-        if found.log_likelihood is None:
-            message = "\n".join(["score: the log-likelihood could not be had", *found.notes, _ESTIMATED])
-            raise ValueError(message)
-        return found.log_likelihood
+        return float(self._found(_native.log_likelihood, table)["value"])
 
     def score_samples(self, X: Any, y: Any = None) -> NDArray[np.float64]:  # noqa: N803
         """The log-likelihood of each row, or of its outputs given its inputs.
@@ -268,12 +267,17 @@ class BoltzmannMachine(TransformerMixin, Epochs):
         """
         check_is_fitted(self, "machine_")
         table = self._again(X, self._outputs(y)).table
+        values: NDArray[np.float64] = self._found(_native.log_likelihoods, table)["values"]
+        return values
+
+    def _found(self, ask: Callable[..., dict[str, Any]], table: Table) -> dict[str, Any]:
+        """What is found about the likelihood of a table."""
+        asked = (self.score_engine, self.budget, self._seed, None)
         try:
-            found = self.machine_.log_likelihoods(table, engine=self.score_engine, **self._asked())
+            return told(ask(self.machine_._core, table._core, asked))
         except ValueError as error:
             reason, hint, _ = str(error).partition("\nhint:")
             raise ValueError(f"{reason}\n{_ESTIMATED}" if hint else reason) from None
-        return found.values
 
     def transform(self, X: Any) -> NDArray[np.float64]:  # noqa: N803
         """The means of the hidden units given each row; outputs are summed out.

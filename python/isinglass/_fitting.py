@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -68,13 +69,22 @@ class Fitting(BaseEstimator):
 
     def _settings(self) -> dict[str, Any]:
         """The settings of a fit."""
-        own = next((name for name in self.options or {} if name in _OWN), None)
+        own = next((name for name in self._options() if name in _OWN), None)
         if own is not None:
             message = (
                 f"options: found '{own}', which is no option of a fit here, expected it as a parameter or an argument"
             )
             raise ValueError(message)
-        return {**(self.options or {}), **{name: getattr(self, name) for name in _SETTINGS}}
+        return {**self._options(), **{name: getattr(self, name) for name in _SETTINGS}}
+
+    def _options(self) -> dict[str, Any]:
+        """What else a fit is told."""
+        if self.options is None:
+            return {}
+        if not isinstance(self.options, Mapping) or not all(isinstance(name, str) for name in self.options):
+            message = f"options: found {self.options!r}, expected a dictionary of names and values"
+            raise ValueError(message)
+        return dict(self.options)
 
     def _structure(self) -> dict[str, Any]:
         """Which units there are to be, and how they are joined."""
@@ -86,9 +96,6 @@ class Fitting(BaseEstimator):
 
     def _first(self, rows: Any, labels: Any = None, y: Any = None, weights: ArrayLike | None = None) -> Table:
         """A table of rows, with outputs behind them, that are to be learned from the beginning."""
-        if isinstance(y, np.ma.MaskedArray):
-            message = "y: found a masked array, expected NaN or None where a label is missing"
-            raise ValueError(message)
         cells, names = read(rows, self.binarize)
         validate_data(self, rows, skip_check_array=True)
         self._labels = labels(names) if labels is not None else None
@@ -146,4 +153,4 @@ class Fitting(BaseEstimator):
 
 def seed_from(random_state: Seed) -> int:
     """The seed of a ``random_state``: a whole number is the seed itself; for None one is drawn from numpy's global generator."""
-    return seed_of(check_random_state(None) if random_state is None else random_state)
+    return seed_of(check_random_state(None) if random_state is None else random_state, "random_state")

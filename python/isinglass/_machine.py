@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from isinglass import _native
-from isinglass._questions import Questions, numbers
+from isinglass._arguments import in_order, number, numbers
+from isinglass._questions import Questions
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -64,11 +65,12 @@ class Machine(Questions):
         The seed of everything random; None asks for another one each time.
     **options
         ``components`` (mixture), ``width`` (trw, structured), ``around`` (linear-response), ``anneal``, ``starts``, ``damping``, ``schedule``,
-        ``max_sweeps`` (variational engines), ``samples``, ``burn_in``, ``thin``, ``chains`` (gibbs), ``temperatures`` (ais). One that the
+        ``max_sweeps`` (variational engines), ``samples``, ``burn_in``, ``thin`` (gibbs), ``chains`` (gibbs, ais), ``temperatures`` (ais). One that the
         engine has no use for is refused.
 
     ``given`` clamps units: a dictionary of names and values (-1 and +1, or False and True; 0 is refused), or a row with a value for each unit,
-    0 or NaN where it is free. Long work can be interrupted with Ctrl-C; what has begun then goes on in the background, unheard, to its end.
+    0 or NaN where it is free. Long work can be interrupted with Ctrl-C; a fit ends then, other work goes on in the background to its end, unheard, on threads of
+    its own.
     All cores are used; the environment variable ``RAYON_NUM_THREADS`` asks for another number of threads. It changes no digit.
 
     Examples
@@ -134,9 +136,10 @@ class Machine(Questions):
             message = f"bias: found an array of shape {bias.shape}, expected one number for each unit"
             raise ValueError(message)
         edges = np.ascontiguousarray(edges, dtype=np.int64).reshape(-1, 2)
-        roles = None if roles is None else list(roles)
-        words = [str(name) for name in names]
-        self._core = _native.Machine(words, bias, edges, weights, roles, float(temperature), float(offset))
+        roles = None if roles is None else in_order(roles, "roles")
+        words = [str(name) for name in in_order(names, "names")]
+        numbers = (number(temperature, "temperature"), number(offset, "offset"))
+        self._core = _native.Machine(words, bias, edges, weights, roles, *numbers)
         self._names = tuple(words)
 
     @classmethod
@@ -184,13 +187,13 @@ class Machine(Questions):
         >>> machine.names, machine.bias.tolist()
         (('a', 'b', 'c'), [0.0, 0.0, 0.1])
         """
-        triples = [(str(a), str(b), float(weight)) for a, b, weight in edges]
+        triples = [_triple(edge) for edge in in_order(edges, "edges")]
         if names is None:
             met = [name for a, b, _ in triples for name in (a, b)]
             by_name = [*(bias if isinstance(bias, Mapping) else ()), *(roles if isinstance(roles, Mapping) else ())]
             words = list(dict.fromkeys([*met, *map(str, by_name)]))
         else:
-            words = [str(name) for name in names]
+            words = [str(name) for name in in_order(names, "names")]
         position = {name: k for k, name in enumerate(words)}
 
         def find(name: str, place: str) -> int:
@@ -204,7 +207,7 @@ class Machine(Questions):
         if bias is None or isinstance(bias, Mapping):
             biases = np.zeros(len(words))
             for name, value in (bias or {}).items():
-                biases[find(str(name), "bias")] = value
+                biases[find(str(name), "bias")] = number(value, f"bias of '{name}'")
         else:
             biases = numbers(bias, "bias")
         if isinstance(roles, Mapping):
@@ -298,11 +301,11 @@ class Machine(Questions):
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Machine:
-        """Read a model file; its ending says what it is: ``.json``, ``.uai`` or ``.npz``."""
+        """Read a model file; its ending says what it is: ``.json``, ``.uai`` (both also with ``.gz`` behind) or ``.npz``."""
         return cls._of(_native.Machine.load(os.fspath(path)))
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write a model file; its ending says what it is to be: ``.json``, ``.uai`` or ``.npz``.
+        """Write a model file; its ending says what it is to be: ``.json``, ``.uai`` (both also with ``.gz`` behind) or ``.npz``.
 
         Warns of what a file of that kind does not keep.
         """
@@ -425,3 +428,12 @@ class Machine(Questions):
         shown = ", ".join(repr(name) for name in self.names[:6])
         more = ", ..." if len(self) > 6 else ""
         return f"Machine(units={len(self)}, edges={len(self._core.edge_weights)}, names=[{shown}{more}])"
+
+
+def _triple(edge: Any) -> tuple[str, str, float]:
+    """The names and the weight of an edge."""
+    if isinstance(edge, (str, bytes)) or not hasattr(edge, "__len__") or len(edge) != 3:
+        message = f"edges: found {edge!r}, expected two names and a weight"
+        raise ValueError(message)
+    a, b, weight = edge
+    return str(a), str(b), number(weight, f"edges: weight of '{a}' and '{b}'")

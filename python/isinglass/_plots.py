@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from isinglass._arguments import in_order, whole
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from typing import Literal, TypeAlias
@@ -53,6 +55,7 @@ def plot_machine(
         _, ax = pyplot.subplots(figsize=size, layout="constrained")
     edges, weights = machine.edges, machine.edge_weights
     if strongest is not None:
+        strongest = whole(strongest, "strongest", 0)
         kept = np.sort(np.argsort(-np.abs(weights), kind="stable")[:strongest])
         edges, weights = edges[kept], weights[kept]
     # Weak ones first, so that strong ones lie above them.
@@ -215,8 +218,12 @@ def plot_weights(
     pyplot = _pyplot()
     rows, names = _pictures(weights)
     words = names if titles is None else [str(title) for title in titles]
-    if rows.ndim != 2 or len(shape) != 2 or rows.shape[1] != shape[0] * shape[1]:
-        message = f"weights: found an array of shape {rows.shape}, expected rows of {shape[0]} x {shape[1]} numbers"
+    sides = [whole(side, "shape", 1) for side in in_order(shape, "shape")]
+    if len(sides) != 2:
+        message = f"shape: found {len(sides)} numbers, expected two: rows and columns of a picture"
+        raise ValueError(message)
+    if rows.ndim != 2 or rows.shape[1] != sides[0] * sides[1]:
+        message = f"weights: found an array of shape {rows.shape}, expected rows of {sides[0]} x {sides[1]} numbers"
         raise ValueError(message)
     if len(rows) == 0:
         message = "weights: there is nothing to draw: no rows, or no hidden units"
@@ -224,7 +231,7 @@ def plot_weights(
     if words is not None and len(words) != len(rows):
         message = f"titles: found {len(words)}, expected {len(rows)}: one for each picture"
         raise ValueError(message)
-    across = int(np.ceil(np.sqrt(len(rows)))) if columns is None else columns
+    across = int(np.ceil(np.sqrt(len(rows)))) if columns is None else min(whole(columns, "columns", 1), len(rows))
     down = -(-len(rows) // across)
     largest = float(np.nanmax(np.abs(rows))) or 1.0
     low, high = (-largest, largest) if symmetric else (float(np.nanmin(rows)), float(np.nanmax(rows)))
@@ -236,7 +243,7 @@ def plot_weights(
         if k >= len(rows):
             ax.remove()
             continue
-        ax.imshow(rows[k].reshape(shape), cmap=cmap or (_COLOURS if symmetric else "Greys"), vmin=low, vmax=high)
+        ax.imshow(rows[k].reshape(sides), cmap=cmap or (_COLOURS if symmetric else "Greys"), vmin=low, vmax=high)
         ax.set_xticks([])
         ax.set_yticks([])
         if words:

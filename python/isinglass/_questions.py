@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from isinglass import _native
+from isinglass._arguments import numbers
 from isinglass._results import (
     Bracket,
     Completion,
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Literal, TypeAlias, TypedDict
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
     from typing_extensions import Unpack
 
     from isinglass._seeds import Seed
@@ -380,19 +381,6 @@ class Questions:
                 )
                 raise ValueError(message)
         return Table(cells, names, weights)
-
-
-def numbers(values: Any, place: str) -> NDArray[np.float64]:
-    """Numbers in an array, or an error that names their place."""
-    if np.iscomplexobj(values) or isinstance(values, np.ma.MaskedArray):
-        message = f"{place}: found complex or masked numbers, expected real ones"
-        raise ValueError(message)
-    try:
-        # The native half reads whole numbers where they lie.
-        return np.require(values, np.float64, "A")
-    except (TypeError, ValueError):
-        message = f"{place}: found {type(values).__name__} with something that is no number, expected numbers"
-        raise ValueError(message) from None
 
 
 def units_of(asked: Any) -> list[Any]:

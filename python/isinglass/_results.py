@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import warnings as _warnings
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
@@ -23,8 +24,19 @@ class ConvergenceWarning(UserWarning):
 def told(found: dict[str, Any]) -> dict[str, Any]:
     """Warn of what a native answer warns of, and return the rest of it."""
     for text in found.pop("warnings", ()):
-        _warnings.warn(text, ConvergenceWarning, stacklevel=3)
+        _warnings.warn(text, ConvergenceWarning, stacklevel=_outside())
+    if "notes" in found:
+        found["notes"] = tuple(found["notes"])
     return found
+
+
+def _outside() -> int:
+    """How many calls up the line is that is the user's, and not of this package or a wrapper around it, as ``warn`` counts for its caller."""
+    frame, level = sys._getframe(1), 1
+    inside = ("isinglass", "sklearn")
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in inside:
+        frame, level = frame.f_back, level + 1
+    return level
 
 
 @dataclass(frozen=True, eq=False)

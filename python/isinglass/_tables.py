@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from isinglass import _native
+from isinglass._arguments import in_order, numbers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,7 +44,8 @@ class Table:
         cells, found = cells_of(data)
         if names is None:
             names = found if found is not None else [f"x{k}" for k in range(cells.shape[1])]
-        weights = None if weights is None else np.require(weights, np.float64, "A")
+        names = in_order(names, "names")
+        weights = None if weights is None else numbers(weights, "weights")
         if weights is not None and weights.ndim != 1:
             message = f"weights of rows: found an array of shape {weights.shape}, expected one number for each row"
             raise ValueError(message)
@@ -121,7 +123,11 @@ def cells_of(data: Any) -> tuple[NDArray[Any], list[str] | None]:
         # What is masked is missing.
         mask = np.ma.getmaskarray(cells)
         cells = np.where(mask, np.nan, cells.data) if mask.any() else cells.data
-    cells = np.asarray(cells)
+    try:
+        cells = np.asarray(cells)
+    except ValueError:
+        message = "table: found rows of different lengths, expected a rectangle of cells"
+        raise ValueError(message) from None
     if cells.ndim == 0:
         hint = "; collect() it first" if type(data).__name__ == "LazyFrame" else ""
         message = f"table: found {type(data).__name__}, expected rows and columns: an array, a data frame, a sparse matrix{hint}"
@@ -180,8 +186,10 @@ def _from_objects(cells: NDArray[Any]) -> NDArray[np.float64]:
             if isinstance(cell, (str, bytes)):
                 raise TypeError
             out[row, column] = float(cell)
-        except (TypeError, ValueError):
-            message = f"row {row + 1}, column {column + 1}: found {cell!r}, expected a number or a truth value"
+        except (TypeError, ValueError, OverflowError):
+            message = (
+                f"row {row + 1}, column {column + 1}: found {str(cell)[:40]!r}, expected a number or a truth value"
+            )
             if isinstance(cell, (str, bytes, int, float, bool)):
                 raise ValueError(message) from None
             raise TypeError(f"{message}; argument must be a string or a number") from None

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from conftest import random_machine
 
-from isinglass import Machine, fit
+from isinglass import Machine, Table, fit, plot_weights
 
 PAIR = random_machine(2)
 ROWS = np.array([[1, 1], [1, 0], [0, 0], [0, 1], [1, 1]])
@@ -52,6 +52,11 @@ ROWS = np.array([[1, 1], [1, 0], [0, 0], [0, 1], [1, 1]])
         (lambda m: m.sample(2**70), "n: found 1180591620717411303424"),
         (lambda m: m.sample(2.5), "n: found 2.5, expected a whole number"),
         (lambda m: m.infer(engine=None), "engine: found None, expected a word"),
+        (lambda m: m.infer(pairs=None), "pairs: found None, expected a word"),
+        (lambda m: m.infer(bracket=None), "bracket: found None, expected True or False"),
+        (lambda m: m.infer(seed=True), "seed: found True"),
+        (lambda m: m.score([[1, 1]], bracket="x"), "bracket: found 'x', expected True or False"),
+        (lambda m: m.plot(strongest=-1), "strongest: found -1"),
         (lambda m: m.query(5), "ask: there is no unit named '5'"),
         (lambda m: m.query(["x0", "x0"]), "asked for twice"),
         (lambda m: m.query(["x0"], {"x0": 1}), "both asked for and given"),
@@ -102,6 +107,34 @@ def test_objects_of_another_kind_are_named():
     for table in (None, {"a": [1, 0]}, 5):
         with pytest.raises(ValueError, match=f"table: found {type(table).__name__}, expected rows and columns"):
             fit(table)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Machine([[0, 1], [1, 0]], temperature="x"), "temperature: found 'x', expected a number"),
+        (lambda: Machine([[0, 1], [1, 0]], offset=[]), "offset: found"),
+        (lambda: Machine([[0, 1], [1, 0]], names=5), "names: found int, expected a sequence"),
+        (lambda: Machine([[0, 1], [1, 0]], names={"a", "b"}), "names: found set, expected a sequence"),
+        (lambda: Machine([[0, 1], [1, 0]], roles=5), "roles: found int"),
+        (lambda: Machine.from_edges(5), "edges: found int"),
+        (lambda: Machine.from_edges([None]), "edges: found None, expected two names and a weight"),
+        (lambda: Machine.from_edges([("a", "b", "x")]), "edges: weight of 'a' and 'b': found 'x'"),
+        (lambda: Machine.from_edges([("a", "b", 1)], bias={"a": "x"}), "bias of 'a': found 'x'"),
+        (lambda: Table(ROWS, names={"a", "b"}), "names: found set"),
+        (lambda: Table(ROWS, weights="x"), "weights: found str"),
+        (lambda: Table(ROWS, weights=np.ones(5) + 1j), "weights: found complex or masked"),
+        (lambda: Table(ROWS, weights=np.ma.masked_array(np.ones(5), mask=True)), "weights: found complex or masked"),
+        (lambda: Table([[10**400]]), "row 1, column 1: found '1000"),
+        (lambda: Table([[1e300]]), "found 100000000000000000000000…, expected"),
+        (lambda: Table([[1, 0], [1]]), "table: found rows of different lengths"),
+        (lambda: plot_weights(np.eye(4), shape=()), "shape: found 0 numbers"),
+        (lambda: plot_weights(np.eye(4), shape=(2, 2), columns=0), "columns: found 0"),
+    ],
+)
+def test_arguments_are_named(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()
 
 
 def test_a_file_that_cannot_keep_everything_says_so(tmp_path):

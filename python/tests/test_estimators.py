@@ -323,7 +323,7 @@ SPINS = np.array([[1, -1], [-1, 1], [1, 1]])
         (lambda e: e.fit(SPINS, sample_weight=[0, 0, 0]), "every weight is zero"),
         (lambda e: e.set_params(learner="magic").fit(SPINS), "learner: found 'magic'"),
         (lambda e: e.set_params(hidden=-1).fit(SPINS), "hidden: found -1"),
-        (lambda e: e.set_params(random_state="x").fit(SPINS), "seed: found 'x'"),
+        (lambda e: e.set_params(random_state="x").fit(SPINS), "random_state: found 'x'"),
         (lambda e: e.set_params(binarize=0.0).fit([[1.0, np.inf]]), "row 1, column 'x1': found inf"),
     ],
 )
@@ -566,3 +566,91 @@ def test_a_likelihood_that_takes_too_much_is_left_out():
     model = BoltzmannMachine(visible_links="chain", random_state=0, options={"rate": 0.1}).partial_fit(cells)
     assert model.result_.log_likelihood is None and model.result_.finished
     assert np.isfinite(model.set_params(budget="16MiB").score_samples(cells)).all()
+
+
+def test_labels_beside_words_stay_what_they_are(rows):
+    """Numpy makes words of numbers that stand beside words."""
+    inputs = rows[:200, :4]
+    gaps = ["yes", "no", float("nan"), "no"] * 50
+    model = BoltzmannMachine(l2=0.1).fit(inputs, gaps)
+    assert model.classes_.tolist() == ["no", "yes"]
+    same = BoltzmannMachine(l2=0.1).fit(inputs, np.array(gaps, dtype=object))
+    assert (same.coupling_ == model.coupling_).all()
+    with pytest.raises(ValueError, match=r"labels of different types \(int and str\)"):
+        BoltzmannMachine().fit(inputs, ["a", 1] * 100)
+    with pytest.raises(ValueError, match="found one label"):
+        BoltzmannMachine().fit(inputs, ["a"] * 150 + [float("nan")] * 50)
+    days = np.array(["2020-01-01", "2020-01-02", "NaT", "2020-01-02"] * 50, dtype="datetime64[D]")
+    assert len(BoltzmannMachine(l2=0.1).fit(inputs, days).classes_) == 2
+
+
+def test_masked_outputs_are_refused_after_the_fit_too(rows):
+    inputs, output = rows[:, :4], rows[:, 4]
+    model = BoltzmannMachine(l2=0.1, random_state=0).fit(inputs, output)
+    masked = np.ma.masked_array(output, mask=np.arange(len(output)) % 9 == 3)
+    for ask in (model.score, model.score_samples, model.partial_fit, model.fit):
+        with pytest.raises(ValueError, match="y: found a masked array"):
+            ask(inputs, masked)
+    assert model.score(inputs, np.ma.masked_array(output)) == model.score(inputs, output)
+
+
+def test_frames_of_outputs_keep_their_columns(rows):
+    frame = pd.DataFrame(rows, columns=list("abcdef"))
+    model = BoltzmannMachine(l2=0.1, random_state=0).fit(frame[list("abcd")], frame[["e", "f"]])
+    with pytest.raises(ValueError, match=r"y: found the outputs \['f', 'e'\], expected \['e', 'f'\]"):
+        model.score(frame[list("abcd")], frame[["f", "e"]])
+
+
+@pytest.mark.parametrize("classes", [{}, {"a", "b"}, 5, "ab", ["a"], ["a", "b", "c"]])
+def test_classes_that_are_none(rows, classes):
+    with pytest.raises(ValueError, match="classes: found"):
+        BoltzmannMachine().partial_fit(rows[:, :4], rows[:, 4], classes=classes)
+
+
+def test_classes_are_those_of_the_first_call(rows):
+    inputs, output = rows[:, :4], np.where(rows[:, 4] > 0, "b", "a")
+    with pytest.raises(ValueError, match="classes: found labels, but there are no outputs"):
+        BoltzmannMachine().partial_fit(inputs, classes=["a", "b"])
+    model = BoltzmannMachine(random_state=0).partial_fit(inputs, output, classes=["a", "b"])
+    model.partial_fit(inputs, output, classes=["b", "a"])
+    with pytest.raises(ValueError, match=r"expected .* as in the first call"):
+        model.partial_fit(inputs, output, classes=["a", "c"])
+    with pytest.raises(ValueError, match="classes: found labels of 1 outputs, expected those of 2"):
+        BoltzmannMachine().partial_fit(inputs, rows[:, 4:], classes=[[-1, 1]])
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"binarize": float("nan")}, "binarize: found nan"),
+        ({"binarize": "x"}, "binarize: found 'x', expected a number"),
+        ({"options": 0}, "options: found 0, expected a dictionary"),
+        ({"options": {None: 1}}, "options: found"),
+        ({"random_state": True}, "random_state: found True"),
+        ({"random_state": -1}, "random_state: found -1"),
+        ({"hidden": 1, "hidden_links": "x"}, "hidden_links: found 'x', expected none, chain or full"),
+        ({"options": {"clamped_engine": "x"}}, "^clamped_engine: found 'x'"),
+    ],
+)
+def test_parameters_that_make_no_sense(rows, parameters, message):
+    with pytest.raises(ValueError, match=message):
+        BoltzmannMachine(**parameters).fit(rows)
+
+
+def test_links_that_change_in_place_are_noticed(rows):
+    links = [[0, 1]]
+    model = BoltzmannMachine(visible_links=links, random_state=0).partial_fit(rows)
+    links.append([2, 3])
+    with pytest.raises(ValueError, match="visible_links: found"):
+        model.partial_fit(rows)
+
+
+def test_warnings_point_at_the_line_that_asked(rows):
+    for ask in (
+        lambda: BoltzmannMachine(iterations=1).fit(rows),
+        lambda: isinglass.fit(rows, iterations=1),
+        lambda: Imputer(iterations=1).fit_transform(rows),
+    ):
+        with pytest.warns(ConvergenceWarning) as caught:
+            ask()
+        assert all(warning.filename == __file__ for warning in caught), [warning.filename for warning in caught]

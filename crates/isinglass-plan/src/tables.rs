@@ -2,7 +2,7 @@
 
 use isinglass::complete::{Completed, complete};
 use isinglass::engine::Open;
-use isinglass::learn::{Phases, open};
+use isinglass::learn::{Gain, InformationGain, Phases, open};
 use isinglass::score::{RowLikelihoods, Score, log_likelihoods, score, score_between};
 use isinglass::{Engine, Enumerate, Machine, Table};
 
@@ -87,16 +87,31 @@ impl EngineSettings {
         table: &Table,
         note: &dyn Fn(&str),
     ) -> Result<(&'static str, Option<&'static str>, RowLikelihoods)> {
-        let hinted =
-            |error: Error| error.with_hint("give more --budget, or take --engine ais, which gives estimates");
         let (clamped_open, free_open) = open(machine, table)?;
         let (clamped, free) = self
             .engines_of_phases(machine, (&clamped_open, &free_open), Task::Exact, note)
-            .map_err(hinted)?;
+            .map_err(for_want_of_log_z)?;
         let phases = Phases { clamped: &*clamped, free: &*free };
-        let found = log_likelihoods(machine, table, phases).map_err(|error| hinted(error.into()))?;
+        let found =
+            log_likelihoods(machine, table, phases).map_err(|error| for_want_of_log_z(error.into()))?;
         let is_open = clamped_open.in_one_row.free_count() > 0;
         Ok((free.name(), is_open.then(|| clamped.name()), found))
+    }
+
+    /// The average log-likelihood of a row alone, and the name of the engine for the whole machine; the same number as [`EngineSettings::score`] gives.
+    pub fn log_likelihood(
+        &self,
+        machine: &Machine,
+        table: &Table,
+        note: &dyn Fn(&str),
+    ) -> Result<(&'static str, Gain)> {
+        let (clamped_open, free_open) = open(machine, table)?;
+        let (clamped, free) = self
+            .engines_of_phases(machine, (&clamped_open, &free_open), Task::Exact, note)
+            .map_err(for_want_of_log_z)?;
+        let phases = Phases { clamped: &*clamped, free: &*free };
+        let gain = InformationGain::new(phases, machine, table, 0.0)?.gain(machine);
+        Ok((free.name(), gain.map_err(|error| for_want_of_log_z(error.into()))?))
     }
 
     /// Engines for the rows and for the whole machine; what is noted is of the latter.
@@ -137,4 +152,9 @@ impl EngineSettings {
         let found = complete(machine, table, by, self.budget)?;
         Ok((engine.map(|engine| engine.name()), found))
     }
+}
+
+/// What helps where log Z is out of reach.
+fn for_want_of_log_z(error: Error) -> Error {
+    error.with_hint("give more --budget, or take --engine ais, which gives estimates")
 }

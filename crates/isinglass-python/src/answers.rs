@@ -16,7 +16,7 @@ use pyo3::types::{PyDict, PyList};
 use crate::errors::{bad, of_asking, of_core};
 use crate::evidence::{evidence, position};
 use crate::machine::Machine;
-use crate::settings::{Asked, budget, whole};
+use crate::settings::{Asked, budget, text, truth, whole};
 use crate::worker;
 
 /// Draws that take longer than a thread takes to begin.
@@ -51,13 +51,14 @@ pub(crate) fn infer<'py>(
     py: Python<'py>,
     machine: &Machine,
     given: Option<&Bound<'py, PyAny>>,
-    pairs: &str,
-    bracket: bool,
+    pairs: &Bound<'py, PyAny>,
+    bracket: &Bound<'py, PyAny>,
     options: Asked,
 ) -> PyResult<Bound<'py, PyDict>> {
     let settings = options.0;
     let evidence = evidence(&machine.machine, given)?;
-    let pairs = pairs_of(pairs)?;
+    let pairs = pairs_of(&text("pairs", pairs)?)?;
+    let bracket = truth("bracket", bracket)?;
     let machine = Arc::clone(&machine.machine);
     let is_short = !bracket && worker::is_short(&machine, &settings);
     if bracket {

@@ -7,10 +7,14 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant};
 
 use isinglass::learn::{Observer, State, Step};
+use isinglass::topology::Links;
 use isinglass::{Graph, Role};
 use isinglass_files::read_edges;
-use isinglass_plan::{FitSettings, Fitted, L1, LearnerName, Result, Structure, VisibleLinks, in_keywords};
+use isinglass_plan::{
+    EngineName, FitSettings, Fitted, L1, LearnerName, Named, Result, Structure, VisibleLinks, in_keywords,
+};
 use numpy::{PyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
@@ -18,7 +22,7 @@ use crate::errors::{bad, of_core, of_files, of_plan};
 use crate::machine::Machine;
 use crate::settings::{budget, check_name, number, set, shown, text, truth, whole, word};
 use crate::table::Table;
-use crate::worker::{PAUSE, broken, spawn};
+use crate::worker::{PAUSE, broken, leave_threads, spawn};
 
 /// How long a fit that is told to stop is waited for; after that it ends unheard.
 const GRACE: Duration = Duration::from_millis(300);
@@ -185,17 +189,23 @@ fn wait(
         if let Err(error) = heard {
             stop.store(true, Ordering::SeqCst);
             let _ = allow.send(());
-            py.detach(move || settle(&receiver));
+            if !py.detach(move || settles(&receiver)) {
+                leave_threads()?;
+            }
             return Err(error);
         }
     }
 }
 
-/// Give a fit that was told to stop a little time to do so.
-fn settle(receiver: &Receiver<Message>) {
+/// Give a fit that was told to stop a little time to do so; whether it does.
+fn settles(receiver: &Receiver<Message>) -> bool {
     let end = Instant::now() + GRACE;
-    while let Ok(Message::Step { .. }) = receiver.recv_timeout(end.saturating_duration_since(Instant::now()))
-    {
+    loop {
+        match receiver.recv_timeout(end.saturating_duration_since(Instant::now())) {
+            Ok(Message::Step { .. }) => {}
+            Ok(Message::Done(_)) | Err(RecvTimeoutError::Disconnected) => return true,
+            Err(RecvTimeoutError::Timeout) => return false,
+        }
     }
 }
 
@@ -260,9 +270,9 @@ fn asked(table: &isinglass::Table, keywords: &Bound<'_, PyDict>, start: Option<&
 /// The structure unless something else is said.
 fn complete_graph() -> Structure {
     Structure {
-        visible_links: VisibleLinks::Built(isinglass::topology::Links::Full),
+        visible_links: VisibleLinks::Built(Links::Full),
         hidden: 0,
-        hidden_links: isinglass::topology::Links::None,
+        hidden_links: Links::None,
         inputs: Vec::new(),
     }
 }
@@ -286,7 +296,7 @@ fn set_fit(settings: &mut FitSettings, key: &str, value: &Bound<'_, PyAny>) -> P
         "l2" => settings.l2 = number(key, value)?,
         "restarts" => settings.restarts = whole(key, value)?,
         "engine" => settings.engine.engine = word(&text(key, value)?)?,
-        "clamped_engine" => settings.clamped_engine = Some(word(&text(key, value)?)?),
+        "clamped_engine" => settings.clamped_engine = Some(clamped_engine(&text(key, value)?)?),
         "budget" => settings.engine.budget = budget(value)?,
         "seed" => settings.engine.seed = value.extract()?,
         "optimizer" => settings.optimizer = Some(word(&text(key, value)?)?),
@@ -311,6 +321,14 @@ fn set_fit(settings: &mut FitSettings, key: &str, value: &Bound<'_, PyAny>) -> P
     Ok(true)
 }
 
+/// The engine of the rows; an error tells of this setting, and not of the engine's.
+fn clamped_engine(name: &str) -> PyResult<EngineName> {
+    EngineName::of(name).map_err(|usage| {
+        let text = in_keywords(&usage.to_string());
+        PyValueError::new_err(format!("clamped_{text}"))
+    })
+}
+
 /// A number, or `ebic`.
 fn penalty(value: &Bound<'_, PyAny>) -> PyResult<L1> {
     if let Ok(weight) = value.extract::<f64>() {
@@ -331,11 +349,21 @@ fn set_structure(
     match key {
         "visible_links" => structure.visible_links = links(value, table)?,
         "hidden" => structure.hidden = whole(key, value)?,
-        "hidden_links" => structure.hidden_links = text(key, value)?.parse().map_err(of_core)?,
+        "hidden_links" => structure.hidden_links = hidden_links(&text(key, value)?)?,
         "inputs" => structure.inputs = value.extract()?,
         _ => return Ok(false),
     }
     Ok(true)
+}
+
+/// Links among the hidden units.
+fn hidden_links(word: &str) -> PyResult<Links> {
+    match word {
+        "none" => Ok(Links::None),
+        "chain" => Ok(Links::Chain),
+        "full" => Ok(Links::Full),
+        _ => Err(bad("hidden_links", &format!("found '{word}', expected none, chain or full"))),
+    }
 }
 
 /// Links among the columns: a word, a file, or pairs of positions.

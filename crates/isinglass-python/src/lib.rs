@@ -30,7 +30,7 @@ mod _native {
     #[pymodule_export]
     use crate::machine::Machine;
     #[pymodule_export]
-    use crate::on_tables::{complete, log_likelihoods, score};
+    use crate::on_tables::{complete, log_likelihood, log_likelihoods, score};
     #[pymodule_export]
     use crate::table::Table;
 

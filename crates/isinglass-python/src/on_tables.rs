@@ -11,7 +11,7 @@ use pyo3::types::PyDict;
 use crate::answers::{Notes, in_words, told};
 use crate::errors::{bad, of_asking, of_plan};
 use crate::machine::Machine;
-use crate::settings::Asked;
+use crate::settings::{Asked, truth};
 use crate::table::Table;
 use crate::worker;
 
@@ -59,10 +59,11 @@ pub(crate) fn score<'py>(
     py: Python<'py>,
     machine: &Machine,
     table: &Table,
-    bracket: bool,
+    bracket: &Bound<'py, PyAny>,
     options: Asked,
 ) -> PyResult<Bound<'py, PyDict>> {
     let settings = options.0;
+    let bracket = truth("bracket", bracket)?;
     let (machine, table) = (Arc::clone(&machine.machine), Arc::clone(&table.table));
     let work = move || -> Result<_> {
         let notes = Notes::default();
@@ -115,5 +116,22 @@ pub(crate) fn log_likelihoods<'py>(
     out.set_item("clamped_engine", clamped)?;
     out.set_item("values", values.into_pyarray(py))?;
     out.set_item("errors", errors.map(|errors| errors.into_pyarray(py)))?;
+    Ok(out)
+}
+
+/// The average log-likelihood of the rows of a table alone.
+#[pyfunction]
+pub(crate) fn log_likelihood<'py>(
+    py: Python<'py>,
+    machine: &Machine,
+    table: &Table,
+    options: Asked,
+) -> PyResult<Bound<'py, PyDict>> {
+    let settings = options.0;
+    let (machine, table) = (Arc::clone(&machine.machine), Arc::clone(&table.table));
+    let work = move || settings.log_likelihood(&machine, &table, &|_| ());
+    let (engine, gain) = worker::run(py, false, work)?.map_err(of_plan)?;
+    let out = told(py, Some(engine), gain.guarantee, &gain.diagnostics, Vec::new())?;
+    out.set_item("value", gain.value)?;
     Ok(out)
 }

@@ -15,6 +15,9 @@ const PLUS_MINUS: Kinds = 1;
 const ZERO_ONE: Kinds = 2;
 const ANY: Kinds = PLUS_MINUS | ZERO_ONE;
 
+/// Digits of a wrong cell that are told; a number may have hundreds.
+const MOST_DIGITS: usize = 24;
+
 /// What a table is kept as.
 type State<'py> =
     (Vec<String>, Bound<'py, PyArray2<i8>>, Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<f64>>, Vec<u32>);
@@ -210,5 +213,10 @@ fn fault<C: Copy + std::fmt::Display>(
         _ => "-1 or +1, or 0 or 1; NaN is missing",
     };
     let place = format!("row {}, column '{}'", number + 1, columns[column]);
-    isinglass::Error::invalid(place, format!("found {}, expected {expected}", line[column]))
+    let mut found = line[column].to_string();
+    if found.len() > MOST_DIGITS {
+        found.truncate(MOST_DIGITS);
+        found.push('…');
+    }
+    isinglass::Error::invalid(place, format!("found {found}, expected {expected}"))
 }

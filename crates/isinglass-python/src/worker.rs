@@ -1,7 +1,7 @@
 //! Work beside the interpreter: its lock is released, and signals are answered while the work goes on.
 
 use std::sync::mpsc::{self, RecvTimeoutError};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -20,7 +20,8 @@ const STACK: usize = 8 << 20;
 
 /// Do work and wait for it: what is short on this thread, anything else on one of its own.
 ///
-/// After Ctrl-C, whatever Python makes of it is raised at once. The computation cannot be ended from outside; it goes on to its end, unheard.
+/// After Ctrl-C, whatever Python makes of it is raised at once. The computation cannot be ended from outside; it goes on to its end, unheard, and
+/// others have other threads meanwhile.
 pub(crate) fn run<T: Send + 'static>(
     py: Python<'_>,
     is_short: bool,
@@ -37,7 +38,12 @@ pub(crate) fn run<T: Send + 'static>(
         (found, receiver) = py.detach(move || (receiver.recv_timeout(PAUSE), receiver));
         match found {
             Ok(found) => return Ok(found),
-            Err(RecvTimeoutError::Timeout) => py.check_signals()?,
+            Err(RecvTimeoutError::Timeout) => {
+                if let Err(interrupt) = py.check_signals() {
+                    leave_threads()?;
+                    return Err(interrupt);
+                }
+            }
             Err(RecvTimeoutError::Disconnected) => return Err(broken()),
         }
     }
@@ -62,32 +68,47 @@ pub(crate) fn spawn(work: impl FnOnce() + Send + 'static) -> PyResult<()> {
     Ok(())
 }
 
-/// The process that began with the usual threads. One that is forked from it has inherited their names, but none of them.
-static FIRST: OnceLock<u32> = OnceLock::new();
+/// Threads that work is shared among, where these are not the usual ones.
+struct Threads {
+    /// The process they are of. One that is forked from it has inherited their names, but none of them.
+    process: u32,
+    /// None stands for the usual ones.
+    pool: Option<Arc<ThreadPool>>,
+}
 
-/// The threads of a forked process, and the process.
-static FORKED: Mutex<Option<(u32, Arc<ThreadPool>)>> = Mutex::new(None);
+static THREADS: Mutex<Option<Threads>> = Mutex::new(None);
 
 /// Do work where it finds threads to share it with.
 fn in_pool<T: Send>(work: impl FnOnce() -> T + Send) -> PyResult<T> {
     let process = std::process::id();
-    if *FIRST.get_or_init(|| process) == process {
-        return Ok(work());
-    }
-    let mut forked = FORKED.lock().unwrap_or_else(PoisonError::into_inner);
-    let pool = match &*forked {
-        Some((owner, pool)) if *owner == process => Arc::clone(pool),
+    let mut threads = THREADS.lock().unwrap_or_else(PoisonError::into_inner);
+    let pool = match &*threads {
+        Some(threads) if threads.process == process => threads.pool.clone(),
+        None => threads.insert(Threads { process, pool: None }).pool.clone(),
         // Threads that only the process before had cannot be waited for: their pool is never ended.
-        other => {
-            std::mem::forget(other.clone());
-            let pool = ThreadPoolBuilder::new()
-                .build()
-                .map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
-            Arc::clone(&forked.insert((process, Arc::new(pool))).1)
+        Some(others) => {
+            std::mem::forget(others.pool.clone());
+            threads.insert(Threads { process, pool: Some(new_pool()?) }).pool.clone()
         }
     };
-    drop(forked);
-    Ok(pool.install(work))
+    drop(threads);
+    Ok(match pool {
+        Some(pool) => pool.install(work),
+        None => work(),
+    })
+}
+
+/// Leave the threads to work that nobody waits for any more: what comes next has threads of its own, and need not wait for its end.
+pub(crate) fn leave_threads() -> PyResult<()> {
+    let mut threads = THREADS.lock().unwrap_or_else(PoisonError::into_inner);
+    // The pool that is left ends with its work, which holds it.
+    *threads = Some(Threads { process: std::process::id(), pool: Some(new_pool()?) });
+    Ok(())
+}
+
+fn new_pool() -> PyResult<Arc<ThreadPool>> {
+    let pool = ThreadPoolBuilder::new().stack_size(STACK).build();
+    pool.map(Arc::new).map_err(|error| PyRuntimeError::new_err(error.to_string()))
 }
 
 /// What to say where the work ended without an answer.

@@ -289,7 +289,10 @@ impl<'a> InformationGain<'a> {
     }
 
     /// The gain alone: engines that have log Z without moments are spared these.
-    pub(crate) fn gain(&self, machine: &Machine) -> Result<Gain> {
+    ///
+    /// # Errors
+    /// As [`evaluate`](Self::evaluate).
+    pub fn gain(&self, machine: &Machine) -> Result<Gain> {
         let machine = &self.prepared(machine)?;
         let mut gain = Gain {
             value: self.complete.log_weight(machine),
@@ -342,11 +345,16 @@ pub struct Evaluation {
 }
 
 /// The gain of a machine alone; as in [`Evaluation`].
-pub(crate) struct Gain {
-    pub(crate) value: f64,
-    pub(crate) error: Option<f64>,
-    pub(crate) guarantee: Guarantee,
-    pub(crate) diagnostics: Diagnostics,
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Gain {
+    /// The average log-likelihood of a row, visible given input units.
+    pub value: f64,
+    /// Its standard error, where it is an estimate with one.
+    pub error: Option<f64>,
+    /// What kind of number it is.
+    pub guarantee: Guarantee,
+    /// How the engines fared, both phases together.
+    pub diagnostics: Diagnostics,
 }
 
 /// One phase: Σ w log Z over rows, and the sums of their moments if they were asked for.

@@ -66,13 +66,7 @@ pub struct Score {
 pub fn score(machine: &Machine, table: &Table, phases: Phases<'_>) -> Result<Score> {
     let gain = InformationGain::new(phases, machine, table, 0.0)?;
     let mut notes = Vec::new();
-    let gain = had(gain.evaluate(machine), "log_likelihood and kullback", &mut notes)?;
-    let gain = gain.map(|found| Gain {
-        value: found.gain,
-        error: found.gain_error,
-        guarantee: found.guarantee,
-        diagnostics: found.diagnostics,
-    });
+    let gain = had(gain.gain(machine), "log_likelihood and kullback", &mut notes)?;
     all_scores(machine, table, phases.clamped, gain, notes)
 }
 
