@@ -198,9 +198,7 @@ def fit(
         Show a bar, or call this after every iteration with ``(iteration, most, objective, gradient_norm, restart)``; if it returns
         False, the fit ends there with the best machine so far.
     **options
-        ``restarts``, ``optimizer``, ``rate``, ``momentum``, ``iterations``, ``tolerance``, ``gamma``, ``rule``, ``draws``, ``sweeps``, ``m_step``, ``batch``, ``steps``,
-        ``rate_decay``, ``persistent``, ``singular``, ``no_self_coupling``, ``clamped_engine``, and those of engines. One that the learner has no use
-        for is refused.
+        What learners and engines are told besides; see the notes. One that the learner has no use for is refused.
 
     Returns
     -------
@@ -208,6 +206,34 @@ def fit(
         The machine.
     result : FitResult
         How it was found.
+
+    Notes
+    -----
+    iterations : int
+        At most so many: 1000, of ``pl-em`` and ``mean-field-cd`` 500; of ``contrastive-divergence`` passes over the table, 10.
+    tolerance : float
+        Converged when no component of the gradient is larger: 5e-7, of ``pseudo-likelihood`` 1e-9, of ``mean-field-cd`` 1e-5; of ``pl-em`` when
+        parameters move by less on average, 5e-4.
+    restarts : int, default 1
+        Random starts of ``likelihood`` and ``pl-em`` with hidden units, of which the best fit is kept.
+    optimizer : {'lbfgs', 'cg', 'momentum', 'adaptive'}, default 'lbfgs'
+        How ``likelihood`` and ``pseudo-likelihood`` follow the gradient.
+    rate : float
+        The rate of ``momentum`` and the first step of ``adaptive``, 0.1; of the contrastive learners 0.02, and of ``m_step='gradient'`` 0.01.
+    momentum : float
+        The share of the last step that is kept: of ``momentum`` 0.9, of ``contrastive-divergence`` 0.5, of ``mean-field-cd`` 0.
+    clamped_engine : str
+        The engine of ``likelihood`` for the rows, where it is to be another one.
+    gamma : float, default 0.25; rule : {'and', 'or'}, default 'and'
+        Of ``l1='ebic'``: the larger, the fewer couplings; and whether both of its columns must want a coupling, or either.
+    draws : {'auto', 'exact', 'gibbs'}, sweeps : int, default 2, m_step : {'damped', 'lbfgs', 'gradient'}
+        Of ``pl-em``: how hidden and missing units are drawn, sweeps from one draw to the next, and how far each step climbs.
+    batch : int, default 10; steps : int, default 1; rate_decay : float, default 0.5; persistent : bool, default False; chains : int
+        Of ``contrastive-divergence``: rows of a mini-batch; sweeps away from the rows; the rate in epoch t is ``rate / (1 + rate_decay * t)``; whether
+        chains go on from where they were, and how many: as many as a mini-batch has rows. ``mean-field-cd`` has ``steps``, too.
+    singular : {'lm', 'shrink'}, no_self_coupling : bool, default False
+        Of ``closed-form``: what to do about covariances without an inverse, by default what gives the rows the larger pseudo-likelihood; and whether
+        to solve without self-couplings.
 
     Examples
     --------

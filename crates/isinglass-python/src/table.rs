@@ -1,5 +1,6 @@
 //! Arrays as tables: −1 and +1, 0 and 1, or truth values; NaN is missing.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use numpy::ndarray::{ArrayView1, ArrayView2};
@@ -14,6 +15,9 @@ type Kinds = u8;
 const PLUS_MINUS: Kinds = 1;
 const ZERO_ONE: Kinds = 2;
 const ANY: Kinds = PLUS_MINUS | ZERO_ONE;
+
+/// Cells that are read from one look for signals to the next: less than a tenth of a second.
+const CELLS_AT_ONCE: usize = 1 << 23;
 
 /// Digits of a wrong cell that are told; a number may have hundreds.
 const MOST_DIGITS: usize = 24;
@@ -173,10 +177,11 @@ fn read<C: Copy + std::fmt::Display + Send + Sync>(
         return Err(bad("table", &problem));
     }
     let mut kinds = vec![ANY; columns];
-    let fill = || {
-        let mut table = isinglass::Table::new(names)?;
-        let mut row = vec![0; columns];
-        for (number, line) in cells.rows().into_iter().enumerate() {
+    let mut table = isinglass::Table::new(names).map_err(of_core)?;
+    let mut row = vec![0; columns];
+    let mut fill = |numbers: Range<usize>| {
+        for number in numbers {
+            let line = cells.row(number);
             let mut is_good = true;
             for ((&found, kinds), to) in line.iter().zip(&mut kinds).zip(&mut row) {
                 let (value, ways) = cell(found);
@@ -190,9 +195,13 @@ fn read<C: Copy + std::fmt::Display + Send + Sync>(
             }
             table.push(&row, weights.as_ref().map_or(1.0, |weights| weights[number]))?;
         }
-        Ok(table)
+        Ok(())
     };
-    let table = py.detach(fill).map_err(of_core)?;
+    let at_once = (CELLS_AT_ONCE / columns).max(1);
+    for first in (0..rows).step_by(at_once) {
+        py.detach(|| fill(first..rows.min(first + at_once))).map_err(of_core)?;
+        py.check_signals()?;
+    }
     Ok(Table { table: Arc::new(table), kinds })
 }
 
