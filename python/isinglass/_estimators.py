@@ -12,6 +12,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from isinglass import _native
+from isinglass._arguments import whole
 from isinglass._codes import low_codes
 from isinglass._epochs import Epochs
 from isinglass._fitting import seed_from
@@ -223,7 +224,7 @@ class BoltzmannMachine(TransformerMixin, Epochs):
             for name, value in ({} if given is None else given).items()
         }
         seed = seed_from(self.random_state if random_state is None else random_state)
-        draws = self.machine_.sample(n_samples, clamped, budget=self.budget, seed=seed)
+        draws = self.machine_.sample(whole(n_samples, "n_samples", 0), clamped, budget=self.budget, seed=seed)
         columns = draws.states[:, : self.n_features_in_]
         return np.where(columns > 0, np.int8(1), low)
 

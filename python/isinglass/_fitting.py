@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from isinglass._arguments import numbers
 from isinglass._codes import agreed_codes, read, refuse_empty_columns
 from isinglass._fit import History, fit
 from isinglass._machine import Machine
@@ -101,8 +102,9 @@ class Fitting(BaseEstimator):
         self._labels = labels(names) if labels is not None else None
         cells, names = self._with_outputs(cells, names, y)
         refuse_empty_columns(cells, names)
+        weights = _weights(weights, len(cells))
         table = Table(cells, names, weights)
-        if weights is not None and not np.asarray(weights).any():
+        if weights is not None and not weights.any():
             message = "sample_weight: every weight is zero, expected one that is not"
             raise ValueError(message)
         self._codes = list(table.zero_one[: self.n_features_in_])
@@ -116,7 +118,7 @@ class Fitting(BaseEstimator):
         count = self.n_features_in_
         names = list(self.machine_.names[:count])
         cells, names = self._with_outputs(cells, names, y)
-        table = Table(cells, names, weights)
+        table = Table(cells, names, _weights(weights, len(cells)))
         return Rows(cells, table, agreed_codes(self._codes, table.zero_one[:count], names[:count]))
 
     def _with_outputs(self, cells: NDArray[Any], names: list[str], y: Any) -> tuple[NDArray[Any], list[str]]:
@@ -149,6 +151,17 @@ class Fitting(BaseEstimator):
         tags.input_tags.sparse = True
         tags.input_tags.allow_nan = True
         return tags
+
+
+def _weights(weights: ArrayLike | None, rows: int) -> NDArray[np.float64] | None:
+    """A weight for each row, if there are any."""
+    if weights is None:
+        return None
+    found = numbers(weights, "sample_weight")
+    if found.shape != (rows,):
+        message = f"sample_weight: found an array of shape {found.shape}, expected one number for each of {rows} rows"
+        raise ValueError(message)
+    return found
 
 
 def seed_from(random_state: Seed) -> int:

@@ -507,7 +507,9 @@ def test_what_is_given_to_draws_is_a_dictionary(rows):
 
 
 def test_weights_of_another_length_are_told_before_their_values(rows):
-    with pytest.raises(ValueError, match="weights of rows: found 3"):
+    with pytest.raises(
+        ValueError, match=r"sample_weight: found an array of shape \(3,\), expected one number for each of 300 rows"
+    ):
         BoltzmannMachine().fit(rows, sample_weight=[0, 0, 0])
     with pytest.raises(ValueError, match="every weight is zero"):
         BoltzmannMachine().fit(rows, sample_weight=np.zeros(len(rows)))
