@@ -129,7 +129,11 @@ class Labels:
         if len(pairs) != len(self.names):
             message = f"classes: found labels of {len(pairs)} outputs, expected those of {len(self.names)}"
             raise ValueError(message)
-        return [_two_labels(_labels(pair), "classes") for pair in pairs]
+        columns = [_labels(pair, "classes") for pair in pairs]
+        if any(column.shape != (2,) or _missing(column).any() for column in columns):
+            message = f"classes: found {classes!r}, expected two labels for each output"
+            raise ValueError(message)
+        return [_two_labels(column, "classes") for column in columns]
 
     def _codes(self, column: NDArray[Any], k: int) -> NDArray[Any]:
         low, high = self.classes[k]
@@ -181,16 +185,16 @@ def _columns(y: Any) -> tuple[list[NDArray[Any]], list[str] | None, bool]:
     return list(labels.T), names, False
 
 
-def _labels(y: Any) -> NDArray[Any]:
+def _labels(y: Any, place: str = "y") -> NDArray[Any]:
     """Labels as they are: numpy makes words of what stands beside words."""
     try:
         labels = np.asarray(y)
     except ValueError:
-        message = "y: found rows of different lengths, expected a label, or as many of them, for each row"
+        message = f"{place}: found rows of different lengths, expected a label, or as many of them, for each row"
         raise ValueError(message) from None
     if isinstance(y, (list, tuple)) and labels.dtype.kind in "US":
         objects = np.asarray(y, dtype=object)
-        if not all(isinstance(label, (str, bytes)) for label in objects.ravel().tolist()):
+        if len({type(label) for label in objects.ravel().tolist()}) > 1:
             return objects
     # Words with a missing one of their own kind.
     return labels.astype(object) if labels.dtype.kind == "T" else labels
@@ -216,6 +220,10 @@ def _two_labels(column: NDArray[Any], place: str) -> NDArray[Any]:
     if there.dtype.kind == "f" and np.isinf(there).any():
         message = f"{place}: found inf, expected two labels"
         raise ValueError(message)
+    if there.dtype == object:
+        plain = np.asarray(there.tolist())
+        # Numbers that stood beside something missing.
+        there = plain if plain.dtype.kind in "biuf" else there
     try:
         found = np.unique(there)
     except TypeError:

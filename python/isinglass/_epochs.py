@@ -91,9 +91,10 @@ class Epochs(Fitting):
                 table = self._begin(X, y, classes, sample_weight)
                 structure = {**self._structure(), "inputs": self._inputs(table)}
             if self._state is None:
-                # Nothing to go on with: a machine that another learner has found, or one that was about to run away.
+                # Nothing to go on with: there is no machine yet, another learner has found it, or its epochs were about to run away.
                 self._earlier = getattr(self, "history_", None)
-                self._decay = 0.0
+                began_so = self._earlier is not None and self.result_.learner == "contrastive-divergence"
+                self._decay = self._decay if began_so else 0.0
             self._go_on(table, getattr(self, "machine_", None), {**self._contrastive(), **structure})
         return self
 
@@ -101,7 +102,9 @@ class Epochs(Fitting):
         """Epochs from a machine and what earlier ones have left, or from the beginning."""
         settings = {"progress": self.progress, "seed": self._seed, **settings}
         made = 0 if self._state is None else self.result_.iterations
-        machine, result, self._state = go_on(table, machine, self._state, made=made, **settings)
+        machine, result, state = go_on(table, machine, self._state, made=made, **settings)
+        # One epoch that runs away leaves the machine as it was, and what the epochs before it have left.
+        self._state = self._state if state is None else state
         self._keep(machine, result)
         if self._earlier is not None:
             self.history_ = _joined(self._earlier, result.history)

@@ -102,11 +102,7 @@ class Fitting(BaseEstimator):
         self._labels = labels(names) if labels is not None else None
         cells, names = self._with_outputs(cells, names, y)
         refuse_empty_columns(cells, names)
-        weights = _weights(weights, len(cells))
-        table = Table(cells, names, weights)
-        if weights is not None and not weights.any():
-            message = "sample_weight: every weight is zero, expected one that is not"
-            raise ValueError(message)
+        table = Table(cells, names, _weights(weights, len(cells)))
         self._codes = list(table.zero_one[: self.n_features_in_])
         return table
 
@@ -160,6 +156,9 @@ def _weights(weights: ArrayLike | None, rows: int) -> NDArray[np.float64] | None
     found = numbers(weights, "sample_weight")
     if found.shape != (rows,):
         message = f"sample_weight: found an array of shape {found.shape}, expected one number for each of {rows} rows"
+        raise ValueError(message)
+    if not found.any():
+        message = "sample_weight: every weight is zero, expected one that is not"
         raise ValueError(message)
     return found
 

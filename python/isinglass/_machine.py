@@ -119,7 +119,10 @@ class Machine(Questions):
             raise ValueError(message)
         edges = np.argwhere(np.triu(matrix))
         biases = np.zeros(len(matrix)) if bias is None else numbers(bias, "bias")
-        names = [f"x{k}" for k in range(len(matrix))] if names is None else names
+        names = [f"x{k}" for k in range(len(matrix))] if names is None else in_order(names, "names")
+        if len(names) != len(matrix):
+            message = f"names: found {len(names)}, expected {len(matrix)}: one for each unit"
+            raise ValueError(message)
         self._set(names, biases, edges, matrix[edges[:, 0], edges[:, 1]], roles, temperature, offset)
 
     def _set(
@@ -138,6 +141,10 @@ class Machine(Questions):
         edges = np.ascontiguousarray(edges, dtype=np.int64).reshape(-1, 2)
         roles = None if roles is None else in_order(roles, "roles")
         words = [str(name) for name in in_order(names, "names")]
+        wrong = next((role for role in roles or () if not isinstance(role, str)), None)
+        if wrong is not None or (roles is not None and None in roles):
+            message = f"roles: found {wrong!r}, expected visible, hidden or input"
+            raise ValueError(message)
         numbers = (number(temperature, "temperature"), number(offset, "offset"))
         self._core = _native.Machine(words, bias, edges, weights, roles, *numbers)
         self._names = tuple(words)

@@ -33,7 +33,7 @@ def told(found: dict[str, Any]) -> dict[str, Any]:
 def _outside() -> int:
     """How many calls up the line is that is the user's, and not of this package or a wrapper around it, as ``warn`` counts for its caller."""
     frame, level = sys._getframe(1), 1
-    inside = ("isinglass", "sklearn")
+    inside = ("isinglass", "sklearn", "joblib", "threading")
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in inside:
         frame, level = frame.f_back, level + 1
     return level

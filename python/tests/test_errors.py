@@ -117,6 +117,11 @@ def test_objects_of_another_kind_are_named():
         (lambda: Machine([[0, 1], [1, 0]], names=5), "names: found int, expected a sequence"),
         (lambda: Machine([[0, 1], [1, 0]], names={"a", "b"}), "names: found set, expected a sequence"),
         (lambda: Machine([[0, 1], [1, 0]], roles=5), "roles: found int"),
+        (lambda: Machine([[0, 1], [1, 0]], names=["a"]), "names: found 1, expected 2"),
+        (
+            lambda: Machine([[0, 1], [1, 0]], roles=[None, "visible"]),
+            "roles: found None, expected visible, hidden or input",
+        ),
         (lambda: Machine.from_edges(5), "edges: found int"),
         (lambda: Machine.from_edges([None]), "edges: found None, expected two names and a weight"),
         (lambda: Machine.from_edges([("a", "b", "x")]), "edges: weight of 'a' and 'b': found 'x'"),

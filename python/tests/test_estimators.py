@@ -553,7 +553,8 @@ def test_epochs_that_run_away_leave_a_machine_to_go_on_with(rows):
         model.set_params(options={"rate": 1e40}).partial_fit(rows)
     assert model.machine_ == before
     model.set_params(options={"rate": 0.02}).partial_fit(rows)
-    assert model.machine_ != before and model.n_iter_ == 2
+    plain = BoltzmannMachine(1, random_state=0).partial_fit(rows).partial_fit(rows)
+    assert model.machine_ == plain.machine_ != before and model.n_iter_ == 2
 
 
 def test_a_small_batch_ends_no_chains(rows):
@@ -585,6 +586,10 @@ def test_labels_beside_words_stay_what_they_are(rows):
         BoltzmannMachine().fit(inputs, ["a", 1] * 100)
     with pytest.raises(ValueError, match="found one label"):
         BoltzmannMachine().fit(inputs, ["a"] * 150 + [float("nan")] * 50)
+    numbers = BoltzmannMachine(l2=0.1).fit(inputs, [0] * 199 + [None])
+    assert numbers.classes_.tolist() == [0, 1]
+    with pytest.raises(ValueError, match="labels of different types"):
+        BoltzmannMachine().fit(inputs, ["a", b"b"] * 100)
     days = np.array(["2020-01-01", "2020-01-02", "NaT", "2020-01-02"] * 50, dtype="datetime64[D]")
     assert len(BoltzmannMachine(l2=0.1).fit(inputs, days).classes_) == 2
 
@@ -606,7 +611,9 @@ def test_frames_of_outputs_keep_their_columns(rows):
         model.score(frame[list("abcd")], frame[["f", "e"]])
 
 
-@pytest.mark.parametrize("classes", [{}, {"a", "b"}, 5, "ab", ["a"], ["a", "b", "c"]])
+@pytest.mark.parametrize(
+    "classes", [{}, {"a", "b"}, 5, "ab", ["a"], ["a", "b", "c"], [1], np.ones(300), [1, np.nan], [[-1, 1]]]
+)
 def test_classes_that_are_none(rows, classes):
     with pytest.raises(ValueError, match="classes: found"):
         BoltzmannMachine().partial_fit(rows[:, :4], rows[:, 4], classes=classes)

@@ -7,11 +7,13 @@ import signal
 import subprocess
 import sys
 import textwrap
+import threading
 import time
 
 import numpy as np
 import pandas as pd
 import pytest
+from conftest import random_machine
 
 from isinglass import ConvergenceWarning, Machine, Table, fit
 
@@ -159,3 +161,29 @@ def test_forked_processes_have_threads_of_their_own():
     line = [sys.executable, "-W", "ignore", "-c", textwrap.dedent(FORKED)]
     done = subprocess.run(line, capture_output=True, text=True, check=False, timeout=100)
     assert done.stdout == "True\n", done.stderr
+
+
+# A fit that is told to stop has not converged, and says so.
+@pytest.mark.filterwarnings("ignore")
+def test_long_work_of_one_thread_keeps_no_other_waiting():
+    """Neither short questions nor fits wait for what goes on beside them."""
+    long = random_machine(60, strength=0.02)
+    stop = []
+
+    def listen(*_):
+        return not stop
+
+    rows = np.random.default_rng(0).choice([-1, 1], (3000, 20))
+    options = {"learner": "contrastive-divergence", "iterations": 10**9, "progress": listen}
+    threads = [threading.Thread(target=fit, args=(rows,), kwargs=options) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    began = time.monotonic()
+    random_machine(5).infer()
+    fit(rows[:300, :12], l2=0.1)
+    long.infer(engine="gibbs", samples=50, burn_in=10)
+    taken = time.monotonic() - began
+    stop.append(True)
+    for thread in threads:
+        thread.join()
+    assert taken < 10.0

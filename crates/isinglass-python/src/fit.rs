@@ -22,7 +22,7 @@ use crate::errors::{bad, of_core, of_files, of_plan};
 use crate::machine::Machine;
 use crate::settings::{budget, check_name, number, set, shown, text, truth, whole, word};
 use crate::table::Table;
-use crate::worker::{PAUSE, broken, leave_threads, spawn};
+use crate::worker::{PAUSE, broken, spawn};
 
 /// How long a fit that is told to stop is waited for; after that it ends unheard.
 const GRACE: Duration = Duration::from_millis(300);
@@ -189,23 +189,17 @@ fn wait(
         if let Err(error) = heard {
             stop.store(true, Ordering::SeqCst);
             let _ = allow.send(());
-            if !py.detach(move || settles(&receiver)) {
-                leave_threads()?;
-            }
+            py.detach(move || settle(&receiver));
             return Err(error);
         }
     }
 }
 
-/// Give a fit that was told to stop a little time to do so; whether it does.
-fn settles(receiver: &Receiver<Message>) -> bool {
+/// Give a fit that was told to stop a little time to do so.
+fn settle(receiver: &Receiver<Message>) {
     let end = Instant::now() + GRACE;
-    loop {
-        match receiver.recv_timeout(end.saturating_duration_since(Instant::now())) {
-            Ok(Message::Step { .. }) => {}
-            Ok(Message::Done(_)) | Err(RecvTimeoutError::Disconnected) => return true,
-            Err(RecvTimeoutError::Timeout) => return false,
-        }
+    while let Ok(Message::Step { .. }) = receiver.recv_timeout(end.saturating_duration_since(Instant::now()))
+    {
     }
 }
 

@@ -1,7 +1,7 @@
 //! Work beside the interpreter: its lock is released, and signals are answered while the work goes on.
 
 use std::sync::mpsc::{self, RecvTimeoutError};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -28,7 +28,7 @@ pub(crate) fn run<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> PyResult<T> {
     if is_short {
-        return py.detach(|| in_pool(work));
+        return py.detach(|| at_once(work));
     }
     let (sender, mut receiver) = mpsc::sync_channel(1);
     // Nobody waits for an answer that comes after Ctrl-C.
@@ -38,12 +38,7 @@ pub(crate) fn run<T: Send + 'static>(
         (found, receiver) = py.detach(move || (receiver.recv_timeout(PAUSE), receiver));
         match found {
             Ok(found) => return Ok(found),
-            Err(RecvTimeoutError::Timeout) => {
-                if let Err(interrupt) = py.check_signals() {
-                    leave_threads()?;
-                    return Err(interrupt);
-                }
-            }
+            Err(RecvTimeoutError::Timeout) => py.check_signals()?,
             Err(RecvTimeoutError::Disconnected) => return Err(broken()),
         }
     }
@@ -64,51 +59,51 @@ pub(crate) fn is_short(machine: &Machine, settings: &EngineSettings) -> bool {
 pub(crate) fn spawn(work: impl FnOnce() + Send + 'static) -> PyResult<()> {
     let builder = thread::Builder::new().name("isinglass".into()).stack_size(STACK);
     // Without threads, what waits for the work hears that it has ended.
-    builder.spawn(|| drop(in_pool(work)))?;
+    builder.spawn(|| drop(with_own_threads(work)))?;
     Ok(())
 }
 
-/// Threads that work is shared among, where these are not the usual ones.
-struct Threads {
-    /// The process they are of. One that is forked from it has inherited their names, but none of them.
+/// Threads that wait for work, and the process they are of. One that is forked from it has inherited their names, but none of them.
+struct Idle {
     process: u32,
-    /// None stands for the usual ones.
-    pool: Option<Arc<ThreadPool>>,
+    pools: Vec<ThreadPool>,
 }
 
-static THREADS: Mutex<Option<Threads>> = Mutex::new(None);
+static IDLE: Mutex<Idle> = Mutex::new(Idle { process: 0, pools: Vec::new() });
 
-/// Do work where it finds threads to share it with.
-fn in_pool<T: Send>(work: impl FnOnce() -> T + Send) -> PyResult<T> {
+/// The process that has the usual threads.
+static FIRST: OnceLock<u32> = OnceLock::new();
+
+fn idle() -> MutexGuard<'static, Idle> {
+    let mut idle = IDLE.lock().unwrap_or_else(PoisonError::into_inner);
     let process = std::process::id();
-    let mut threads = THREADS.lock().unwrap_or_else(PoisonError::into_inner);
-    let pool = match &*threads {
-        Some(threads) if threads.process == process => threads.pool.clone(),
-        None => threads.insert(Threads { process, pool: None }).pool.clone(),
-        // Threads that only the process before had cannot be waited for: their pool is never ended.
-        Some(others) => {
-            std::mem::forget(others.pool.clone());
-            threads.insert(Threads { process, pool: Some(new_pool()?) }).pool.clone()
-        }
+    if idle.process != process {
+        // Threads that only the process before had cannot be waited for: their pools are never ended.
+        std::mem::forget(std::mem::take(&mut idle.pools));
+        idle.process = process;
+    }
+    idle
+}
+
+/// Do work with threads of its own, so that it need not wait for any other: for that of another thread, or for what has been abandoned.
+fn with_own_threads<T: Send>(work: impl FnOnce() -> T + Send) -> PyResult<T> {
+    let waiting = idle().pools.pop();
+    let pool = match waiting {
+        Some(pool) => pool,
+        None => ThreadPoolBuilder::new()
+            .stack_size(STACK)
+            .build()
+            .map_err(|error| PyRuntimeError::new_err(error.to_string()))?,
     };
-    drop(threads);
-    Ok(match pool {
-        Some(pool) => pool.install(work),
-        None => work(),
-    })
+    let found = pool.install(work);
+    idle().pools.push(pool);
+    Ok(found)
 }
 
-/// Leave the threads to work that nobody waits for any more: what comes next has threads of its own, and need not wait for its end.
-pub(crate) fn leave_threads() -> PyResult<()> {
-    let mut threads = THREADS.lock().unwrap_or_else(PoisonError::into_inner);
-    // The pool that is left ends with its work, which holds it.
-    *threads = Some(Threads { process: std::process::id(), pool: Some(new_pool()?) });
-    Ok(())
-}
-
-fn new_pool() -> PyResult<Arc<ThreadPool>> {
-    let pool = ThreadPoolBuilder::new().stack_size(STACK).build();
-    pool.map(Arc::new).map_err(|error| PyRuntimeError::new_err(error.to_string()))
+/// Do what is short: with the usual threads, which nothing else uses, where they are.
+fn at_once<T: Send>(work: impl FnOnce() -> T + Send) -> PyResult<T> {
+    let process = std::process::id();
+    if *FIRST.get_or_init(|| process) == process { Ok(work()) } else { with_own_threads(work) }
 }
 
 /// What to say where the work ended without an answer.
