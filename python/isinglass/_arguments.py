@@ -32,6 +32,15 @@ def number(value: Any, place: str) -> float:
         raise ValueError(message) from None
 
 
+def positive(value: Any, place: str) -> float:
+    """A finite number above 0, or an error that names its place."""
+    found = number(value, place)
+    if not 0.0 < found < np.inf:
+        message = f"{place}: found {value!r}, expected a finite number above 0"
+        raise ValueError(message)
+    return found
+
+
 def whole(value: Any, place: str, least: int) -> int:
     """A whole number of a least size, or an error that names its place."""
     if isinstance(value, (int, np.integer)) and not isinstance(value, bool) and least <= value < 2**31:

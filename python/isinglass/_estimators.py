@@ -278,6 +278,7 @@ class BoltzmannMachine(TransformerMixin, Epochs):
             return told(ask(self.machine_._core, table._core, asked))
         except ValueError as error:
             reason, hint, _ = str(error).partition("\nhint:")
+            reason = f"score_{reason}" if reason.startswith("engine: ") else reason
             raise ValueError(f"{reason}\n{_ESTIMATED}" if hint else reason) from None
 
     def transform(self, X: Any) -> NDArray[np.float64]:  # noqa: N803

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from isinglass._arguments import in_order, whole
+from isinglass._arguments import in_order, numbers, positive, whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -48,6 +48,8 @@ def plot_machine(
     pyplot = _pyplot()
     from matplotlib.collections import LineCollection
 
+    width = positive(width, "width")
+    labels = bool(labels) if isinstance(labels, (bool, np.bool_)) else in_order(labels, "labels")
     places, form = _places(machine, layout)
     if ax is None:
         side = 4.0 + 0.12 * min(len(machine), 60)
@@ -217,7 +219,8 @@ def plot_weights(
     """
     pyplot = _pyplot()
     rows, names = _pictures(weights)
-    words = names if titles is None else [str(title) for title in titles]
+    words = names if titles is None else [str(title) for title in in_order(titles, "titles")]
+    size = positive(size, "size")
     sides = [whole(side, "shape", 1) for side in in_order(shape, "shape")]
     if len(sides) != 2:
         message = f"shape: found {len(sides)} numbers, expected two: rows and columns of a picture"
@@ -255,7 +258,7 @@ def _pictures(weights: Any) -> tuple[NDArray[np.float64], list[str] | None]:
     """One row for each picture, and its name if it has one."""
     machine = getattr(weights, "machine_", weights)
     if not hasattr(machine, "edge_weights"):
-        return np.asarray(weights, dtype=np.float64), None
+        return numbers(weights, "weights"), None
     hidden = np.array(machine.roles) == "hidden"
     names = [name for name, is_hidden in zip(machine.names, hidden, strict=True) if is_hidden]
     return machine.weights[np.ix_(hidden, ~hidden)], names

@@ -134,6 +134,11 @@ def test_objects_of_another_kind_are_named():
         (lambda: Table([[1e300]]), "found 100000000000000000000000…, expected"),
         (lambda: Table([[1, 0], [1]]), "table: found rows of different lengths"),
         (lambda: plot_weights(np.eye(4), shape=()), "shape: found 0 numbers"),
+        (lambda: plot_weights(np.eye(4), shape=(2, 2), size=0), "size: found 0"),
+        (lambda: plot_weights(np.eye(4), shape=(2, 2), titles=5), "titles: found int"),
+        (lambda: plot_weights("", shape=(2, 2)), "weights: found str"),
+        (lambda: PAIR.plot(width=-1), "width: found -1"),
+        (lambda: PAIR.plot(labels=5), "labels: found int"),
         (lambda: plot_weights(np.eye(4), shape=(2, 2), columns=0), "columns: found 0"),
     ],
 )

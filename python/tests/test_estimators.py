@@ -631,6 +631,13 @@ def test_classes_are_those_of_the_first_call(rows):
         BoltzmannMachine().partial_fit(inputs, rows[:, 4:], classes=[[-1, 1]])
 
 
+def test_the_engine_of_scores_is_called_what_it_is(rows):
+    model = BoltzmannMachine(l2=0.1, score_engine="magic").fit(rows)
+    for ask in (model.score, model.score_samples):
+        with pytest.raises(ValueError, match=r"^score_engine: found 'magic'"):
+            ask(rows)
+
+
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
