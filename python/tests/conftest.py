@@ -75,3 +75,9 @@ def write_csv(path: Path, cells: np.ndarray, names: list[str]) -> None:
     words = {1.0: "1", -1.0: "-1", 0.0: "0"}
     lines = [",".join("" if np.isnan(x) else words[float(x)] for x in row) for row in cells]
     path.write_text("\n".join([",".join(names), *lines]) + "\n")
+
+
+@pytest.fixture
+def rows() -> np.ndarray:
+    """Draws of a machine, in -1 and +1."""
+    return random_machine(6, seed=4, strength=0.4).sample(300, seed=1).states

@@ -87,14 +87,10 @@ impl EngineSettings {
         table: &Table,
         note: &dyn Fn(&str),
     ) -> Result<(&'static str, Option<&'static str>, RowLikelihoods)> {
-        let (clamped_open, free_open) = open(machine, table)?;
-        let (clamped, free) = self
-            .engines_of_phases(machine, (&clamped_open, &free_open), Task::Exact, note)
-            .map_err(for_want_of_log_z)?;
+        let (clamped, free, is_open) = self.engines_with_log_z(machine, table, note)?;
         let phases = Phases { clamped: &*clamped, free: &*free };
         let found =
             log_likelihoods(machine, table, phases).map_err(|error| for_want_of_log_z(error.into()))?;
-        let is_open = clamped_open.in_one_row.free_count() > 0;
         Ok((free.name(), is_open.then(|| clamped.name()), found))
     }
 
@@ -105,13 +101,24 @@ impl EngineSettings {
         table: &Table,
         note: &dyn Fn(&str),
     ) -> Result<(&'static str, Gain)> {
+        let (clamped, free, _) = self.engines_with_log_z(machine, table, note)?;
+        let phases = Phases { clamped: &*clamped, free: &*free };
+        let gain = InformationGain::new(phases, machine, table, 0.0)?.gain(machine);
+        Ok((free.name(), gain.map_err(|error| for_want_of_log_z(error.into()))?))
+    }
+
+    /// Engines for the rows and for the whole machine, where `auto` does not turn to sampling; and whether any unit is free in any row.
+    fn engines_with_log_z(
+        &self,
+        machine: &Machine,
+        table: &Table,
+        note: &dyn Fn(&str),
+    ) -> Result<(Box<dyn Engine>, Box<dyn Engine>, bool)> {
         let (clamped_open, free_open) = open(machine, table)?;
         let (clamped, free) = self
             .engines_of_phases(machine, (&clamped_open, &free_open), Task::Exact, note)
             .map_err(for_want_of_log_z)?;
-        let phases = Phases { clamped: &*clamped, free: &*free };
-        let gain = InformationGain::new(phases, machine, table, 0.0)?.gain(machine);
-        Ok((free.name(), gain.map_err(|error| for_want_of_log_z(error.into()))?))
+        Ok((clamped, free, clamped_open.in_one_row.free_count() > 0))
     }
 
     /// Engines for the rows and for the whole machine; what is noted is of the latter.

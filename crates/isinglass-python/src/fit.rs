@@ -352,10 +352,8 @@ fn set_structure(
 
 /// Links among the hidden units.
 fn hidden_links(word: &str) -> PyResult<Links> {
-    match word {
-        "none" => Ok(Links::None),
-        "chain" => Ok(Links::Chain),
-        "full" => Ok(Links::Full),
+    match word.parse() {
+        Ok(links @ (Links::None | Links::Chain | Links::Full)) => Ok(links),
         _ => Err(bad("hidden_links", &format!("found '{word}', expected none, chain or full"))),
     }
 }

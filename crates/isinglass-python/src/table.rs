@@ -92,11 +92,14 @@ impl Table {
             return Err(wrong());
         }
         let mut table = isinglass::Table::new(names).map_err(of_core)?;
+        let mut row = Vec::new();
         for &distinct in distinct_of.as_array() {
             let distinct = distinct as usize;
             let weight = weights.get_mut(distinct).ok_or_else(wrong)?;
+            row.clear();
+            row.extend(cells.row(distinct));
             // All weight of equal rows goes to the first of them: sums of parts might round otherwise.
-            table.push(&cells.row(distinct).to_vec(), std::mem::take(weight)).map_err(of_core)?;
+            table.push(&row, std::mem::take(weight)).map_err(of_core)?;
         }
         Ok(Self { table: Arc::new(table), kinds })
     }

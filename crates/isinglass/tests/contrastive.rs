@@ -3,31 +3,14 @@
 
 mod common;
 
-use std::ops::ControlFlow;
-
+use common::contrastive::{Keeper, PLAIN, bits, chance_rows, two_layers};
 use common::{brute_force, close};
 use isinglass::learn::{
-    ContrastiveDivergence, Fit, Learner, Likelihood, MeanFieldCd, NoObserver, Objective, Observer,
-    PseudoGain, State, Step, start,
+    ContrastiveDivergence, Learner, Likelihood, MeanFieldCd, NoObserver, Objective, PseudoGain, start,
 };
-use isinglass::topology::{self, Links, Numbers};
+use isinglass::topology::{self, Links};
 use isinglass::{Budget, Enumerate, Error, Evidence, Machine, Role, Sampler, Table, Unit};
 use proptest::prelude::*;
-
-const PLAIN: ContrastiveDivergence = ContrastiveDivergence {
-    steps: 1,
-    persistent: false,
-    chains: None,
-    clamped_sweeps: 5,
-    batch: 10,
-    epochs: 10,
-    rate: 0.05,
-    rate_decay: 0.0,
-    momentum: 0.0,
-    l2: 0.0,
-    seed: 0,
-    budget: Budget(1 << 30),
-};
 
 const MEANS: MeanFieldCd = MeanFieldCd {
     steps: 1,
@@ -40,21 +23,6 @@ const MEANS: MeanFieldCd = MeanFieldCd {
     tolerance: 1e-8,
     budget: Budget(1 << 30),
 };
-
-/// Visible and hidden layers with numbers by chance; the last visible unit an input if asked for.
-fn two_layers(visible: (usize, &Links), hidden: (usize, &Links), with_input: bool, seed: u64) -> Machine {
-    let numbers = Numbers::Uniform { low: -0.6, high: 0.6 };
-    let machine = topology::two_layer(visible.0, visible.1, hidden.0, hidden.1).unwrap();
-    let mut roles = machine.roles().to_vec();
-    if with_input {
-        roles[visible.0 - 1] = Role::Input;
-    }
-    machine
-        .with_roles(roles)
-        .and_then(|machine| machine.with_numbers(&numbers, &numbers, seed))
-        .and_then(|machine| machine.with_temperature(1.3))
-        .unwrap()
-}
 
 /// Rows with weights, each given many times.
 fn repeated(names: &[&str], rows: &[(&[i8], f64)], times: usize) -> Table {
@@ -240,28 +208,6 @@ fn plain_step(machine: &Machine, table: &Table, steps: usize, damping: f64) -> V
     gradient
 }
 
-/// Rows of cells by chance, some of them missing if asked for.
-fn chance_rows(columns: usize, rows: usize, gaps: bool, seed: u64) -> Table {
-    let mut table = Table::new((0..columns).map(|k| format!("v{k}"))).unwrap();
-    let mut x = seed | 1;
-    for row in 0..rows {
-        let mut cell = || {
-            x = x.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            let missing = gaps && (x >> 40).is_multiple_of(7);
-            if missing {
-                0
-            } else if x >> 63 == 0 {
-                1
-            } else {
-                -1
-            }
-        };
-        let cells: Vec<i8> = (0..columns).map(|_| cell()).collect();
-        table.push(&cells, 0.5 + (row % 3) as f64).unwrap();
-    }
-    table
-}
-
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
 
@@ -356,31 +302,6 @@ fn weights_count_as_repetition() {
     }
 }
 
-/// Keeps the state after every iteration, and stops after one of them.
-struct Keeper {
-    states: Vec<State>,
-    told: Vec<usize>,
-    last: usize,
-}
-
-impl Observer for Keeper {
-    fn step(&mut self, step: &Step, _machine: &Machine) -> isinglass::Result<ControlFlow<()>> {
-        self.told.push(step.iteration);
-        Ok(if step.iteration < self.last { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
-    }
-
-    fn state(&mut self, _step: &Step, take: &dyn Fn() -> isinglass::Result<State>) -> isinglass::Result<()> {
-        self.states.push(take()?);
-        Ok(())
-    }
-}
-
-fn bits(fit: &Fit) -> Vec<u64> {
-    let numbers = fit.machine.weights().iter().chain(fit.machine.biases()).copied();
-    let steps = fit.history.iter().flat_map(|step| [step.objective, step.gradient_norm]);
-    numbers.chain(steps).map(f64::to_bits).collect()
-}
-
 #[test]
 fn fits_go_on_from_every_iteration_with_the_same_bits() {
     let layers = two_layers((6, &Links::None), (3, &Links::None), true, 2);
@@ -412,85 +333,6 @@ fn fits_go_on_from_every_iteration_with_the_same_bits() {
             let mut nobody = NoObserver;
             assert!(learner.fit_from(&other, &fewer, Some(&short.states[0]), &mut nobody).is_err());
         }
-    }
-}
-
-#[test]
-fn epochs_apart_are_epochs_at_once() {
-    let layers = two_layers((6, &Links::None), (3, &Links::None), true, 2);
-    let linked = two_layers((6, &Links::Chain), (3, &Links::Chain), false, 2);
-    let table = chance_rows(6, 70, true, 4);
-    let sampled = ContrastiveDivergence { epochs: 1, momentum: 0.7, rate_decay: 0.1, l2: 0.01, ..PLAIN };
-    for learner in [sampled, ContrastiveDivergence { persistent: true, ..sampled }] {
-        for machine in [&layers, &linked] {
-            let at_once =
-                ContrastiveDivergence { epochs: 4, ..learner }.fit(machine, &table, &mut NoObserver);
-            let mut made = learner.go_on(machine, &table, None, &mut NoObserver).unwrap();
-            for _ in 1..4 {
-                let before = made.fit.machine;
-                made = learner.go_on(&before, &table, made.state.as_ref(), &mut NoObserver).unwrap();
-                assert!(made.is_complete);
-            }
-            assert_eq!(bits(&made.fit), bits(&at_once.unwrap()));
-        }
-    }
-}
-
-/// Tables of other sizes, other settings, and chains that come or go; but no other structure.
-#[test]
-fn epochs_go_on_with_other_rows() {
-    let machine = two_layers((6, &Links::None), (3, &Links::None), false, 2);
-    let persistent = ContrastiveDivergence { persistent: true, epochs: 1, momentum: 0.7, ..PLAIN };
-    let mut made = persistent.go_on(&machine, &chance_rows(6, 70, false, 4), None, &mut NoObserver).unwrap();
-    let (fewer, more) = (chance_rows(6, 4, false, 5), chance_rows(6, 90, false, 6));
-    let plain = ContrastiveDivergence { persistent: false, rate: 0.01, ..persistent };
-    let wide = ContrastiveDivergence { chains: Some(37), ..persistent };
-    for (learner, table) in [(persistent, &fewer), (wide, &more), (plain, &fewer), (wide, &more)] {
-        let before = made.fit.machine;
-        let again = learner.go_on(&before, table, made.state.as_ref(), &mut NoObserver).unwrap();
-        let same = learner.go_on(&before, table, made.state.as_ref(), &mut NoObserver).unwrap();
-        assert_eq!(again, same);
-        assert_eq!(again.fit.iterations(), made.fit.history.len());
-        made = again;
-    }
-    let mut stopper = Keeper { states: Vec::new(), told: Vec::new(), last: 5 };
-    let stopped = ContrastiveDivergence { epochs: 9, ..plain }
-        .go_on(&made.fit.machine, &more, made.state.as_ref(), &mut stopper)
-        .unwrap();
-    assert_eq!((stopped.is_complete, stopped.fit.iterations()), (false, 6));
-    let without_end = ContrastiveDivergence { epochs: usize::MAX, ..plain };
-    let mut stopper = Keeper { states: Vec::new(), told: Vec::new(), last: 7 };
-    let stopped =
-        without_end.go_on(&stopped.fit.machine, &more, stopped.state.as_ref(), &mut stopper).unwrap();
-    assert_eq!((stopped.is_complete, stopped.fit.iterations()), (false, 7));
-    let other = two_layers((6, &Links::Chain), (3, &Links::None), false, 2);
-    let refused = plain.go_on(&other, &more, made.state.as_ref(), &mut NoObserver).unwrap_err().to_string();
-    assert!(refused.contains("couplings"), "{refused}");
-}
-
-/// Two fits of one structure leave different momentum and chains; a machine goes on from either, on the same rows with the same random numbers.
-#[test]
-fn what_epochs_leave_is_momentum_and_chains() {
-    let machine = two_layers((6, &Links::None), (3, &Links::None), false, 2);
-    let rows = chance_rows(6, 70, false, 4);
-    let both = ContrastiveDivergence { persistent: true, epochs: 1, momentum: 0.7, ..PLAIN };
-    let left = |seed: u64| {
-        let learner = ContrastiveDivergence { seed, ..both };
-        learner.go_on(&machine, &chance_rows(6, 50, false, seed), None, &mut NoObserver).unwrap().state
-    };
-    let (one, other) = (left(1), left(2));
-    let differs = |momentum: f64, persistent: bool, rows: &Table| {
-        let learner = ContrastiveDivergence { momentum, persistent, ..both };
-        let from = |state: &Option<State>| {
-            learner.go_on(&machine, rows, state.as_ref(), &mut NoObserver).unwrap().fit.machine
-        };
-        from(&one) != from(&other)
-    };
-    // A single row has fewer chains than there were, and they go on all the same.
-    for rows in [&rows, &chance_rows(6, 1, false, 8)] {
-        assert!(differs(0.7, false, rows), "momentum");
-        assert!(differs(0.0, true, rows), "chains");
-        assert!(!differs(0.0, false, rows), "nothing else");
     }
 }
 

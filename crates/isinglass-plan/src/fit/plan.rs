@@ -212,9 +212,9 @@ impl FitSettings {
         };
         let (Some(free), Some(clamped)) = (exact(&free)?, exact(&clamped)?) else { return Ok(()) };
         let phases = Phases { clamped: &*clamped, free: &*free };
-        match InformationGain::new(phases, machine, table, 0.0)?.evaluate(machine) {
-            Ok(evaluation) => {
-                (fit.log_likelihood, fit.guarantee) = (Some(evaluation.gain), evaluation.guarantee);
+        match InformationGain::new(phases, machine, table, 0.0)?.gain(machine) {
+            Ok(gain) => {
+                (fit.log_likelihood, fit.guarantee) = (Some(gain.value), gain.guarantee);
                 Ok(())
             }
             // Many rows may together take more than any of them.

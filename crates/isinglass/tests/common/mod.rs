@@ -3,6 +3,7 @@
 #![allow(dead_code, reason = "each test binary uses its own part")]
 #![allow(missing_docs, clippy::unwrap_used, reason = "test helpers")]
 
+pub(crate) mod contrastive;
 pub(crate) mod structure;
 
 use isinglass::learn::Objective;

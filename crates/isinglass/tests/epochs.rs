@@ -1,0 +1,88 @@
+//! Epochs of contrastive divergence that go on with other rows.
+#![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
+
+mod common;
+
+use common::contrastive::{Keeper, PLAIN, bits, chance_rows, two_layers};
+use isinglass::Table;
+use isinglass::learn::{ContrastiveDivergence, Learner, NoObserver, State};
+use isinglass::topology::Links;
+
+#[test]
+fn epochs_apart_are_epochs_at_once() {
+    let layers = two_layers((6, &Links::None), (3, &Links::None), true, 2);
+    let linked = two_layers((6, &Links::Chain), (3, &Links::Chain), false, 2);
+    let table = chance_rows(6, 70, true, 4);
+    let sampled = ContrastiveDivergence { epochs: 1, momentum: 0.7, rate_decay: 0.1, l2: 0.01, ..PLAIN };
+    for learner in [sampled, ContrastiveDivergence { persistent: true, ..sampled }] {
+        for machine in [&layers, &linked] {
+            let at_once =
+                ContrastiveDivergence { epochs: 4, ..learner }.fit(machine, &table, &mut NoObserver);
+            let mut made = learner.go_on(machine, &table, None, &mut NoObserver).unwrap();
+            for _ in 1..4 {
+                let before = made.fit.machine;
+                made = learner.go_on(&before, &table, made.state.as_ref(), &mut NoObserver).unwrap();
+                assert!(made.is_complete);
+            }
+            assert_eq!(bits(&made.fit), bits(&at_once.unwrap()));
+        }
+    }
+}
+
+/// Tables of other sizes, other settings, and chains that come or go; but no other structure.
+#[test]
+fn epochs_go_on_with_other_rows() {
+    let machine = two_layers((6, &Links::None), (3, &Links::None), false, 2);
+    let persistent = ContrastiveDivergence { persistent: true, epochs: 1, momentum: 0.7, ..PLAIN };
+    let mut made = persistent.go_on(&machine, &chance_rows(6, 70, false, 4), None, &mut NoObserver).unwrap();
+    let (fewer, more) = (chance_rows(6, 4, false, 5), chance_rows(6, 90, false, 6));
+    let plain = ContrastiveDivergence { persistent: false, rate: 0.01, ..persistent };
+    let wide = ContrastiveDivergence { chains: Some(37), ..persistent };
+    for (learner, table) in [(persistent, &fewer), (wide, &more), (plain, &fewer), (wide, &more)] {
+        let before = made.fit.machine;
+        let again = learner.go_on(&before, table, made.state.as_ref(), &mut NoObserver).unwrap();
+        let same = learner.go_on(&before, table, made.state.as_ref(), &mut NoObserver).unwrap();
+        assert_eq!(again, same);
+        assert_eq!(again.fit.iterations(), made.fit.history.len());
+        made = again;
+    }
+    let mut stopper = Keeper { states: Vec::new(), told: Vec::new(), last: 5 };
+    let stopped = ContrastiveDivergence { epochs: 9, ..plain }
+        .go_on(&made.fit.machine, &more, made.state.as_ref(), &mut stopper)
+        .unwrap();
+    assert_eq!((stopped.is_complete, stopped.fit.iterations()), (false, 6));
+    let without_end = ContrastiveDivergence { epochs: usize::MAX, ..plain };
+    let mut stopper = Keeper { states: Vec::new(), told: Vec::new(), last: 7 };
+    let stopped =
+        without_end.go_on(&stopped.fit.machine, &more, stopped.state.as_ref(), &mut stopper).unwrap();
+    assert_eq!((stopped.is_complete, stopped.fit.iterations()), (false, 7));
+    let other = two_layers((6, &Links::Chain), (3, &Links::None), false, 2);
+    let refused = plain.go_on(&other, &more, made.state.as_ref(), &mut NoObserver).unwrap_err().to_string();
+    assert!(refused.contains("couplings"), "{refused}");
+}
+
+/// Two fits of one structure leave different momentum and chains; a machine goes on from either, on the same rows with the same random numbers.
+#[test]
+fn what_epochs_leave_is_momentum_and_chains() {
+    let machine = two_layers((6, &Links::None), (3, &Links::None), false, 2);
+    let rows = chance_rows(6, 70, false, 4);
+    let both = ContrastiveDivergence { persistent: true, epochs: 1, momentum: 0.7, ..PLAIN };
+    let left = |seed: u64| {
+        let learner = ContrastiveDivergence { seed, ..both };
+        learner.go_on(&machine, &chance_rows(6, 50, false, seed), None, &mut NoObserver).unwrap().state
+    };
+    let (one, other) = (left(1), left(2));
+    let differs = |momentum: f64, persistent: bool, rows: &Table| {
+        let learner = ContrastiveDivergence { momentum, persistent, ..both };
+        let from = |state: &Option<State>| {
+            learner.go_on(&machine, rows, state.as_ref(), &mut NoObserver).unwrap().fit.machine
+        };
+        from(&one) != from(&other)
+    };
+    // A single row has fewer chains than there were, and they go on all the same.
+    for rows in [&rows, &chance_rows(6, 1, false, 8)] {
+        assert!(differs(0.7, false, rows), "momentum");
+        assert!(differs(0.0, true, rows), "chains");
+        assert!(!differs(0.0, false, rows), "nothing else");
+    }
+}
