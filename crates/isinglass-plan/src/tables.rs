@@ -87,7 +87,7 @@ impl EngineSettings {
         table: &Table,
         note: &dyn Fn(&str),
     ) -> Result<(&'static str, Option<&'static str>, RowLikelihoods)> {
-        let (clamped, free, is_open) = self.engines_with_log_z(machine, table, note)?;
+        let ((clamped, free), is_open) = self.engines_with_log_z(machine, table, note)?;
         let phases = Phases { clamped: &*clamped, free: &*free };
         let found =
             log_likelihoods(machine, table, phases).map_err(|error| for_want_of_log_z(error.into()))?;
@@ -101,7 +101,7 @@ impl EngineSettings {
         table: &Table,
         note: &dyn Fn(&str),
     ) -> Result<(&'static str, Gain)> {
-        let (clamped, free, _) = self.engines_with_log_z(machine, table, note)?;
+        let ((clamped, free), _) = self.engines_with_log_z(machine, table, note)?;
         let phases = Phases { clamped: &*clamped, free: &*free };
         let gain = InformationGain::new(phases, machine, table, 0.0)?.gain(machine);
         Ok((free.name(), gain.map_err(|error| for_want_of_log_z(error.into()))?))
@@ -113,12 +113,12 @@ impl EngineSettings {
         machine: &Machine,
         table: &Table,
         note: &dyn Fn(&str),
-    ) -> Result<(Box<dyn Engine>, Box<dyn Engine>, bool)> {
+    ) -> Result<(Pair, bool)> {
         let (clamped_open, free_open) = open(machine, table)?;
         let (clamped, free) = self
             .engines_of_phases(machine, (&clamped_open, &free_open), Task::Exact, note)
             .map_err(for_want_of_log_z)?;
-        Ok((clamped, free, clamped_open.in_one_row.free_count() > 0))
+        Ok(((clamped, free), clamped_open.in_one_row.free_count() > 0))
     }
 
     /// Engines for the rows and for the whole machine; what is noted is of the latter.
@@ -128,7 +128,7 @@ impl EngineSettings {
         (clamped, free): (&Open, &Open),
         task: Task,
         note: &dyn Fn(&str),
-    ) -> Result<(Box<dyn Engine>, Box<dyn Engine>)> {
+    ) -> Result<Pair> {
         self.check()?;
         let of_all = self.pick_for_rows(self.engine, (machine, free), task, note)?;
         // Few units are free where the table's cells are known: an exact engine may serve there even where it cannot serve the whole.
@@ -160,6 +160,9 @@ impl EngineSettings {
         Ok((engine.map(|engine| engine.name()), found))
     }
 }
+
+/// An engine for the rows, and one for the whole machine.
+type Pair = (Box<dyn Engine>, Box<dyn Engine>);
 
 /// What helps where log Z is out of reach.
 fn for_want_of_log_z(error: Error) -> Error {
