@@ -12,7 +12,7 @@ const MEMORY: usize = 16;
 /// A step must gain this share of what the slope promises.
 const SUFFICIENT: f64 = 1e-4;
 
-/// A step that gains no less than rounding hides counts if it leaves at most this share of the slope.
+/// A step that gains no less than rounding hides counts if it leaves at most this share of the slope, or of the largest component of the gradient.
 const FLATTER: f64 = 0.9;
 
 /// Gains below this share of the value may be rounding.
@@ -119,7 +119,8 @@ fn search(row: &Row<'_>, place: &Place, direction: &[f64], work: &mut Work) -> O
         let gain = next.value - place.value;
         let left = dot(&next.gradient, direction);
         if gain >= SUFFICIENT * length * slope && gain > 0.0
-            || gain.abs() <= rounding && left.abs() <= FLATTER * slope
+            || gain.abs() <= rounding
+                && (left.abs() <= FLATTER * slope || next.residual() <= FLATTER * place.residual())
         {
             return Some(next);
         }
