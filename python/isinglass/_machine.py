@@ -69,8 +69,7 @@ class Machine(Questions):
         engine has no use for is refused.
 
     ``given`` clamps units: a dictionary of names and values (-1 and +1, or False and True; 0 is refused), or a row with a value for each unit,
-    0 or NaN where it is free. Long work can be interrupted with Ctrl-C; a fit ends then, other work goes on in the background to its end, unheard, on threads of
-    its own.
+    0 or NaN where it is free. Long work can be interrupted with Ctrl-C: it is given up then.
     All cores are used; the environment variable ``RAYON_NUM_THREADS`` asks for another number of threads. It changes no digit.
 
     Examples

@@ -4,11 +4,10 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
-use std::time::{Duration, Instant};
 
 use isinglass::learn::{Observer, State, Step};
 use isinglass::topology::Links;
-use isinglass::{Graph, Role};
+use isinglass::{Graph, Interrupt, Role};
 use isinglass_files::read_edges;
 use isinglass_plan::{
     EngineName, FitSettings, Fitted, L1, LearnerName, Named, Result, Structure, VisibleLinks, in_keywords,
@@ -22,10 +21,7 @@ use crate::errors::{bad, of_core, of_files, of_plan};
 use crate::machine::Machine;
 use crate::settings::{budget, check_name, number, set, shown, text, truth, whole, word};
 use crate::table::Table;
-use crate::worker::{PAUSE, broken, spawn};
-
-/// How long a fit that is told to stop is waited for; after that it ends unheard.
-const GRACE: Duration = Duration::from_millis(300);
+use crate::worker::{PAUSE, broken, settle, spawn};
 
 /// The fit, what is to be noted of it, and where to go on from if that was asked; or why there is none.
 type Found = Result<(Fitted, Vec<String>, Option<State>)>;
@@ -153,12 +149,13 @@ fn watched(py: Python<'_>, work: Box<Work>, listener: Option<&Bound<'_, PyAny>>)
     let (allow, leave) = mpsc::channel();
     let tells = listener.is_some().then(|| (sender.clone(), leave));
     let mut watcher = Watcher { stop: Arc::clone(&stop), listener: tells, most: 0, restart: 0 };
-    spawn(move || {
+    let interrupt = Interrupt::new();
+    spawn(&interrupt, move || {
         let found = work(&mut watcher);
         // Nobody waits for a fit that comes after Ctrl-C.
         drop(sender.send(Message::Done(Box::new(found))));
     })?;
-    wait(py, receiver, &allow, &stop, listener)
+    wait(py, receiver, &allow, (&stop, &interrupt), listener)
 }
 
 /// Wait for the fit, and answer signals and the fit's reports meanwhile.
@@ -166,7 +163,7 @@ fn wait(
     py: Python<'_>,
     mut receiver: Receiver<Message>,
     allow: &Sender<()>,
-    stop: &AtomicBool,
+    (stop, interrupt): (&AtomicBool, &Interrupt),
     listener: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Found> {
     loop {
@@ -187,19 +184,12 @@ fn wait(
             Err(RecvTimeoutError::Disconnected) => return Err(broken()),
         };
         if let Err(error) = heard {
+            interrupt.raise();
             stop.store(true, Ordering::SeqCst);
             let _ = allow.send(());
             py.detach(move || settle(&receiver));
             return Err(error);
         }
-    }
-}
-
-/// Give a fit that was told to stop a little time to do so.
-fn settle(receiver: &Receiver<Message>) {
-    let end = Instant::now() + GRACE;
-    while let Ok(Message::Step { .. }) = receiver.recv_timeout(end.saturating_duration_since(Instant::now()))
-    {
     }
 }
 

@@ -1,11 +1,11 @@
 //! Work beside the interpreter: its lock is released, and signals are answered while the work goes on.
 
-use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use isinglass::Machine;
+use isinglass::{Interrupt, Machine};
 use isinglass_plan::{EngineName, EngineSettings};
 use pyo3::PyResult;
 use pyo3::Python;
@@ -20,8 +20,7 @@ const STACK: usize = 8 << 20;
 
 /// Do work and wait for it: what is short on this thread, anything else on one of its own.
 ///
-/// After Ctrl-C, whatever Python makes of it is raised at once. The computation cannot be ended from outside; it goes on to its end, unheard, and
-/// others have other threads meanwhile.
+/// After Ctrl-C, whatever Python makes of it is raised at once, and the work is given up soon after, unheard; others have other threads meanwhile.
 pub(crate) fn run<T: Send + 'static>(
     py: Python<'_>,
     is_short: bool,
@@ -31,17 +30,33 @@ pub(crate) fn run<T: Send + 'static>(
         return py.detach(|| at_once(work));
     }
     let (sender, mut receiver) = mpsc::sync_channel(1);
+    let interrupt = Interrupt::new();
     // Nobody waits for an answer that comes after Ctrl-C.
-    spawn(move || drop(sender.send(work())))?;
+    spawn(&interrupt, move || drop(sender.send(work())))?;
     loop {
         let found;
         (found, receiver) = py.detach(move || (receiver.recv_timeout(PAUSE), receiver));
         match found {
             Ok(found) => return Ok(found),
-            Err(RecvTimeoutError::Timeout) => py.check_signals()?,
+            Err(RecvTimeoutError::Timeout) => {
+                if let Err(error) = py.check_signals() {
+                    interrupt.raise();
+                    py.detach(move || settle(&receiver));
+                    return Err(error);
+                }
+            }
             Err(RecvTimeoutError::Disconnected) => return Err(broken()),
         }
     }
+}
+
+/// How long work that is to be given up is waited for; after that it ends unheard.
+const GRACE: Duration = Duration::from_millis(300);
+
+/// Give work that was interrupted a little time to end.
+pub(crate) fn settle<T>(receiver: &Receiver<T>) {
+    let end = Instant::now() + GRACE;
+    while receiver.recv_timeout(end.saturating_duration_since(Instant::now())).is_ok() {}
 }
 
 /// Units for which any engine with its usual settings is through in much less than a second, exact ones in less than a millisecond.
@@ -55,11 +70,12 @@ pub(crate) fn is_short(machine: &Machine, settings: &EngineSettings) -> bool {
     machine.units() <= FEW && (is_exact || is_usual)
 }
 
-/// Begin work on a thread of its own.
-pub(crate) fn spawn(work: impl FnOnce() + Send + 'static) -> PyResult<()> {
+/// Begin work on a thread of its own, to be given up if the interrupt is raised.
+pub(crate) fn spawn(interrupt: &Interrupt, work: impl FnOnce() + Send + 'static) -> PyResult<()> {
+    let interrupt = interrupt.clone();
     let builder = thread::Builder::new().name("isinglass".into()).stack_size(STACK);
     // Without threads, what waits for the work hears that it has ended.
-    builder.spawn(|| drop(with_own_threads(work)))?;
+    builder.spawn(move || drop(with_own_threads(&interrupt, work)))?;
     Ok(())
 }
 
@@ -85,8 +101,8 @@ fn idle() -> MutexGuard<'static, Idle> {
     idle
 }
 
-/// Do work with threads of its own, so that it need not wait for any other: for that of another thread, or for what has been abandoned.
-fn with_own_threads<T: Send>(work: impl FnOnce() -> T + Send) -> PyResult<T> {
+/// Do work with threads of its own, so that it need not wait for any other: for that of another thread, or for what is being given up.
+fn with_own_threads<T: Send>(interrupt: &Interrupt, work: impl FnOnce() -> T + Send) -> PyResult<Option<T>> {
     let waiting = idle().pools.pop();
     let pool = match waiting {
         Some(pool) => pool,
@@ -95,7 +111,7 @@ fn with_own_threads<T: Send>(work: impl FnOnce() -> T + Send) -> PyResult<T> {
             .build()
             .map_err(|error| PyRuntimeError::new_err(error.to_string()))?,
     };
-    let found = pool.install(work);
+    let found = interrupt.run(&pool, work);
     idle().pools.push(pool);
     Ok(found)
 }
@@ -103,7 +119,10 @@ fn with_own_threads<T: Send>(work: impl FnOnce() -> T + Send) -> PyResult<T> {
 /// Do what is short: with the usual threads, which nothing else uses, where they are.
 fn at_once<T: Send>(work: impl FnOnce() -> T + Send) -> PyResult<T> {
     let process = std::process::id();
-    if *FIRST.get_or_init(|| process) == process { Ok(work()) } else { with_own_threads(work) }
+    if *FIRST.get_or_init(|| process) == process {
+        return Ok(work());
+    }
+    with_own_threads(&Interrupt::new(), work)?.ok_or_else(broken)
 }
 
 /// What to say where the work ended without an answer.

@@ -49,6 +49,7 @@ pub mod complete;
 pub mod engine;
 mod error;
 pub mod graph;
+mod interrupt;
 pub mod lattice;
 pub mod learn;
 pub mod machine;
@@ -65,6 +66,7 @@ pub use engine::{
 };
 pub use error::{Error, Result};
 pub use graph::Graph;
+pub use interrupt::Interrupt;
 pub use machine::{Evidence, Machine, Role, Spin, Unit, topology};
 /// The numbers that characteristic functions take.
 pub use num_complex::Complex64;

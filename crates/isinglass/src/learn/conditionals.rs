@@ -9,6 +9,7 @@
 
 use rayon::prelude::*;
 
+use crate::interrupt;
 use crate::numeric::dense::Matrix;
 use crate::numeric::stable::log_sigmoid_twice;
 use crate::{Machine, Result, Role, Table};
@@ -52,6 +53,7 @@ impl<'a> Conditionals<'a> {
     }
 
     fn sum_of_some(&self, rows: &[(&[i8], f64)], units: &[usize], fill: &[f64]) -> f64 {
+        interrupt::point();
         let n = self.machine.units();
         let (biases, temperature) = (self.machine.biases(), self.machine.temperature());
         let mut cells = Vec::with_capacity(rows.len() * n);

@@ -6,6 +6,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::{OptimizerSettings, Optimum, Point, Watch, fits, rounding};
+use crate::interrupt;
 use crate::{Error, Result};
 
 /// A climb after an iteration: all that it needs to go on with the same bits.
@@ -122,6 +123,7 @@ impl<'c, 'w> Climb<'c, 'w> {
         gradient: &[f64],
         way: &impl Way,
     ) -> Result<Option<String>> {
+        interrupt::point();
         let again = std::mem::take(&mut self.again);
         if !again {
             self.record.visited += 1;

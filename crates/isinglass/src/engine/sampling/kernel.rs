@@ -10,6 +10,7 @@ use fearless_simd::{Level, Simd, dispatch, f32x16, prelude::*, u32x16};
 use rand::Rng;
 
 use crate::Machine;
+use crate::interrupt;
 use crate::numeric::chance::{WIDTH, exp, uniform};
 use crate::numeric::streams::{Purpose, stream};
 
@@ -137,6 +138,7 @@ fn sweep_lanes<S: Simd, const GROUPS: usize>(
 ) {
     let mut random = chains.random.map(|words| words.map(|word| u32x16::load_array(simd, word)));
     for _ in 0..sweeps {
+        interrupt::point();
         for unit in 0..model.biases.len() {
             let bias = [f32x16::splat(simd, model.biases[unit]); GROUPS];
             let field = add_pull(simd, bias, model.couplings.around(unit), &chains.states);

@@ -10,6 +10,7 @@ use rayon::prelude::*;
 
 use super::kernel::{Couplings, Spins, add_pull, choose};
 use crate::engine::Batch;
+use crate::interrupt;
 use crate::numeric::chance::WIDTH;
 use crate::{Error, Machine, Result};
 
@@ -144,6 +145,7 @@ impl Block {
         let half = f32x16::splat(simd, 0.5);
         let mut random = words.map(|words| words.map(|word| u32x16::load_array(simd, word)));
         for _ in 0..sweeps {
+            interrupt::point();
             for place in 0..self.free.len() {
                 let own = self.fields[place].0.map(|lane| f32x16::load_array(simd, lane));
                 let field = add_pull(simd, own, self.couplings.around(place), &self.states);

@@ -5,6 +5,7 @@ use super::dissection;
 use super::greedy::{Plan, Score, greedy};
 use super::meter::{Chance, Cost, Meter};
 use super::sweeps::{Next, corners, sweep};
+use crate::interrupt;
 
 /// An order and what it costs.
 pub(super) struct Found {
@@ -66,6 +67,7 @@ impl Search<'_> {
     fn consider(&mut self, make: impl FnOnce(&Graph, &mut Chance, &mut Meter) -> Option<Vec<usize>>) -> bool {
         let rank = self.best.as_ref().map_or(f64::INFINITY, |found| found.cost.rank());
         let mut meter = Meter::new(self.max_width, rank, self.allowance().saturating_sub(self.work));
+        interrupt::point();
         self.made += 1;
         let order = make(self.graph, &mut Chance::new(self.made), &mut meter);
         self.work += meter.work;

@@ -10,6 +10,7 @@ use super::layers::{self, Layers};
 use super::slots::Slots;
 use super::wires::{self, Wires};
 use crate::Machine;
+use crate::interrupt;
 use crate::numeric::chance::{Generators, Sixteen, WIDTH};
 use crate::numeric::streams::{Purpose, stream};
 
@@ -184,6 +185,7 @@ impl Pieces {
                 steps: plan.steps,
                 clamped_sweeps: plan.clamped_sweeps,
             };
+            interrupt::point();
             work(&job, piece);
         };
         match &mut self.pieces[..] {

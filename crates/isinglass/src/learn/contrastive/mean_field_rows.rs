@@ -4,6 +4,7 @@ use fearless_simd::{Level, Simd, dispatch, f64x8, prelude::*};
 use rayon::prelude::*;
 
 use super::job::Data;
+use crate::interrupt;
 use crate::numeric::lanes::{LANES, Lane, exp_nonpositive, ln_1p_of_share, tanh};
 use crate::{Machine, Role};
 
@@ -136,6 +137,7 @@ impl Wiring {
         let pieces = (work / PIECE).clamp(1, PIECES).min(chunks.max(1));
         let bound = |piece: usize| (piece * chunks / pieces * CHUNK).min(rows.len());
         let of_piece = |piece: usize| {
+            interrupt::point();
             let rows = &rows[bound(piece)..bound(piece + 1)];
             dispatch!(self.level, simd => self.sums_of(simd, &numbers, data, rows, away))
         };

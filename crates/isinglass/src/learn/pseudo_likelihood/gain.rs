@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::layout::Layout;
 use super::panels::Panels;
 use super::responses::{lane, product, respond};
+use crate::interrupt;
 use crate::learn::trained::Trained;
 use crate::numeric::dense::{add_transposed_times, multiply};
 use crate::numeric::lanes::LANES;
@@ -242,6 +243,7 @@ impl PseudoGain {
         let pieces = (work / PIECE).clamp(1, PIECES).min(self.panels.count());
         let bound = |piece: usize| piece * self.panels.count() / pieces;
         let of_piece = |piece: usize| {
+            interrupt::point();
             let panels = bound(piece)..bound(piece + 1);
             dispatch!(self.level, simd => self.sum(simd, panels, &numbers, gradient))
         };

@@ -11,10 +11,14 @@ use fearless_simd::{Simd, f64x8, prelude::*};
 
 use super::plan::{Bucket, Child, NONE, Plan};
 use super::star::{Eight, Rows, Rule};
+use crate::interrupt;
 use crate::numeric::lanes::{LANES, exp_nonpositive};
 
 /// Numbers in a block.
 const BLOCK: usize = 512;
+
+/// Blocks of a large table from one look for interrupts to the next; some ten microseconds. Small tables have theirs before each.
+const BLOCKS_BETWEEN: usize = 64;
 
 /// Room for one bucket at a time; all of it whole vectors.
 #[derive(Default)]
@@ -87,6 +91,9 @@ impl<'a, R: Rows> Numbers<'a, R> {
     /// The logarithms of the weights of all low states of a block, for both values of the unit.
     #[inline(always)]
     fn fill<S: Simd>(&self, simd: S, block: usize, scratch: &mut Scratch) {
+        if block % BLOCKS_BETWEEN == BLOCKS_BETWEEN - 1 {
+            interrupt::point();
+        }
         let mut field = R::all(0.0);
         for (bit, weight) in &self.high {
             let sign = if block >> bit & 1 == 1 { 1.0 } else { -1.0 };

@@ -4,6 +4,7 @@
 //! number to say.
 
 use super::plan::{NONE, Output, Plan, Step};
+use crate::interrupt;
 
 /// The logarithm of a weight, of some kind.
 pub(super) trait Number: Clone {
@@ -31,6 +32,7 @@ pub(super) fn partition_sum<N: Number>(
     let mut whole = N::one();
     let mut factor = 0.0;
     for step in &plan.steps {
+        interrupt::point();
         // A plan of tables has no other steps.
         let Step::Bucket(bucket) = step else { continue };
         let bucket = &plan.buckets[*bucket as usize];

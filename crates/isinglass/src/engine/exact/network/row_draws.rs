@@ -13,6 +13,7 @@ use super::walk::{drawn_up, unit_and_field};
 use super::{Eliminate, SCALE, Solver};
 use crate::engine::Batch;
 use crate::engine::fields::{free_fields, values};
+use crate::interrupt;
 use crate::numeric::lanes::LANES;
 use crate::{Error, Machine, Result};
 
@@ -81,6 +82,7 @@ impl Solver<'_> {
         }
         let gate = Gate::default();
         pieces.par_iter_mut().for_each(|piece| {
+            interrupt::point();
             let prepared = &prepared[piece.group];
             let draws = Drawing { machine, batch, prepared, count };
             let mut random = random(piece.number);

@@ -17,6 +17,7 @@ use super::tape::{Keep, Tape};
 use crate::engine::exact::pinned::clamp_pinned;
 use crate::engine::fields::Fields;
 use crate::engine::{Diagnostics, Draws};
+use crate::interrupt;
 use crate::numeric::streams::{Purpose, stream};
 use crate::search::Mode;
 use crate::{Evidence, Machine, Result};
@@ -87,6 +88,7 @@ impl Solver<'_> {
             tape.restore::<J>(range.clone(), &segments);
             let numbers = &tape;
             states.par_chunks_mut(DRAWS_AT_ONCE).zip(&mut randoms).for_each(|(states, random)| {
+                interrupt::point();
                 for &step in plan.steps[range.clone()].iter().rev() {
                     for state in states.iter_mut() {
                         let (unit, field) = unit_and_field(plan, step, numbers, 0, state);

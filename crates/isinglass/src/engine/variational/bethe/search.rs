@@ -6,6 +6,7 @@ use super::monitor::{Course, Monitor};
 use crate::Machine;
 use crate::engine::variational::VariationalSettings;
 use crate::engine::{Diagnostics, Iteration, Schedule};
+use crate::interrupt;
 
 /// Messages change after others have been computed from them: to satisfy all equations at once, a sweep must change them by less than the tolerance, the less the
 /// more neighbours there are; but no less than this share of it before the equations are looked at.
@@ -157,6 +158,7 @@ fn sweep_until_rest<const N: usize>(
     schedule: Schedule,
 ) {
     while monitor.is_active() {
+        interrupt::point();
         let change = messages.sweep(Step { schedule, scale, keep: monitor.keep() });
         monitor.note(change, &messages.totals, most);
     }

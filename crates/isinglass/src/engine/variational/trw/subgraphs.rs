@@ -4,6 +4,7 @@ use rand::RngExt;
 
 use super::growth::{Grown, Growth};
 use crate::Graph;
+use crate::interrupt;
 use crate::numeric::streams::{Purpose, stream};
 
 /// No edge counts as weaker than this share of the strongest.
@@ -28,6 +29,7 @@ pub(super) fn choose(graph: &Graph, width: usize, strengths: &[f64], count: usiz
     let mut uncovered = edges;
     let mut chosen: Vec<Grown> = Vec::with_capacity(count);
     while chosen.len() < count || uncovered > 0 {
+        interrupt::point();
         let mut random = stream(seed, Purpose::Subgraphs, chosen.len() as u64);
         let is_late = chosen.len() >= count;
         let key = |(&strength, &times): (&f64, &u32)| {

@@ -1,0 +1,181 @@
+//! Work that would take minutes is given up at once, whoever does it; what is not interrupted is not changed by it.
+
+#![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use isinglass::bracket::Bounds;
+use isinglass::engine::{
+    Ais, AisSettings, GibbsSettings, StructuredSettings, TrwSettings, VariationalSettings,
+};
+use isinglass::learn::{ContrastiveDivergence, Learner, NoObserver, Phases, PseudoLikelihood};
+use isinglass::search::{MaxProduct, ModeFinder};
+use isinglass::topology::{self, Neighbours, Numbers};
+use isinglass::{
+    Bethe, Budget, Eliminate, Engine, Enumerate, Evidence, Gibbs, Interrupt, Machine, MeanField, Mixture,
+    Pairs, Sampler, Structured, Table, Tap, Trw, score,
+};
+use rayon::{ThreadPool, ThreadPoolBuilder};
+
+/// Far longer than giving up should take, far shorter than the work: machines are busy at times.
+const SOON: Duration = Duration::from_secs(5);
+
+fn pool() -> ThreadPool {
+    ThreadPoolBuilder::new().num_threads(2).build().unwrap()
+}
+
+/// Begin the work, interrupt it when it is well under way, and see that it ends.
+fn is_given_up<T: Send>(name: &str, work: impl FnOnce() -> T + Send) {
+    let (pool, interrupt) = (pool(), Interrupt::new());
+    thread::scope(|scope| {
+        let worker = scope.spawn(|| interrupt.run(&pool, work).is_none());
+        thread::sleep(Duration::from_millis(150));
+        assert!(!worker.is_finished(), "{name}: the work is over too soon to tell");
+        let began = Instant::now();
+        interrupt.raise();
+        assert!(worker.join().unwrap(), "{name} came to an end of its own");
+        assert!(began.elapsed() < SOON, "{name} went on for {:?}", began.elapsed());
+    });
+    // The threads know nothing of it any more.
+    assert_eq!(Interrupt::new().run(&pool, || 1), Some(1), "{name}");
+}
+
+fn glass(units: usize) -> Machine {
+    topology::sherrington_kirkpatrick(units, 1.5, 3)
+        .unwrap()
+        .with_biases_drawn(&Numbers::Uniform { low: -0.1, high: 0.1 }, 4)
+        .unwrap()
+}
+
+fn lattice(rows: usize, columns: usize) -> Machine {
+    let numbers = Numbers::Uniform { low: -1.0, high: 1.0 };
+    let machine = Machine::from_graph(topology::grid(rows, columns, Neighbours::Four));
+    machine.with_numbers(&numbers, &numbers, 5).unwrap()
+}
+
+fn infer(engine: &impl Engine, machine: &Machine, pairs: Pairs) {
+    engine.expectations(machine, &Evidence::none(machine.units()), pairs).unwrap();
+}
+
+/// Sweeps without end.
+fn endless() -> VariationalSettings {
+    VariationalSettings {
+        tolerance: 1e-300,
+        sweeps: usize::MAX / 2,
+        starts: 1000,
+        ..VariationalSettings::default()
+    }
+}
+
+#[test]
+fn exact_engines_give_up() {
+    is_given_up("enumerate", || infer(&Enumerate { budget: Budget(1 << 40) }, &glass(36), Pairs::None));
+    let budget = Budget(8 << 30);
+    let wide = lattice(22, 2000);
+    is_given_up("eliminate", || infer(&Eliminate::new(budget), &wide, Pairs::None));
+    let narrow = lattice(10, 3000);
+    is_given_up("eliminate, all pairs", || infer(&Eliminate::new(budget), &narrow, Pairs::All));
+    is_given_up("draws", || {
+        let evidence = Evidence::none(narrow.units());
+        Eliminate::new(budget).draw(&narrow, &evidence, 20_000, 1).unwrap();
+    });
+    is_given_up("mode", || Eliminate::new(budget).mode(&wide, &Evidence::none(wide.units())).unwrap());
+}
+
+#[test]
+fn fixed_points_give_up() {
+    let machine = glass(300);
+    let settings = endless();
+    is_given_up("mean-field", || infer(&MeanField { settings }, &machine, Pairs::None));
+    is_given_up("tap", || infer(&Tap { settings }, &machine, Pairs::None));
+    is_given_up("bethe", || infer(&Bethe { settings }, &machine, Pairs::None));
+    is_given_up("mixture", || infer(&Mixture { components: 8, settings }, &machine, Pairs::None));
+    let max_product = MaxProduct { sweeps: usize::MAX / 2, tolerance: 1e-300, ..MaxProduct::default() };
+    is_given_up("max-product", || max_product.mode(&machine, &Evidence::none(300)).unwrap());
+}
+
+#[test]
+fn bounds_give_up() {
+    let machine = glass(200);
+    let structured = Structured {
+        settings: StructuredSettings {
+            iterations: usize::MAX,
+            tolerance: 1e-300,
+            starts: 100,
+            ..StructuredSettings::default()
+        },
+        ..Structured::default()
+    };
+    is_given_up("structured", || infer(&structured, &machine, Pairs::None));
+    let trw = Trw {
+        settings: TrwSettings { iterations: usize::MAX, tolerance: 1e-300, ..TrwSettings::default() },
+        ..Trw::default()
+    };
+    is_given_up("trw", || infer(&trw, &machine, Pairs::None));
+    let mixture = Mixture { components: 8, settings: endless() };
+    let bounds = Bounds::best(mixture, structured.clone(), trw.clone());
+    is_given_up("bracket", || bounds.log_z(&machine, &Evidence::none(200), Pairs::None).unwrap());
+}
+
+#[test]
+fn sampling_gives_up() {
+    let machine = glass(200);
+    let gibbs = Gibbs { settings: GibbsSettings { burn_in: usize::MAX, ..GibbsSettings::default() } };
+    is_given_up("gibbs", || infer(&gibbs, &machine, Pairs::None));
+    let few = glass(2);
+    is_given_up("gibbs of two units", || infer(&gibbs, &few, Pairs::None));
+    let ais = Ais { settings: AisSettings { sweeps: usize::MAX, ..AisSettings::default() } };
+    is_given_up("ais", || infer(&ais, &machine, Pairs::None));
+}
+
+#[test]
+fn work_on_tables_gives_up() {
+    let machine = lattice(6, 6);
+    let table = table(&machine, 20_000);
+    let many = vec![&table; 1000];
+    is_given_up("score", || {
+        let engine = Eliminate::default();
+        let phases = Phases { clamped: &engine, free: &engine };
+        for table in &many {
+            score::log_likelihoods(&machine, table, phases).unwrap();
+        }
+    });
+    let slow = ContrastiveDivergence { epochs: usize::MAX, ..ContrastiveDivergence::default() };
+    is_given_up("contrastive divergence", || slow.fit(&machine, &table, &mut NoObserver).unwrap());
+    let start = Machine::from_graph(topology::full(36)).with_names(table.columns()).unwrap();
+    is_given_up("pseudo-likelihood", || {
+        for _ in 0..100_000 {
+            PseudoLikelihood::default().fit(&start, &table, &mut NoObserver).unwrap();
+        }
+    });
+}
+
+fn table(machine: &Machine, rows: usize) -> Table {
+    let draws = Eliminate::default().draw(machine, &Evidence::none(machine.units()), rows, 1).unwrap();
+    Table::from_rows(machine.names(), draws.cells.chunks(machine.units())).unwrap()
+}
+
+#[test]
+fn what_was_interrupted_before_it_began_is_not_begun() {
+    let interrupt = Interrupt::new();
+    interrupt.raise();
+    assert!(interrupt.clone().is_raised());
+    assert_eq!(interrupt.run(&pool(), || unreachable!("it was interrupted") as u8), None);
+}
+
+#[test]
+fn answers_are_the_same_under_an_interrupt_that_is_never_raised() {
+    let machine = lattice(5, 5);
+    let work = || Eliminate::default().expectations(&machine, &Evidence::none(25), Pairs::All).unwrap();
+    assert_eq!(Interrupt::new().run(&pool(), work), Some(work()));
+}
+
+#[test]
+fn a_panic_of_the_work_stays_one() {
+    let pool = pool();
+    let broken = || Interrupt::new().run(&pool, || -> u8 { std::panic::resume_unwind(Box::new("a fault")) });
+    let payload = catch_unwind(AssertUnwindSafe(broken)).unwrap_err();
+    assert_eq!(payload.downcast_ref(), Some(&"a fault"));
+}
