@@ -23,7 +23,7 @@ from isinglass._native import __version__
 
 if TYPE_CHECKING:
     from isinglass._estimators import BoltzmannMachine
-    from isinglass._fit import FitResult, History, fit
+    from isinglass._fit import FitResult, History, Intervals, Spread, fit
     from isinglass._imputer import Imputer
     from isinglass._machine import Machine
     from isinglass._plots import plot_weights
@@ -56,11 +56,13 @@ __all__ = [
     "History",
     "Imputer",
     "Info",
+    "Intervals",
     "JointTable",
     "Machine",
     "Mode",
     "RowLikelihoods",
     "Score",
+    "Spread",
     "Table",
     "__version__",
     "fit",
@@ -70,7 +72,7 @@ __all__ = [
 # Where each name is, so that the command does not wait for what only programs need.
 _PLACES = {
     "_estimators": ("BoltzmannMachine",),
-    "_fit": ("FitResult", "History", "fit"),
+    "_fit": ("FitResult", "History", "Intervals", "Spread", "fit"),
     "_imputer": ("Imputer",),
     "_machine": ("Machine",),
     "_plots": ("plot_weights",),

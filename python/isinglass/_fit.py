@@ -49,6 +49,8 @@ if TYPE_CHECKING:
         persistent: bool | None
         singular: Literal["lm", "shrink"] | None
         no_self_coupling: bool | None
+        bootstrap: int | None
+        level: float | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,6 +95,54 @@ class History:
 
 
 @dataclass(frozen=True, eq=False)
+class Spread:
+    """How far numbers of a machine vary from one resample of the rows to another.
+
+    Attributes
+    ----------
+    lower, upper : ndarray
+        The limits of the percentile intervals.
+    not_zero : ndarray
+        The share of resamples in which a number is not 0.
+    same_sign : ndarray
+        The share of resamples in which it has the sign of the fit; 0 has a sign of its own.
+    """
+
+    lower: NDArray[np.float64]
+    upper: NDArray[np.float64]
+    not_zero: NDArray[np.float64] = field(repr=False)
+    same_sign: NDArray[np.float64] = field(repr=False)
+
+
+@dataclass(frozen=True, eq=False)
+class Intervals:
+    """What fits to resamples of the rows tell of a fit.
+
+    Attributes
+    ----------
+    level : float
+        The share of cases that an interval is to cover.
+    resamples : int
+        The resamples that the intervals rest on.
+    unconverged : int
+        Those among them whose fits did not converge.
+    failed : int
+        Those to which no machine could be fitted; they are not among the others.
+    couplings : Spread
+        For each edge, in the order of ``machine.edges``.
+    biases : Spread
+        For each unit.
+    """
+
+    level: float
+    resamples: int
+    unconverged: int
+    failed: int
+    couplings: Spread = field(repr=False)
+    biases: Spread = field(repr=False)
+
+
+@dataclass(frozen=True, eq=False)
 class FitResult:
     """How a machine was found.
 
@@ -128,6 +178,8 @@ class FitResult:
         What was done about singular covariances, by ``closed-form``.
     notes : tuple of str
         What was chosen and why, and what should be known of the data.
+    intervals : Intervals or None
+        How sure couplings and biases are, where ``bootstrap`` asks for it.
     """
 
     learner: str
@@ -147,6 +199,7 @@ class FitResult:
     best_restart: int = field(repr=False)
     singular: str | None = field(repr=False)
     notes: Sequence[str] = field(repr=False)
+    intervals: Intervals | None = field(repr=False)
 
 
 def fit(
@@ -234,6 +287,8 @@ def fit(
     singular : {'lm', 'shrink'}, no_self_coupling : bool, default False
         Of ``closed-form``: what to do about covariances without an inverse, by default what gives the rows the larger pseudo-likelihood; and whether
         to solve without self-couplings.
+    bootstrap : int; level : float, default 0.95
+        Fit so many tables of rows drawn anew from the table, from where the fit began: ``result.intervals`` tells how far couplings and biases vary.
 
     Examples
     --------
@@ -243,6 +298,11 @@ def fit(
     >>> result.learner, result.guarantee, result.converged
     ('likelihood', 'exact', True)
     >>> round(result.log_likelihood, 4) == round(machine.score(rows).log_likelihood, 4)
+    True
+    >>> machine, result = isinglass.fit(rows, l2=0.01, bootstrap=100, seed=1)
+    >>> result.intervals
+    Intervals(level=0.95, resamples=100, unconverged=0, failed=0)
+    >>> bool((result.intervals.couplings.lower <= machine.edge_weights).all())
     True
     """
     if not isinstance(table, Table):
@@ -306,7 +366,14 @@ def _result(found: dict[str, Any]) -> FitResult:
     """How a machine was found, from a native answer."""
     names = ("iteration", "objective", "gradient_norm")
     history = History(*(found.pop(name) for name in names))
-    return FitResult(history=history, **found)
+    return FitResult(history=history, intervals=_intervals(found.pop("intervals")), **found)
+
+
+def _intervals(found: dict[str, Any] | None) -> Intervals | None:
+    if found is None:
+        return None
+    couplings, biases = (Spread(**found.pop(name)) for name in ("couplings", "biases"))
+    return Intervals(couplings=couplings, biases=biases, **found)
 
 
 @contextmanager
@@ -358,3 +425,10 @@ class _Bar:
         self._bar.total = most
         self._bar.n = iteration
         self._bar.set_postfix(objective=f"{objective:.6f}", gradient=f"{gradient_norm:.1e}")
+
+    def resampled(self, done: int, count: int) -> None:
+        self._bar.set_description("resamples")
+        self._bar.set_postfix()
+        self._bar.total = count
+        self._bar.n = done
+        self._bar.refresh()

@@ -2,29 +2,44 @@
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 
-use isinglass::learn::{Observer, State, Step};
+use isinglass::learn::{Bootstrap, Observer, State, Step};
 use isinglass::topology::Links;
 use isinglass::{Graph, Interrupt, Role};
 use isinglass_files::read_edges;
 use isinglass_plan::{
-    EngineName, FitSettings, Fitted, L1, LearnerName, Named, Result, Structure, VisibleLinks, in_keywords,
+    EngineName, Error, FitSettings, Fitted, L1, LearnerName, Named, Plan, Result, Structure, VisibleLinks,
+    in_keywords,
 };
 use numpy::{PyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
+use crate::bootstrap::{Intervals, Resampling};
 use crate::errors::{bad, of_core, of_files, of_plan};
 use crate::machine::Machine;
 use crate::settings::{budget, check_name, number, set, shown, text, truth, whole, word};
 use crate::table::Table;
 use crate::worker::{PAUSE, broken, settle, spawn};
 
-/// The fit, what is to be noted of it, and where to go on from if that was asked; or why there is none.
-type Found = Result<(Fitted, Vec<String>, Option<State>)>;
+/// What came of a fit.
+struct Done {
+    fitted: Fitted,
+    notes: Vec<String>,
+    /// Where to go on from, if that was asked.
+    state: Option<State>,
+    /// What came of resamples, if there were any.
+    intervals: Option<Intervals>,
+}
+
+/// What came of a fit, or why there is none.
+type Found = Result<Done>;
+
+/// The machine, and how it was found.
+type Answer<'py> = (Machine, Bound<'py, PyDict>);
 
 /// What is done with the table, and who watches.
 type Work = dyn FnOnce(&mut Watcher) -> Found + Send;
@@ -37,6 +52,11 @@ enum Message {
         most: usize,
         restart: usize,
     },
+    /// So many resamples are done, of so many.
+    Resample {
+        done: usize,
+        count: usize,
+    },
     Done(Box<Found>),
 }
 
@@ -46,6 +66,31 @@ struct Watcher {
     listener: Option<(Sender<Message>, Receiver<()>)>,
     most: usize,
     restart: usize,
+}
+
+impl Watcher {
+    /// Fit resamples of the table, if they were asked for.
+    fn resample(
+        &self,
+        bootstrap: Option<Bootstrap>,
+        plan: &Plan,
+        rows: (&isinglass::Machine, &isinglass::Table),
+        fitted: &Fitted,
+    ) -> Option<Intervals> {
+        let bootstrap = bootstrap?;
+        let (stop, tell) = (&*self.stop, self.listener.as_ref().map(|(tell, _)| tell));
+        let told = AtomicUsize::new(usize::MAX);
+        let found = plan.resample(&bootstrap, rows, &fitted.restarted, &|done, count| {
+            if let Some(tell) = tell
+                && told.swap(done, Ordering::Relaxed) != done
+            {
+                // A listener that is gone has raised the interrupt.
+                drop(tell.send(Message::Resample { done, count }));
+            }
+            if stop.load(Ordering::SeqCst) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        });
+        Some(Intervals::new(bootstrap, found))
+    }
 }
 
 impl Observer for Watcher {
@@ -70,6 +115,7 @@ impl Observer for Watcher {
 struct Asked {
     settings: FitSettings,
     structure: Structure,
+    resampling: Resampling,
 }
 
 impl Asked {
@@ -89,7 +135,7 @@ pub(crate) fn fit<'py>(
     settings: &Bound<'py, PyDict>,
     start: Option<&Machine>,
     listener: Option<&Bound<'py, PyAny>>,
-) -> PyResult<(Machine, Bound<'py, PyDict>)> {
+) -> PyResult<Answer<'py>> {
     let asked = asked(&table.table, settings, start)?;
     let (rows, table) = (table.table.rows(), Arc::clone(&table.table));
     let start = start.map(|start| Arc::clone(&start.machine));
@@ -100,14 +146,21 @@ pub(crate) fn fit<'py>(
             Some(start) => start,
             None => Arc::new(asked.structure(&table)?),
         };
+        let bootstrap = asked.resampling.bootstrap(&asked.settings.engine);
+        if let Some(bootstrap) = &bootstrap {
+            let hint = "give more --budget, or a smaller --bootstrap";
+            bootstrap.check(&start, &table).map_err(|error| Error::from(error).with_hint(hint))?;
+        }
         let plan = asked.settings.plan(&start, &table, &note)?;
         watcher.most = plan.limits().iterations;
-        let found = plan.fit(&start, &table, None, watcher)?;
-        found.restarted.fit.notes.iter().for_each(|text| note(text));
-        Ok((found, notes.into_inner(), None))
+        let fitted = plan.fit(&start, &table, None, watcher)?;
+        fitted.restarted.fit.notes.iter().for_each(|text| note(text));
+        let intervals = watcher.resample(bootstrap, &plan, (&start, &table), &fitted);
+        intervals.iter().flat_map(Intervals::notes).for_each(note);
+        Ok(Done { fitted, notes: notes.into_inner(), state: None, intervals })
     };
-    let (found, notes, _) = watched(py, Box::new(work), listener)?.map_err(of_plan)?;
-    answer(py, found, notes, rows)
+    let done = watched(py, Box::new(work), listener)?.map_err(of_plan)?;
+    Ok(answer(py, done, rows)?.0)
 }
 
 /// Epochs of contrastive divergence, from a machine or a structure, and from what earlier ones have left: momentum and persistent chains. What these leave comes with the fit, in bytes; nothing if parameters ran away.
@@ -132,13 +185,13 @@ pub(crate) fn go_on<'py>(
             None => Arc::new(asked.settings.start(&asked.structure(&table)?, &table)?),
         };
         watcher.most = asked.settings.contrastive_divergence().epochs;
-        let (found, state) = asked.settings.go_on(&machine, &table, before.as_ref(), watcher)?;
-        let notes = found.restarted.fit.notes.iter().map(|text| in_keywords(text)).collect();
-        Ok((found, notes, state))
+        let (fitted, state) = asked.settings.go_on(&machine, &table, before.as_ref(), watcher)?;
+        let notes = fitted.restarted.fit.notes.iter().map(|text| in_keywords(text)).collect();
+        Ok(Done { fitted, notes, state, intervals: None })
     };
-    let (found, notes, state) = watched(py, Box::new(work), listener)?.map_err(of_plan)?;
+    let done = watched(py, Box::new(work), listener)?.map_err(of_plan)?;
+    let ((machine, out), state) = answer(py, done, rows)?;
     let state = state.map(|state| postcard::to_stdvec(&state)).transpose().map_err(|_| broken())?;
-    let (machine, out) = answer(py, found, notes, rows)?;
     Ok((machine, out, state.map(|state| PyBytes::new(py, &state))))
 }
 
@@ -180,6 +233,9 @@ fn wait(
                     let _ = allow.send(());
                 })
             }
+            Ok(Message::Resample { done, count }) => {
+                py.check_signals().and_then(|()| hear_resample(listener, done, count))
+            }
             Err(RecvTimeoutError::Timeout) => py.check_signals(),
             Err(RecvTimeoutError::Disconnected) => return Err(broken()),
         };
@@ -200,15 +256,20 @@ fn hear(listener: Option<&Bound<'_, PyAny>>, step: &Step, most: usize, restart: 
     Ok(reply.is_none() || reply.is_truthy()?)
 }
 
-/// The machine, and how it was found.
-fn answer(
-    py: Python<'_>,
-    found: Fitted,
-    notes: Vec<String>,
-    rows: usize,
-) -> PyResult<(Machine, Bound<'_, PyDict>)> {
-    let warnings: Vec<String> = found.warnings().iter().map(|text| in_keywords(text)).collect();
-    let Fitted { learner, engine, clamped_engine, restarted, remedy, is_through } = found;
+/// Tell a listener that wants to know of resamples.
+fn hear_resample(listener: Option<&Bound<'_, PyAny>>, done: usize, count: usize) -> PyResult<()> {
+    match listener.map(|listener| listener.getattr_opt("resampled")).transpose()?.flatten() {
+        Some(told) => told.call1((done, count)).map(drop),
+        None => Ok(()),
+    }
+}
+
+/// The machine, how it was found, and where to go on from.
+fn answer(py: Python<'_>, done: Done, rows: usize) -> PyResult<(Answer<'_>, Option<State>)> {
+    let Done { fitted, notes, state, intervals } = done;
+    let mut warnings: Vec<String> = fitted.warnings().iter().map(|text| in_keywords(text)).collect();
+    warnings.extend(intervals.iter().filter_map(Intervals::warning).map(|text| in_keywords(&text)));
+    let Fitted { learner, engine, clamped_engine, restarted, remedy, is_through } = fitted;
     let fit = restarted.fit;
     let out = PyDict::new(py);
     out.set_item("learner", learner)?;
@@ -232,15 +293,20 @@ fn answer(
     out.set_item("gradient_norm", PyArray1::from_iter(py, steps.map(|step| step.gradient_norm)))?;
     out.set_item("notes", notes)?;
     out.set_item("warnings", warnings)?;
-    Ok((fit.machine.into(), out))
+    out.set_item("intervals", intervals.map(|intervals| intervals.told(py)).transpose()?.flatten())?;
+    Ok(((fit.machine.into(), out), state))
 }
 
 /// The settings of a fit, checked.
 fn asked(table: &isinglass::Table, keywords: &Bound<'_, PyDict>, start: Option<&Machine>) -> PyResult<Asked> {
     let mut settings = FitSettings { begins_at_start: start.is_some(), ..FitSettings::default() };
     let mut structure = complete_graph();
+    let mut resampling = Resampling::default();
     for (key, value) in keywords {
         let key: String = key.extract()?;
+        if resampling.set(&key, &value)? {
+            continue;
+        }
         let (mut spare, mut other) = (settings, complete_graph());
         let says_nothing = value.is_none();
         let into = if says_nothing { (&mut spare, &mut other) } else { (&mut settings, &mut structure) };
@@ -248,7 +314,8 @@ fn asked(table: &isinglass::Table, keywords: &Bound<'_, PyDict>, start: Option<&
     }
     let hidden = start.map_or(structure.hidden, |start| start.machine.with_role(Role::Hidden).count());
     settings.check(hidden).map_err(|usage| of_plan(usage.into()))?;
-    Ok(Asked { settings, structure })
+    resampling.check()?;
+    Ok(Asked { settings, structure, resampling })
 }
 
 /// The structure unless something else is said.

@@ -9,6 +9,7 @@
 )]
 
 mod answers;
+mod bootstrap;
 mod errors;
 mod evidence;
 mod fit;

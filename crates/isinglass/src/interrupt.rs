@@ -96,6 +96,11 @@ impl Drop for Present<'_> {
     }
 }
 
+/// The interrupt of this thread's work, for other threads that do some of it; one that nobody raises where there is none.
+pub(crate) fn current() -> Interrupt {
+    CURRENT.with_borrow(Clone::clone).unwrap_or_default()
+}
+
 /// Give up the work of this thread if its interrupt was raised. To be passed in every loop that may go on for long, each 100 ms at least; costs some nanoseconds.
 #[inline]
 pub(crate) fn point() {

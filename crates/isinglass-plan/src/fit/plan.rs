@@ -3,8 +3,9 @@
 use isinglass::engine::Open;
 use isinglass::engine::auto::Choice;
 use isinglass::learn::{
-    ClosedForm, Epochs, Factorized, Fit, InformationGain, Learner, Likelihood, Observer, OptimizerSettings,
-    Phases, Remedy, Restarted, Restarts, State, open, start as start_of,
+    Bootstrap, Bootstrapped, ClosedForm, Epochs, Factorized, Fit, InformationGain, Learner, Likelihood,
+    Observer, OptimizerSettings, Phases, Progress, Remedy, Restarted, Restarts, State, open,
+    start as start_of,
 };
 use isinglass::{Budget, Engine, Error as CoreError, Machine, Role, Table};
 
@@ -256,7 +257,7 @@ impl Plan {
     }
 
     /// Do something with the learner itself.
-    pub fn with_learner<R>(&self, act: impl FnOnce(&(dyn Learner + Sync)) -> R) -> R {
+    fn with_learner<R>(&self, act: impl FnOnce(&(dyn Learner + Sync)) -> R) -> R {
         match &self.way {
             Way::Likelihood { engine, clamped, .. } => {
                 let phases = Phases { clamped: clamped.as_deref().unwrap_or(&**engine), free: &**engine };
@@ -306,8 +307,21 @@ impl Plan {
         Ok(Fitted { learner, engine, clamped_engine, restarted, remedy, is_through })
     }
 
+    /// Fit resamples of the table, from where the fit that was kept began.
+    pub fn resample(
+        &self,
+        bootstrap: &Bootstrap,
+        (start, table): (&Machine, &Table),
+        restarted: &Restarted,
+        progress: &Progress<'_>,
+    ) -> isinglass::Result<Bootstrapped> {
+        let begin = self.begin(start, table, restarted)?;
+        let fitted = &restarted.fit.machine;
+        self.with_learner(|learner| bootstrap.run(learner, &begin, fitted, table, progress))
+    }
+
     /// Where the fit that was kept began.
-    pub fn begin(&self, start: &Machine, table: &Table, restarted: &Restarted) -> isinglass::Result<Machine> {
+    fn begin(&self, start: &Machine, table: &Table, restarted: &Restarted) -> isinglass::Result<Machine> {
         if self.settings.begins_at_start {
             return Ok(start.clone());
         }

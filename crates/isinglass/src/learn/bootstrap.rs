@@ -8,6 +8,7 @@ use rand_distr::{Binomial, Distribution};
 use rayon::prelude::*;
 
 use super::{Fit, Learner, Observer, Step};
+use crate::interrupt;
 use crate::numeric::streams::{Purpose, stream};
 use crate::{Budget, Error, Machine, Result, Role, Table};
 
@@ -15,6 +16,10 @@ const NAME: &str = "bootstrap";
 
 /// Numbers beyond this (divided by T) are more than rows can tell: two units that are joined so differ about once in ten million rows.
 const UNBOUNDED: f64 = 8.0;
+
+/// Intervals of fewer resamples than this, or a smaller share of those asked for, would say little.
+const LEAST: usize = 10;
+const LEAST_SHARE: f64 = 0.2;
 
 /// Confidence intervals of couplings and biases by the bootstrap (Efron 1979): rows are drawn with replacement, a machine is fitted to them, and the numbers of
 /// many such machines show how far those of the fit would vary from one set of rows to another.
@@ -189,6 +194,13 @@ impl Bootstrap {
         })
     }
 
+    /// Whether what came of it says anything: intervals of a few resamples, where many were asked for, would not.
+    #[must_use]
+    pub fn is_enough(&self, found: &Bootstrapped) -> bool {
+        let (done, asked) = (found.resamples, self.resamples);
+        done == asked || done >= LEAST && done as f64 >= LEAST_SHARE * asked as f64
+    }
+
     fn summarise(&self, fitted: &Machine, outcomes: Vec<Outcome>) -> Result<Bootstrapped> {
         let (mut samples, mut failures) = (Vec::new(), Vec::new());
         let (mut unconverged, mut unbounded) = (0, 0);
@@ -299,17 +311,21 @@ fn in_turn<T: Send>(
         what: "start its threads".into(),
         why: error.to_string(),
     })?;
+    let interrupt = &interrupt::current();
     let mut all = thread::scope(|scope| {
-        let running: Vec<_> = pools.iter().map(|pool| scope.spawn(|| pool.install(worker))).collect();
+        let run = |pool| scope.spawn(move || interrupt.run(pool, worker));
+        let running: Vec<_> = pools.iter().map(run).collect();
         let mut all = Vec::with_capacity(count);
         for one in running {
             match one.join() {
-                Ok(done) => all.extend(done),
+                Ok(done) => all.extend(done.into_iter().flatten()),
                 Err(panic) => std::panic::resume_unwind(panic),
             }
         }
         all
     });
+    // If workers have given up, so must this thread.
+    interrupt::point();
     // All before the first that failed were begun before it, and are done: the error is the same on any number of threads.
     all.sort_by_key(|(index, _)| *index);
     all.into_iter().map(|(_, found)| found).collect()

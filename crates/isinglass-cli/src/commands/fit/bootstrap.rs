@@ -5,8 +5,9 @@ use std::ops::ControlFlow;
 
 use clap::Args;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use isinglass::learn::{Bootstrap, Bootstrapped, Interval, Learner};
+use isinglass::learn::{Bootstrap, Bootstrapped, Interval, Restarted};
 use isinglass::{Budget, Machine, Table};
+use isinglass_plan::Plan;
 use serde_json::{Value, json};
 
 use crate::interrupt;
@@ -25,10 +26,6 @@ pub(super) struct BootstrapOptions {
     #[arg(long, value_name = "X", requires = "bootstrap", value_parser = share)]
     level: Option<f64>,
 }
-
-/// Intervals of fewer resamples than this, or a smaller share of those asked for, would say little.
-const LEAST: usize = 10;
-const LEAST_SHARE: f64 = 0.2;
 
 /// What came of the resamples; nothing at all if none were asked for.
 #[derive(Default)]
@@ -64,12 +61,11 @@ impl BootstrapOptions {
         bootstrap.check(machine, table).map_err(|error| report::with_hint(error, hint))
     }
 
-    /// Fit the resamples, if they are asked for, from the start of the fit itself.
+    /// Fit the resamples, if they are asked for.
     pub(super) fn run(
         &self,
-        learner: &(dyn Learner + Sync),
-        (start, fitted): (&Machine, &Machine),
-        table: &Table,
+        (plan, restarted): (&Plan, &Restarted),
+        (start, table): (&Machine, &Table),
         budget: Budget,
         common: &Common,
     ) -> anyhow::Result<Intervals> {
@@ -84,7 +80,7 @@ impl BootstrapOptions {
         bar.set_style(ProgressStyle::with_template(
             "{spinner} resample {pos} of {len}  {elapsed} gone, {eta} left",
         )?);
-        let found = bootstrap.run(learner, start, fitted, table, &|done, _| {
+        let found = plan.resample(&bootstrap, (start, table), restarted, &|done, _| {
             bar.set_position(done as u64);
             if interrupt::requested() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         });
@@ -95,7 +91,7 @@ impl BootstrapOptions {
                     common.note(&format!("note: {note}"));
                 }
                 let (done, asked) = (found.resamples, bootstrap.resamples);
-                let is_enough = done == asked || done >= LEAST && done as f64 >= LEAST_SHARE * asked as f64;
+                let is_enough = bootstrap.is_enough(&found);
                 if !is_enough {
                     common.note(&format!(
                         "warning: {done} of {asked} resamples are too few: the network is written without intervals"

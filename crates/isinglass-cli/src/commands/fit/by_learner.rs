@@ -2,7 +2,7 @@
 
 use isinglass::learn::{Remedy, Restarted};
 use isinglass::{Machine, Table};
-use isinglass_plan::{EngineName, FitSettings, Fitted, Plan};
+use isinglass_plan::{EngineName, FitSettings, Fitted};
 
 use super::Args;
 use super::bootstrap::Intervals;
@@ -78,7 +78,8 @@ impl Args {
         let record = plan.mixture().filter(|_| self.component_history.is_some()).map(ComponentRecord::new);
         let watch = self.checkpoint.watch(plan.limits(), record, common)?;
         let (fitted, mut components) = watch.run(|from, observer| plan.fit(start, table, from, observer))?;
-        let intervals = self.intervals(&plan, &fitted.restarted, (start, table), common)?;
+        let fit = (&plan, &fitted.restarted);
+        let intervals = self.bootstrap.run(fit, (start, table), self.engine.budget, common)?;
         let warnings = fitted.warnings();
         let Fitted { learner, engine, clamped_engine, restarted, remedy, is_through } = fitted;
         let best = restarted.best;
@@ -105,18 +106,5 @@ impl Args {
         );
         let error = report::plain_error(error);
         if is_invalid { error.context(self.table.table.display().to_string()) } else { error }
-    }
-
-    /// Fit resamples, from where the fit that was kept began.
-    fn intervals(
-        &self,
-        plan: &Plan,
-        restarted: &Restarted,
-        (start, table): (&Machine, &Table),
-        common: &Common,
-    ) -> anyhow::Result<Intervals> {
-        let begin = plan.begin(start, table, restarted)?;
-        let machines = (&begin, &restarted.fit.machine);
-        plan.with_learner(|learner| self.bootstrap.run(learner, machines, table, self.engine.budget, common))
     }
 }

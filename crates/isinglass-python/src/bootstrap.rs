@@ -1,0 +1,105 @@
+//! Resamples of a fit: what is asked, and the intervals that come of them.
+
+use isinglass::learn::{Bootstrap, Bootstrapped, Interval};
+use isinglass::{Error, Result};
+use isinglass_plan::EngineSettings;
+use numpy::PyArray1;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::errors::bad;
+use crate::settings::{number, whole};
+
+/// The keywords of a bootstrap.
+#[derive(Default)]
+pub(crate) struct Resampling {
+    resamples: Option<usize>,
+    level: Option<f64>,
+}
+
+impl Resampling {
+    /// Set one; `false` if there is none of that name.
+    pub(crate) fn set(&mut self, key: &str, value: &Bound<'_, PyAny>) -> PyResult<bool> {
+        match key {
+            "bootstrap" | "level" if value.is_none() => {}
+            "bootstrap" => self.resamples = Some(whole(key, value)?),
+            "level" => self.level = Some(number(key, value)?),
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    /// Refuse what makes no sense.
+    pub(crate) fn check(&self) -> PyResult<()> {
+        match *self {
+            Self { resamples: None, level: Some(_) } => Err(bad("level", "belongs to bootstrap")),
+            Self { resamples: Some(0), .. } => Err(bad("bootstrap", "found 0, expected at least 1")),
+            Self { level: Some(level), .. } if !(level > 0.0 && level < 1.0) => {
+                Err(bad("level", &format!("found {level}, expected a number above 0 and below 1")))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// With the seed and the budget of the fit, if resamples are asked for.
+    pub(crate) fn bootstrap(&self, engine: &EngineSettings) -> Option<Bootstrap> {
+        let usual = Bootstrap::default();
+        let level = self.level.unwrap_or(usual.level);
+        Some(Bootstrap { resamples: self.resamples?, level, seed: engine.seed, budget: engine.budget })
+    }
+}
+
+/// What came of resamples. If that is nothing, the fit is there all the same.
+pub(crate) struct Intervals {
+    bootstrap: Bootstrap,
+    found: Result<Bootstrapped, Error>,
+}
+
+impl Intervals {
+    pub(crate) fn new(bootstrap: Bootstrap, found: Result<Bootstrapped>) -> Self {
+        Self { bootstrap, found }
+    }
+
+    /// What the user should know.
+    pub(crate) fn notes(&self) -> impl Iterator<Item = &str> {
+        self.found.iter().flat_map(|found| found.notes.iter().map(String::as_str))
+    }
+
+    /// Why there are no intervals.
+    pub(crate) fn warning(&self) -> Option<String> {
+        match &self.found {
+            Ok(found) if self.bootstrap.is_enough(found) => None,
+            Ok(found) => Some(format!(
+                "{} of {} resamples are too few: there are no intervals",
+                found.resamples, self.bootstrap.resamples
+            )),
+            Err(error) => Some(format!("the resamples failed, and there are no intervals: {error}")),
+        }
+    }
+
+    /// The intervals as a dictionary, if there are any.
+    pub(crate) fn told<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
+        let Ok(found) = &self.found else { return Ok(None) };
+        if !self.bootstrap.is_enough(found) {
+            return Ok(None);
+        }
+        let out = PyDict::new(py);
+        out.set_item("level", self.bootstrap.level)?;
+        out.set_item("resamples", found.resamples)?;
+        out.set_item("unconverged", found.unconverged)?;
+        out.set_item("failed", found.failed)?;
+        out.set_item("couplings", columns(py, &found.couplings)?)?;
+        out.set_item("biases", columns(py, &found.biases)?)?;
+        Ok(Some(out))
+    }
+}
+
+fn columns<'py>(py: Python<'py>, intervals: &[Interval]) -> PyResult<Bound<'py, PyDict>> {
+    let column = |measure: fn(&Interval) -> f64| PyArray1::from_iter(py, intervals.iter().map(measure));
+    let out = PyDict::new(py);
+    out.set_item("lower", column(|interval| interval.low))?;
+    out.set_item("upper", column(|interval| interval.high))?;
+    out.set_item("not_zero", column(|interval| interval.not_zero))?;
+    out.set_item("same_sign", column(|interval| interval.same_sign))?;
+    Ok(out)
+}
