@@ -26,6 +26,7 @@ fn folder() -> PathBuf {
 /// Install what is missing, make pages and try them; screenshots stay in `target/browser`.
 pub(crate) fn all() -> Result<(), String> {
     install()?;
+    run("cargo", &["build", "--quiet", "--package", "isinglass-cli"], &[])?;
     try_pages(&folder(), &[&votes, &digits, &sparse, &dense, &names])
 }
 
@@ -46,7 +47,7 @@ pub(crate) fn install() -> Result<(), String> {
     Ok(())
 }
 
-/// The small pages alone, if a browser and its driver are there; otherwise a visible line says that nothing was tried.
+/// The small pages alone, by the program that the tests have built, if a browser and its driver are there; otherwise a visible line says that nothing was tried.
 pub(crate) fn if_there() -> Result<(), String> {
     let folder = folder();
     if there("chromium") && there("node") && driver_is_there(&folder) {
@@ -72,7 +73,6 @@ fn driver_is_there(folder: &Path) -> bool {
 type Maker<'a> = &'a dyn Fn(&Program) -> Result<(), String>;
 
 fn try_pages(folder: &Path, makers: &[Maker<'_>]) -> Result<(), String> {
-    run("cargo", &["build", "--quiet", "--package", "isinglass-cli"], &[])?;
     let pages = folder.join("pages");
     let problem = |error: std::io::Error| format!("{}: {error}", pages.display());
     if pages.exists() {
