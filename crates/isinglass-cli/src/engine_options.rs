@@ -4,7 +4,7 @@ use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use isinglass::Budget;
 use isinglass::engine::Annealing;
-use isinglass_plan::{AroundName, EngineSettings, Named, ScheduleName};
+use isinglass_plan::{AroundName, Asked, EngineSettings, Named, ScheduleName};
 
 pub(crate) use isinglass_plan::EngineName;
 
@@ -14,7 +14,7 @@ use crate::options::{Usage, at_least, below_one};
 #[derive(Args)]
 pub(crate) struct EngineOptions {
     /// The engine that computes expectations
-    #[arg(long, value_name = "ENGINE", default_value = "auto", help_heading = "Engine", value_parser = named::<EngineName>())]
+    #[arg(long, value_name = "ENGINE", default_value = "auto", help_heading = "Engine", value_parser = engines_for(Asked::Expectations))]
     pub(crate) engine: EngineName,
     /// Memory that an engine may take (enumerate: at 8 bytes a state), such as 512MiB or 6GiB
     #[arg(long, value_name = "SIZE", default_value = "1GiB", help_heading = "Engine")]
@@ -99,6 +99,13 @@ impl EngineOptions {
 pub(crate) fn named<N: Named + Send + Sync>() -> impl TypedValueParser<Value = N> {
     let words = N::ALL.iter().map(|name| PossibleValue::new(name.word()).help(name.about()));
     PossibleValuesParser::new(words).try_map(|word| N::of(&word))
+}
+
+/// The names of engines; the help tells only of those that give what a command asks for. The others are refused in words that say what can.
+pub(crate) fn engines_for(asked: Asked) -> impl TypedValueParser<Value = EngineName> {
+    let word =
+        move |name: &EngineName| PossibleValue::new(name.word()).help(name.about()).hide(!name.gives(asked));
+    PossibleValuesParser::new(EngineName::ALL.iter().map(word)).try_map(|word| EngineName::of(&word))
 }
 
 /// A treewidth that `trw` and `structured` can work with.

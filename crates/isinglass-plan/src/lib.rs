@@ -37,7 +37,7 @@ pub use fit::{
     DrawsName, FitSettings, Fitted, L1, LearnerName, MStepName, OptimizerName, Plan, RuleName, SingularName,
     Structure, VisibleLinks,
 };
-pub use names::{AroundName, EngineName, Named, ScheduleName};
+pub use names::{AroundName, Asked, EngineName, Named, ScheduleName};
 pub use tables::Scored;
 pub use warnings::{advice, impossible, warning};
 

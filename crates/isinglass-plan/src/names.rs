@@ -101,7 +101,32 @@ named! {
     }
 }
 
+/// What an engine may be asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Asked {
+    /// Means and moments.
+    Expectations,
+    /// log Z, or a bound or an estimate of it.
+    Likelihood,
+    /// States by chance.
+    Draws,
+    /// The most probable state.
+    Mode,
+}
+
 impl EngineName {
+    /// Whether the engine can give something, for some machines at least.
+    #[must_use]
+    pub fn gives(self, asked: Asked) -> bool {
+        let is_exact = matches!(self, Self::Auto | Self::Enumerate | Self::Decimate | Self::Eliminate);
+        match asked {
+            Asked::Expectations => self != Self::MaxProduct,
+            Asked::Likelihood => !matches!(self, Self::Gibbs | Self::MaxProduct),
+            Asked::Draws => is_exact || self == Self::Gibbs,
+            Asked::Mode => is_exact || self == Self::MaxProduct,
+        }
+    }
+
     /// The engine for rows of a table, where this one is for the whole machine: each row is likely to have one mode even where the machine has many (Lawrence,
     /// Bishop and Jordan 1998, section 3), and there are many rows.
     #[must_use]
@@ -138,6 +163,20 @@ named! {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::EngineSettings;
+
+    /// What is said of engines by name is what they say themselves.
+    #[test]
+    fn names_give_what_their_engines_give() {
+        let settings = EngineSettings::default();
+        for &name in EngineName::ALL {
+            let Some(engine) = settings.named(name) else { continue };
+            assert!(name.gives(Asked::Expectations));
+            assert_eq!(name.gives(Asked::Likelihood), engine.has_log_z(), "{name}");
+            assert_eq!(name.gives(Asked::Draws), engine.sampler().is_some(), "{name}");
+            assert_eq!(name.gives(Asked::Mode), engine.mode_finder().is_some(), "{name}");
+        }
+    }
 
     #[test]
     fn words_lead_back_to_what_they_name() {

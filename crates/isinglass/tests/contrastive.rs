@@ -174,7 +174,9 @@ fn plain_step(machine: &Machine, table: &Table, steps: usize, damping: f64) -> V
     for row in 0..batch.rows() {
         let cells = batch.row(row);
         let mut means: Vec<f64> = cells.iter().map(|&cell| f64::from(cell)).collect();
-        let free: Vec<usize> = (0..n).filter(|&unit| cells[unit] == 0).collect();
+        // Hidden units first: where there are several fixed points, the order decides which one is met.
+        let mut free: Vec<usize> = (0..n).filter(|&unit| cells[unit] == 0).collect();
+        free.sort_by_key(|&unit| role(unit) != Role::Hidden);
         for _ in 0..1000 {
             for &unit in &free {
                 means[unit] = mean(&means, unit);

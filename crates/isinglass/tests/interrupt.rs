@@ -115,7 +115,7 @@ fn bounds_give_up() {
     };
     is_given_up("trw", || infer(&trw, &machine, Pairs::None));
     let mixture = Mixture { components: 8, settings: endless() };
-    let bounds = Bounds::best(mixture, structured.clone(), trw.clone());
+    let bounds = Bounds::best(mixture, structured, trw);
     is_given_up("bracket", || bounds.log_z(&machine, &Evidence::none(200), Pairs::None).unwrap());
 }
 

@@ -82,15 +82,15 @@ proptest! {
         let biases = machine.biases().iter().enumerate().map(|(unit, bias)| bias * sign(unit)).collect();
         let turned = machine.clone().with_parameters(weights, biases).unwrap();
         let nothing = Evidence::none(7);
-        // At 1e-6, a direction that is nearly flat may still have half of that to go.
-        let settings = TrwSettings { tolerance: 1e-9, iterations: 5000, ..TrwSettings::default() };
+        // Where the share of a subgraph has nearly vanished, so have its slopes: one machine in some thousands comes to rest there at 1e-9, 1e-5 above the best bound.
+        let settings = TrwSettings { tolerance: 1e-12, iterations: 20_000, ..TrwSettings::default() };
         let engine = Trw { width, settings, ..Trw::default() };
         let one = engine.expectations(&machine, &nothing, Pairs::All).unwrap();
         let other = engine.expectations(&turned, &nothing, Pairs::All).unwrap();
         close(other.log_z.unwrap(), one.log_z.unwrap(), 1e-8, "bound");
         for ((a, b), moment) in one.correlations.iter(machine.graph()) {
             let found = other.correlations.get(machine.graph(), a, b).unwrap();
-            close(found * sign(a) * sign(b), moment, 1e-4, "pair moment");
+            close(found * sign(a) * sign(b), moment, 1e-7, "pair moment");
         }
     }
 

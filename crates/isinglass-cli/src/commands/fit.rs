@@ -9,7 +9,7 @@ use isinglass::engine::Guarantee;
 use isinglass::learn::{Fit, Restarted};
 use isinglass_files::{Output, model_format, read_model, write_model, write_network, write_numbers};
 use isinglass_lab::report::FitStory;
-use isinglass_plan::LearnerName;
+use isinglass_plan::{Asked, LearnerName};
 use serde_json::json;
 
 use self::bootstrap::BootstrapOptions;
@@ -21,7 +21,7 @@ use self::draws::DrawsOptions;
 use self::optimizer::OptimizerOptions;
 use self::sparse::SparseOptions;
 use self::structure::Structure;
-use crate::engine_options::{EngineName, EngineOptions, named};
+use crate::engine_options::{EngineName, EngineOptions, engines_for, named};
 use crate::options::{Common, TableArgs, Usage, at_least, keep_inputs};
 use crate::report::{self, count};
 
@@ -41,6 +41,7 @@ mod structure;
 /// Learn a machine from a table
 #[derive(ClapArgs)]
 #[command(
+    mut_arg("engine", |engine| engine.value_parser(engines_for(Asked::Likelihood))),
     after_help = "Examples (the first command writes the table):\n  isinglass demo\n  isinglass fit isinglass-demo/votes.csv --l2 0.003 -o votes.json\n  isinglass fit isinglass-demo/votes.csv --visible-links none --hidden 3 --l2 0.01 -o rbm.json\n  isinglass fit isinglass-demo/votes.csv --visible-links tree --optimizer cg -o tree.json\n  isinglass fit isinglass-demo/votes.csv --learner closed-form -o quick.json\n  isinglass fit isinglass-demo/votes.csv --learner pl-em --hidden 2 -o drawn.json\n  isinglass complete votes.json isinglass-demo/votes.csv -o whole.csv\n  isinglass fit whole.csv --l1 ebic --network network.csv --bootstrap 50 -o sparse.json\n  isinglass fit whole.csv --learner contrastive-divergence --hidden 4 --checkpoint cd.ck -o cd.json"
 )]
 pub(crate) struct Args {
@@ -92,7 +93,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     engine: EngineOptions,
     /// likelihood: the engine with the table's cells clamped, where hidden units or missing cells are left [default: that of --engine; mean-field with mixture]
-    #[arg(long, value_name = "ENGINE", help_heading = "Engine", value_parser = named::<EngineName>())]
+    #[arg(long, value_name = "ENGINE", help_heading = "Engine", value_parser = engines_for(Asked::Likelihood))]
     clamped_engine: Option<EngineName>,
 }
 

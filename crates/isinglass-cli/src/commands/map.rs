@@ -1,15 +1,17 @@
 //! `isinglass map`: the most probable state.
 
 use clap::Args as ClapArgs;
+use isinglass_plan::Asked;
 use serde_json::{Map, json};
 
-use crate::engine_options::{EngineName, EngineOptions};
+use crate::engine_options::{EngineName, EngineOptions, engines_for};
 use crate::options::{Common, ModelWithEvidence};
 use crate::report;
 
 /// Find the most probable state, free or with units clamped
 #[derive(ClapArgs)]
 #[command(
+    mut_arg("engine", |engine| engine.value_parser(engines_for(Asked::Mode))),
     after_help = "Example:\n  isinglass make chain --units 5 --coupling 0.5 -o chain.json\n  isinglass map chain.json --given x0=-1\n  isinglass make grid --rows 40 --columns 40 --coupling normal:0,1 --bias normal:0,1 -o glass.json\n  isinglass map glass.json --engine max-product"
 )]
 pub(crate) struct Args {

@@ -4,9 +4,10 @@ use std::path::{Path, PathBuf};
 
 use clap::Args as ClapArgs;
 use isinglass_files::{Output, write_table};
+use isinglass_plan::Asked;
 use serde_json::json;
 
-use crate::engine_options::EngineOptions;
+use crate::engine_options::{EngineOptions, engines_for};
 use crate::engines::Task;
 use crate::options::{Common, ModelWithEvidence, Usage, keep_inputs};
 use crate::report;
@@ -14,6 +15,7 @@ use crate::report;
 /// Draw states from a machine: exact independent draws where an exact engine is within the budget
 #[derive(ClapArgs)]
 #[command(
+    mut_arg("engine", |engine| engine.value_parser(engines_for(Asked::Draws))),
     after_help = "Example:\n  isinglass make chain --units 5 --coupling 0.5 -o chain.json\n  isinglass sample chain.json -n 1000 --seed 7 -o draws.csv"
 )]
 pub(crate) struct Args {

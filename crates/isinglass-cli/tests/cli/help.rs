@@ -53,3 +53,40 @@ fn a_closed_pipe_is_no_error() {
         std::process::Command::new("bash").args(["-c", &script]).current_dir(room.path()).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
+
+/// What a command cannot do with, it does not offer; named all the same, it is refused in words that say what can.
+#[test]
+fn help_offers_the_engines_that_a_command_can_use() {
+    let room = Room::new();
+    room.ok("make chain -n 4 --coupling 0.3 -o m.json");
+    room.ok("sample m.json -n 40 -o t.csv");
+    let all = room.ok("infer --help");
+    let all: Vec<&str> = engines(&all);
+    assert_eq!(all.len(), 13, "all but max-product: {all:?}");
+    let commands = [
+        ("map", "map m.json", 5),
+        ("sample", "sample m.json -n 3", 5),
+        ("fit", "fit t.csv --visible-links chain --iterations 2 -o f.json", 12),
+    ];
+    for (command, line, count) in commands {
+        let help = room.ok(&format!("{command} --help"));
+        let offered = engines(&help);
+        assert_eq!(offered.len(), count, "{command}: {offered:?}");
+        for engine in all.iter().copied().chain(["max-product"]) {
+            let line = format!("{line} --engine {engine}");
+            if offered.contains(&engine) {
+                room.ok(&line);
+            } else {
+                let (_, message) = room.fails(&line);
+                assert!(message.contains("cannot") || message.contains("is for isinglass map"), "{message}");
+            }
+        }
+    }
+}
+
+/// The engines that a help text lists.
+fn engines(help: &str) -> Vec<&str> {
+    let lines = help.lines().skip_while(|line| !line.contains("--engine <ENGINE>")).skip(1);
+    let of_option = lines.take_while(|line| !line.trim_start().starts_with("--"));
+    of_option.filter_map(|line| line.trim_start().strip_prefix("- ")?.split(':').next()).collect()
+}

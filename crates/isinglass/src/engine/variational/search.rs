@@ -33,6 +33,22 @@ pub(super) fn search(
     settings: &VariationalSettings,
     temperature: f64,
 ) -> Found {
+    let from = |number: usize| search_from(number, theory, couplings, panel, free, settings, temperature);
+    // Without couplings there is nothing to look for, from any start.
+    let others = if couplings.are_none() { 1..1 } else { 1..settings.starts };
+    others.map(from).fold(from(0), |best, found| best.or_better(&found, panel.width))
+}
+
+/// Look for the fixed point of each row from the start of a number.
+pub(super) fn search_from(
+    number: usize,
+    theory: Theory,
+    couplings: &Couplings,
+    panel: &Panel,
+    free: &[usize],
+    settings: &VariationalSettings,
+    temperature: f64,
+) -> Found {
     let width = panel.width;
     let rows_with = |means: Vec<f64>| Rows {
         theory,
@@ -49,30 +65,21 @@ pub(super) fn search(
         // Each unit has its field alone: there is nothing to look for.
         return rows_with(panel.fields.clone()).at_their_fields();
     }
-    let mut best: Option<Found> = None;
-    for number in 0..settings.starts {
-        let units = free.last().map_or(0, |last| last + 1);
-        let start = settings.start(number, units);
-        let mut rows = rows_with(vec![0.0; panel.fields.len()]);
-        rows.begin(&start, free);
-        if let Some(anneal) = settings.anneal {
-            for warm in anneal.temperatures(temperature) {
-                rows.run(
-                    temperature / warm,
-                    VariationalSettings::WARM_TOLERANCE,
-                    VariationalSettings::WARM_SWEEPS,
-                );
-                rows.nudge(&start.shifts, free);
-            }
+    let units = free.last().map_or(0, |last| last + 1);
+    let start = settings.start(number, units);
+    let mut rows = rows_with(vec![0.0; panel.fields.len()]);
+    rows.begin(&start, free);
+    if let Some(anneal) = settings.anneal {
+        for warm in anneal.temperatures(temperature) {
+            rows.run(
+                temperature / warm,
+                VariationalSettings::WARM_TOLERANCE,
+                VariationalSettings::WARM_SWEEPS,
+            );
+            rows.nudge(&start.shifts, free);
         }
-        let found = rows.settle(settings);
-        best = Some(match best {
-            Some(best) => best.or_better(&found, width),
-            None => found,
-        });
     }
-    // `VariationalSettings::check` has seen to it that there is a start.
-    best.expect("at least one start")
+    rows.settle(settings)
 }
 
 impl Found {

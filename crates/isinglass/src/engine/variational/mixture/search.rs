@@ -5,7 +5,7 @@ use fearless_simd::{Level, dispatch};
 use super::super::Theory;
 use super::super::couplings::Couplings;
 use super::super::panel::Panel;
-use super::super::search::search;
+use super::super::search::search_from;
 use super::bound::{Task, Terms};
 use super::extrapolation::{Point, Stride};
 use super::start::Start;
@@ -60,7 +60,7 @@ impl Search<'_> {
             return self.at_the_fields(fields);
         }
         let mut best: Option<Found> = None;
-        for start in self.starts {
+        for (number, start) in self.starts.iter().enumerate() {
             let mut climb = self.climb(fields, State::new(self.components, self.free.len()));
             start.begin(&mut climb.state, fields, self.free);
             climb.renew();
@@ -73,22 +73,23 @@ impl Search<'_> {
                 }
                 climb.task.beta = 1.0;
             }
-            let found = climb.settle();
+            let found = self.or_from_mean_field(number, climb.settle(), fields);
             if best.as_ref().is_none_or(|best| found.bound > best.bound) {
                 best = Some(found);
             }
         }
         // `VariationalSettings::check` has seen to it that there is a start.
-        self.or_from_mean_field(best.expect("at least one start"), fields)
+        best.expect("at least one start")
     }
 
-    /// Components that went their own ways may end in worse modes than the one that mean field finds: then they begin there, so that the bound is never below mean field's.
-    fn or_from_mean_field(&self, best: Found, fields: &[f64]) -> Found {
+    /// Components that went their own ways may end in worse modes than the one that mean field finds from the start of the same number: then they begin there, so that the bound is never below mean
+    /// field's. What comes of a start depends on no other, so that more starts never lower the bound.
+    fn or_from_mean_field(&self, number: usize, found: Found, fields: &[f64]) -> Found {
         let panel = Panel::of_fields(fields);
-        let alone =
-            search(Theory::MeanField, self.couplings, &panel, self.free, self.settings, self.temperature);
-        if best.bound >= alone.log_z[0] {
-            return best;
+        let Self { couplings, free, settings, temperature, .. } = *self;
+        let alone = search_from(number, Theory::MeanField, couplings, &panel, free, settings, temperature);
+        if found.bound >= alone.log_z[0] {
+            return found;
         }
         let gathered = || {
             let mut state = State::new(self.components, self.free.len());
@@ -98,8 +99,7 @@ impl Search<'_> {
             state
         };
         let mut parting = self.climb(fields, gathered());
-        // There is a start; the first parts components as well as any.
-        self.starts[0].nudge(&mut parting.state, self.free);
+        self.starts[number].nudge(&mut parting.state, self.free);
         parting.renew();
         let parted = parting.settle();
         if parted.bound >= alone.log_z[0] {
