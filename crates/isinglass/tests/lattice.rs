@@ -112,6 +112,12 @@ fn same_means(found: &[f64], expected: &[f64], tolerance: f64, what: &str) {
     }
 }
 
+/// Whether messages contract, so that belief propagation has no more than one fixed point (Mooij and Kappen 2007): otherwise another order of sweeps may come to another one.
+fn has_one_fixed_point(lattice: &Lattice) -> bool {
+    let neighbours = if lattice.neighbours() == Neighbours::Eight { 8.0 } else { 4.0 };
+    (neighbours - 1.0) * lattice.coupling().abs().tanh() < 1.0
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
 
@@ -184,7 +190,9 @@ proptest! {
         prop_assert!(-found.free_energy.last().unwrap() <= exact.log_z.unwrap() + 1e-10);
         let found = solve(Method::Bethe, &lattice, &observed);
         prop_assert!(found.converged && found.residual <= 1e-12);
-        same_means(&found.means, &plain_bethe(&lattice, &observed), 1e-8, "bethe");
+        if has_one_fixed_point(&lattice) {
+            same_means(&found.means, &plain_bethe(&lattice, &observed), 1e-8, "bethe");
+        }
     }
 
     /// Wide rows, whole lanes and ends: messages as in the plain loop.
@@ -193,7 +201,9 @@ proptest! {
         let settings = Denoiser { method: Method::Bethe, iterations: 9_000, tolerance: 1e-12, damping, ..Denoiser::default() };
         let found = settings.denoise(&lattice, &observed).unwrap();
         prop_assert!(found.converged);
-        same_means(&found.means, &plain_bethe(&lattice, &observed), 1e-8, "bethe");
+        if has_one_fixed_point(&lattice) {
+            same_means(&found.means, &plain_bethe(&lattice, &observed), 1e-8, "bethe");
+        }
     }
 
     /// A single row or column is a tree: messages are exact at any coupling.
