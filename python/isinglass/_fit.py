@@ -179,7 +179,8 @@ class FitResult:
     notes : tuple of str
         What was chosen and why, and what should be known of the data.
     intervals : Intervals or None
-        How sure couplings and biases are, where ``bootstrap`` asks for it.
+        How sure couplings and biases are, where ``bootstrap`` asks for it; None also if the fit was stopped, or too few resamples were fitted, which
+        a warning tells.
     """
 
     learner: str
@@ -199,7 +200,7 @@ class FitResult:
     best_restart: int = field(repr=False)
     singular: str | None = field(repr=False)
     notes: Sequence[str] = field(repr=False)
-    intervals: Intervals | None = field(repr=False)
+    intervals: Intervals | None = field(default=None, repr=False)
 
 
 def fit(
@@ -249,7 +250,8 @@ def fit(
         See :class:`Machine`.
     progress : bool or callable, default False
         Show a bar, or call this after every iteration with ``(iteration, most, objective, gradient_norm, restart)``; if it returns
-        False, the fit ends there with the best machine so far.
+        False, the fit ends there with the best machine so far. If it has a method ``resampled``, that is called with ``(done, count)`` as resamples
+        are done, and may end them in the same way.
     **options
         What learners and engines are told besides; see the notes. One that the learner has no use for is refused.
 

@@ -70,10 +70,38 @@ def test_estimators_have_them_too(whole):
     epochs = BoltzmannMachine(learner="contrastive-divergence", options={"bootstrap": 20})
     with pytest.raises(ValueError, match="options: found 'bootstrap', expected those that partial_fit takes"):
         epochs.partial_fit(whole)
+    with pytest.raises(ValueError, match="bootstrap: resamples are fitted by isinglass.fit"):
+        epochs.fit(whole)
+    assert fit(whole, learner="contrastive-divergence", bootstrap=12)[1].intervals.resamples == 12
+
+
+class Listener:
+    """Lets a fit be made, and some resamples."""
+
+    def __init__(self, most: int) -> None:
+        self.most, self.heard = most, []
+
+    def __call__(self, *_: object) -> None:
+        pass
+
+    def resampled(self, done: int, count: int) -> bool:
+        self.heard.append((done, count))
+        return done < self.most
+
+
+def test_a_listener_ends_resamples_and_the_fit_is_kept(whole):
+    listener = Listener(40)
+    machine, result = fit(whole, **LEARNED, bootstrap=60, progress=listener)
+    done = [done for done, _ in listener.heard]
+    assert done == sorted(set(done)) and {count for _, count in listener.heard} == {60}
+    assert machine == fit(whole, **LEARNED)[0] and 40 <= result.intervals.resamples <= 60
+    with pytest.warns(ConvergenceWarning, match="no intervals"):
+        result = fit(whole, **LEARNED, bootstrap=100_000, progress=Listener(0))[1]
+    assert result.intervals is None and result.converged
 
 
 def test_a_fit_that_is_stopped_has_none(whole):
-    with pytest.warns(ConvergenceWarning, match="no intervals"), pytest.warns(match="not converged"):
+    with pytest.warns(ConvergenceWarning, match="the fit was stopped: no resamples"), pytest.warns(match="not converged"):
         machine, result = fit(whole, **LEARNED, bootstrap=20, progress=lambda iteration, *_: iteration < 2)
     assert result.intervals is None and result.iterations == 2 and len(machine) == 6
 
@@ -83,6 +111,7 @@ def test_a_fit_that_is_stopped_has_none(whole):
     [
         ({"bootstrap": 0}, "bootstrap: found 0, expected at least 1"),
         ({"bootstrap": 2.5}, "bootstrap: found 2.5"),
+        ({"bootstrap": True}, "bootstrap: found True"),
         ({"level": 0.9}, "level: belongs to bootstrap"),
         ({"bootstrap": 10, "level": 1.0}, "level: found 1, expected a number above 0 and below 1"),
         ({"bootstrap": 10, "level": float("nan")}, "level: found"),

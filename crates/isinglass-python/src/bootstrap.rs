@@ -1,14 +1,13 @@
 //! Resamples of a fit: what is asked, and the intervals that come of them.
 
 use isinglass::learn::{Bootstrap, Bootstrapped, Interval};
-use isinglass::{Error, Result};
 use isinglass_plan::EngineSettings;
 use numpy::PyArray1;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyBool, PyDict};
 
 use crate::errors::bad;
-use crate::settings::{number, whole};
+use crate::settings::{number, shown, whole};
 
 /// The keywords of a bootstrap.
 #[derive(Default)]
@@ -22,6 +21,13 @@ impl Resampling {
     pub(crate) fn set(&mut self, key: &str, value: &Bound<'_, PyAny>) -> PyResult<bool> {
         match key {
             "bootstrap" | "level" if value.is_none() => {}
+            // True would be one.
+            "bootstrap" if value.is_instance_of::<PyBool>() => {
+                return Err(bad(
+                    key,
+                    &format!("found {}, expected a whole number of at least 1", shown(value)),
+                ));
+            }
             "bootstrap" => self.resamples = Some(whole(key, value)?),
             "level" => self.level = Some(number(key, value)?),
             _ => return Ok(false),
@@ -41,6 +47,10 @@ impl Resampling {
         }
     }
 
+    pub(crate) fn is_asked(&self) -> bool {
+        self.resamples.is_some()
+    }
+
     /// With the seed and the budget of the fit, if resamples are asked for.
     pub(crate) fn bootstrap(&self, engine: &EngineSettings) -> Option<Bootstrap> {
         let usual = Bootstrap::default();
@@ -49,15 +59,29 @@ impl Resampling {
     }
 }
 
-/// What came of resamples. If that is nothing, the fit is there all the same.
+/// What came of resamples, or why there are no intervals. The fit is there all the same.
 pub(crate) struct Intervals {
-    bootstrap: Bootstrap,
-    found: Result<Bootstrapped, Error>,
+    level: f64,
+    found: Result<Bootstrapped, String>,
 }
 
 impl Intervals {
-    pub(crate) fn new(bootstrap: Bootstrap, found: Result<Bootstrapped>) -> Self {
-        Self { bootstrap, found }
+    pub(crate) fn new(bootstrap: &Bootstrap, found: isinglass::Result<Bootstrapped>) -> Self {
+        let found = match found {
+            Ok(found) if bootstrap.is_enough(&found) => Ok(found),
+            Ok(found) => Err(format!(
+                "{} of {} resamples are too few: there are no intervals",
+                found.resamples, bootstrap.resamples
+            )),
+            Err(error) => Err(format!("the resamples failed, and there are no intervals: {error}")),
+        };
+        Self { level: bootstrap.level, found }
+    }
+
+    /// Of a fit that was stopped.
+    pub(crate) fn of_stopped(bootstrap: &Bootstrap) -> Self {
+        let why = "the fit was stopped: no resamples are fitted, and there are no intervals".to_owned();
+        Self { level: bootstrap.level, found: Err(why) }
     }
 
     /// What the user should know.
@@ -66,25 +90,15 @@ impl Intervals {
     }
 
     /// Why there are no intervals.
-    pub(crate) fn warning(&self) -> Option<String> {
-        match &self.found {
-            Ok(found) if self.bootstrap.is_enough(found) => None,
-            Ok(found) => Some(format!(
-                "{} of {} resamples are too few: there are no intervals",
-                found.resamples, self.bootstrap.resamples
-            )),
-            Err(error) => Some(format!("the resamples failed, and there are no intervals: {error}")),
-        }
+    pub(crate) fn warning(&self) -> Option<&str> {
+        self.found.as_ref().err().map(String::as_str)
     }
 
     /// The intervals as a dictionary, if there are any.
     pub(crate) fn told<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
         let Ok(found) = &self.found else { return Ok(None) };
-        if !self.bootstrap.is_enough(found) {
-            return Ok(None);
-        }
         let out = PyDict::new(py);
-        out.set_item("level", self.bootstrap.level)?;
+        out.set_item("level", self.level)?;
         out.set_item("resamples", found.resamples)?;
         out.set_item("unconverged", found.unconverged)?;
         out.set_item("failed", found.failed)?;

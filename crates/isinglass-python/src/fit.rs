@@ -79,17 +79,21 @@ impl Watcher {
     ) -> Option<Intervals> {
         let bootstrap = bootstrap?;
         let (stop, tell) = (&*self.stop, self.listener.as_ref().map(|(tell, _)| tell));
-        let told = AtomicUsize::new(usize::MAX);
+        if stop.load(Ordering::SeqCst) {
+            return Some(Intervals::of_stopped(&bootstrap));
+        }
+        // How many have been told of, and one more.
+        let told = AtomicUsize::new(0);
         let found = plan.resample(&bootstrap, rows, &fitted.restarted, &|done, count| {
             if let Some(tell) = tell
-                && told.swap(done, Ordering::Relaxed) != done
+                && told.fetch_max(done + 1, Ordering::Relaxed) <= done
             {
                 // A listener that is gone has raised the interrupt.
                 drop(tell.send(Message::Resample { done, count }));
             }
             if stop.load(Ordering::SeqCst) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         });
-        Some(Intervals::new(bootstrap, found))
+        Some(Intervals::new(&bootstrap, found))
     }
 }
 
@@ -175,6 +179,9 @@ pub(crate) fn go_on<'py>(
     listener: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<(Machine, Bound<'py, PyDict>, Option<Bound<'py, PyBytes>>)> {
     let asked = asked(&table.table, settings, machine)?;
+    if asked.resampling.is_asked() {
+        return Err(bad("bootstrap", "resamples are fitted by isinglass.fit; here epochs go on from others"));
+    }
     let wrong = |_| bad("state", "found bytes that are none of contrastive divergence");
     let before: Option<State> = before.map(postcard::from_bytes).transpose().map_err(wrong)?;
     let (rows, table) = (table.table.rows(), Arc::clone(&table.table));
@@ -234,7 +241,11 @@ fn wait(
                 })
             }
             Ok(Message::Resample { done, count }) => {
-                py.check_signals().and_then(|()| hear_resample(listener, done, count))
+                py.check_signals().and_then(|()| hear_resample(listener, done, count)).map(|goes_on| {
+                    if !goes_on {
+                        stop.store(true, Ordering::SeqCst);
+                    }
+                })
             }
             Err(RecvTimeoutError::Timeout) => py.check_signals(),
             Err(RecvTimeoutError::Disconnected) => return Err(broken()),
@@ -256,19 +267,19 @@ fn hear(listener: Option<&Bound<'_, PyAny>>, step: &Step, most: usize, restart: 
     Ok(reply.is_none() || reply.is_truthy()?)
 }
 
-/// Tell a listener that wants to know of resamples.
-fn hear_resample(listener: Option<&Bound<'_, PyAny>>, done: usize, count: usize) -> PyResult<()> {
-    match listener.map(|listener| listener.getattr_opt("resampled")).transpose()?.flatten() {
-        Some(told) => told.call1((done, count)).map(drop),
-        None => Ok(()),
-    }
+/// Tell a listener that wants to know of resamples; whether it lets them go on.
+fn hear_resample(listener: Option<&Bound<'_, PyAny>>, done: usize, count: usize) -> PyResult<bool> {
+    let method = listener.map(|listener| listener.getattr_opt("resampled")).transpose()?.flatten();
+    let Some(method) = method else { return Ok(true) };
+    let reply = method.call1((done, count))?;
+    Ok(reply.is_none() || reply.is_truthy()?)
 }
 
 /// The machine, how it was found, and where to go on from.
 fn answer(py: Python<'_>, done: Done, rows: usize) -> PyResult<(Answer<'_>, Option<State>)> {
     let Done { fitted, notes, state, intervals } = done;
     let mut warnings: Vec<String> = fitted.warnings().iter().map(|text| in_keywords(text)).collect();
-    warnings.extend(intervals.iter().filter_map(Intervals::warning).map(|text| in_keywords(&text)));
+    warnings.extend(intervals.iter().filter_map(Intervals::warning).map(in_keywords));
     let Fitted { learner, engine, clamped_engine, restarted, remedy, is_through } = fitted;
     let fit = restarted.fit;
     let out = PyDict::new(py);

@@ -20,7 +20,7 @@ const STACK: usize = 8 << 20;
 
 /// Do work and wait for it: what is short on this thread, anything else on one of its own.
 ///
-/// After Ctrl-C, whatever Python makes of it is raised at once, and the work is given up soon after, unheard; others have other threads meanwhile.
+/// After Ctrl-C the work is given up, and whatever Python makes of it is raised as soon as that is done or a little time has passed; others have other threads meanwhile.
 pub(crate) fn run<T: Send + 'static>(
     py: Python<'_>,
     is_short: bool,
@@ -79,6 +79,9 @@ pub(crate) fn spawn(interrupt: &Interrupt, work: impl FnOnce() + Send + 'static)
     Ok(())
 }
 
+/// Sets of threads that are kept for later work at most.
+const MOST_IDLE: usize = 4;
+
 /// Threads that wait for work, and the process they are of. One that is forked from it has inherited their names, but none of them.
 struct Idle {
     process: u32,
@@ -112,7 +115,10 @@ fn with_own_threads<T: Send>(interrupt: &Interrupt, work: impl FnOnce() -> T + S
             .map_err(|error| PyRuntimeError::new_err(error.to_string()))?,
     };
     let found = interrupt.run(&pool, work);
-    idle().pools.push(pool);
+    let mut idle = idle();
+    if idle.pools.len() < MOST_IDLE {
+        idle.pools.push(pool);
+    }
     Ok(found)
 }
 

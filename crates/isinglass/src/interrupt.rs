@@ -1,7 +1,7 @@
 //! Ending work from outside: after Ctrl-C, or when nobody waits for its answer any more.
 //!
-//! Fits are asked at every iteration whether to go on, and then give what they have ([`learn::Observer`](crate::learn::Observer)). Other work has nothing to give before its
-//! end, and is given up whole: whoever does it passes by [`point`] once in a while, which unwinds the thread if an interrupt was raised there, and
+//! A fit can be stopped so that it gives what it has: its observer is asked at every iteration ([`learn::Observer`](crate::learn::Observer)). An interrupt gives work up whole, fits as well as
+//! answers: whoever does it passes by [`point`] once in a while, which unwinds the thread if an interrupt was raised there, and
 //! [`Interrupt::run`] catches it. So no half-done answer can be taken for one, and no function between the two need know.
 
 use std::any::Any;
@@ -15,14 +15,13 @@ use rayon::ThreadPool;
 /// A wish that work be given up. Clones are the same wish, so that one may be kept where the work is waited for.
 ///
 /// ```
-/// use isinglass::{Engine, Evidence, Gibbs, Interrupt, Machine, Pairs, topology};
+/// use isinglass::{Engine, Evidence, Interrupt, Machine, Pairs, topology, Trw};
 ///
-/// let machine = Machine::from_graph(topology::grid(20, 20));
-/// let long = Gibbs { samples: 1_000_000, ..Gibbs::default() };
+/// let glass = topology::sherrington_kirkpatrick(200, 1.0, 7)?;
 /// let pool = rayon::ThreadPoolBuilder::new().build()?;
 /// let interrupt = Interrupt::new();
+/// let work = || Trw::default().expectations(&glass, &Evidence::none(200), Pairs::None);
 /// let answer = std::thread::scope(|scope| {
-///     let work = || long.expectations(&machine, &Evidence::none(400), Pairs::None);
 ///     let worker = scope.spawn(|| interrupt.run(&pool, work));
 ///     interrupt.raise();
 ///     worker.join()
@@ -63,6 +62,9 @@ impl Interrupt {
 
     /// Do work on the threads of a pool, which nothing else may use meanwhile. *Result*: nothing if the work was given up.
     ///
+    /// Work on the threads of another pool within it is not given up with it, unless it has an interrupt of its own. Programs that abort where others unwind (`panic = "abort"`) end when an
+    /// interrupt is raised.
+    ///
     /// # Panics
     /// If the work does.
     pub fn run<T: Send>(&self, pool: &ThreadPool, work: impl FnOnce() -> T + Send) -> Option<T> {
@@ -80,19 +82,22 @@ impl Interrupt {
     }
 }
 
-/// While this exists, the threads of a pool know an interrupt.
-struct Present<'a>(&'a ThreadPool);
+/// While this exists, the threads of a pool know an interrupt; then again what they knew before.
+struct Present<'a> {
+    pool: &'a ThreadPool,
+    before: Vec<Option<Interrupt>>,
+}
 
 impl<'a> Present<'a> {
     fn on(pool: &'a ThreadPool, interrupt: &Interrupt) -> Self {
-        pool.broadcast(|_| CURRENT.set(Some(interrupt.clone())));
-        Self(pool)
+        let before = pool.broadcast(|_| CURRENT.replace(Some(interrupt.clone())));
+        Self { pool, before }
     }
 }
 
 impl Drop for Present<'_> {
     fn drop(&mut self) {
-        self.0.broadcast(|_| CURRENT.set(None));
+        self.pool.broadcast(|thread| CURRENT.set(self.before[thread.index()].clone()));
     }
 }
 
@@ -101,7 +106,7 @@ pub(crate) fn current() -> Interrupt {
     CURRENT.with_borrow(Clone::clone).unwrap_or_default()
 }
 
-/// Give up the work of this thread if its interrupt was raised. To be passed in every loop that may go on for long, each 100 ms at least; costs some nanoseconds.
+/// Give up the work of this thread if its interrupt was raised. To be passed in every loop that may go on for long, every 100 ms or more often; costs some nanoseconds.
 #[inline]
 pub(crate) fn point() {
     let is_raised = CURRENT.with_borrow(|current| current.as_ref().is_some_and(Interrupt::is_raised));

@@ -10,7 +10,9 @@ use isinglass::bracket::Bounds;
 use isinglass::engine::{
     Ais, AisSettings, GibbsSettings, StructuredSettings, TrwSettings, VariationalSettings,
 };
-use isinglass::learn::{ContrastiveDivergence, Learner, NoObserver, Phases, PseudoLikelihood};
+use isinglass::learn::{
+    ClosedForm, ContrastiveDivergence, EbicPaths, Learner, NoObserver, Phases, PseudoLikelihood,
+};
 use isinglass::search::{MaxProduct, ModeFinder};
 use isinglass::topology::{self, Neighbours, Numbers};
 use isinglass::{
@@ -126,6 +128,10 @@ fn sampling_gives_up() {
     is_given_up("gibbs", || infer(&gibbs, &machine, Pairs::None));
     let few = glass(2);
     is_given_up("gibbs of two units", || infer(&gibbs, &few, Pairs::None));
+    // The chains are short; there is much to tell of them.
+    let short = Gibbs { settings: GibbsSettings { burn_in: 0, samples: 64, ..GibbsSettings::default() } };
+    let large = glass(3000);
+    is_given_up("gibbs, all pairs", || infer(&short, &large, Pairs::All));
     let ais = Ais { settings: AisSettings { sweeps: usize::MAX, ..AisSettings::default() } };
     is_given_up("ais", || infer(&ais, &machine, Pairs::None));
 }
@@ -149,6 +155,41 @@ fn work_on_tables_gives_up() {
         for _ in 0..100_000 {
             PseudoLikelihood::default().fit(&start, &table, &mut NoObserver).unwrap();
         }
+    });
+}
+
+#[test]
+fn learners_of_many_columns_give_up() {
+    let columns = 150;
+    let chain = Machine::from_graph(topology::chain(columns))
+        .with_parameters(vec![0.4; columns - 1], vec![0.1; columns])
+        .unwrap();
+    let table = table(&chain, 20_000);
+    let start = Machine::from_graph(topology::full(columns)).with_names(table.columns()).unwrap();
+    is_given_up("ebic", || EbicPaths::default().fit(&start, &table, &mut NoObserver).unwrap());
+    is_given_up("closed-form", || {
+        for _ in 0..100_000 {
+            ClosedForm::default().fit(&start, &table, &mut NoObserver).unwrap();
+        }
+    });
+}
+
+#[test]
+fn work_within_work_leaves_the_interrupt_as_it_was() {
+    let (pool, outer) = (pool(), Interrupt::new());
+    let work = || {
+        assert_eq!(Interrupt::new().run(&pool, || 1), Some(1));
+        infer(
+            &Gibbs { settings: GibbsSettings { burn_in: usize::MAX, ..GibbsSettings::default() } },
+            &glass(20),
+            Pairs::None,
+        );
+    };
+    thread::scope(|scope| {
+        let worker = scope.spawn(|| outer.run(&pool, work));
+        thread::sleep(Duration::from_millis(100));
+        outer.raise();
+        assert_eq!(worker.join().unwrap(), None);
     });
 }
 

@@ -13,6 +13,7 @@ use crate::engine::{
     Ask, Batch, BatchExpectations, Budget, Diagnostics, Draws, Engine, Expectations, Guarantee, JointTable,
     Mixing, PairMoments, Pairs, Sampler, Statistics,
 };
+use crate::interrupt;
 use crate::{Error, Evidence, Machine, Result};
 
 /// How long and how many chains run.
@@ -163,6 +164,7 @@ impl Run {
     }
 
     fn unit(&self, unit: usize) -> Summary {
+        interrupt::point();
         match self.places[unit] {
             Err(value) => Self::known(value),
             Ok(place) => summarize(self.record.chains, self.record.samples, |chain, out| {
@@ -172,6 +174,7 @@ impl Run {
     }
 
     fn pair(&self, a: usize, b: usize) -> Summary {
+        interrupt::point();
         match (self.places[a], self.places[b]) {
             (Err(x), Err(y)) => Self::known(x * y),
             (Err(x), Ok(_)) => signed(x, self.unit(b)),
@@ -187,6 +190,7 @@ impl Run {
 
     /// ⟨s_a s_b⟩ alone, where no error is asked for; the means are at hand.
     fn product(&self, a: usize, b: usize, means: &[f64]) -> f64 {
+        interrupt::point();
         let (Ok(p), Ok(q)) = (self.places[a], self.places[b]) else {
             return means[a] * means[b];
         };

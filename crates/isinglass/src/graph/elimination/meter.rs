@@ -1,5 +1,7 @@
 //! What a candidate order costs, what finding it has cost, and when to stop; and the chance that breaks ties.
 
+use crate::interrupt;
+
 /// What it costs to use an order.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Cost {
@@ -55,6 +57,7 @@ impl Meter {
 
     /// Count a step. `None` if the candidate is not worth going on with.
     pub(super) fn step(&mut self, neighbours: usize) -> Option<()> {
+        interrupt::point();
         self.cost.add(neighbours);
         self.go_on()
     }

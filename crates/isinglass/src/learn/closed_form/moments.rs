@@ -4,6 +4,7 @@ use rayon::prelude::*;
 
 use super::super::factorized::{Alone, about_alone};
 use super::super::pair_counts::{Counts, PairCounts};
+use crate::interrupt;
 use crate::numeric::dense::Matrix;
 use crate::{Machine, Result, Table};
 
@@ -102,7 +103,10 @@ impl Moments {
 fn correlations(counts: &PairCounts, places: &[usize]) -> Matrix {
     let below: Vec<Vec<f64>> = (0..places.len())
         .into_par_iter()
-        .map(|k| (0..k).map(|other| correlation(counts.of(places[other], places[k]))).collect())
+        .map(|k| {
+            interrupt::point();
+            (0..k).map(|other| correlation(counts.of(places[other], places[k]))).collect()
+        })
         .collect();
     let mut correlations = Matrix::identity(places.len());
     for (k, row) in below.iter().enumerate() {

@@ -4,6 +4,7 @@ use rayon::prelude::*;
 
 use super::precision::dot;
 use crate::Graph;
+use crate::interrupt;
 use crate::numeric::dense::Matrix;
 
 /// Conjugate gradients stop at this share of the gradient, or sooner the nearer the solution is.
@@ -58,6 +59,7 @@ pub(super) fn step(
     let goal = squares * COARSE.min(squares.sqrt()).powi(2);
     // In exact arithmetic there are no more directions than elements.
     for _ in 0..found.edges.len() + found.diagonal.len() {
+        interrupt::point();
         let image = sandwich(graph, response, &direction);
         let curvature = direction.inner(&image);
         if curvature.is_nan() || curvature <= 0.0 {

@@ -137,7 +137,6 @@ impl Wiring {
         let pieces = (work / PIECE).clamp(1, PIECES).min(chunks.max(1));
         let bound = |piece: usize| (piece * chunks / pieces * CHUNK).min(rows.len());
         let of_piece = |piece: usize| {
-            interrupt::point();
             let rows = &rows[bound(piece)..bound(piece + 1)];
             dispatch!(self.level, simd => self.sums_of(simd, &numbers, data, rows, away))
         };
@@ -158,6 +157,7 @@ impl Wiring {
         let mut given = vec![[Lane::ZERO; GROUPS]; self.roles.len()];
         let mut means = given.clone();
         for rows in rows.chunks(CHUNK) {
+            interrupt::point();
             let mut shares = [Lane::ZERO; GROUPS];
             for k in 0..CHUNK {
                 // Lanes that are left over repeat the first row, without weight.

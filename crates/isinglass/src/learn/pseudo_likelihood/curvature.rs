@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::gain::{Parts, PseudoGain};
 use super::responses::total;
+use crate::interrupt;
 use crate::learn::pair_counts::{Counts, PairCounts};
 use crate::numeric::dense::multiply;
 use crate::numeric::lanes::LANES;
@@ -185,6 +186,7 @@ impl<'a> Curvature<'a> {
         let mut height = inner(simd, &rest, &direction);
         let enough = LEFT * LEFT * height;
         for _ in 0..ITERATIONS {
+            interrupt::point();
             if height <= enough {
                 break;
             }

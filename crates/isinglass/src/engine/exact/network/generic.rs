@@ -20,6 +20,9 @@ pub(super) trait Number: Clone {
     fn sum(a: Self, b: Self) -> Self;
 }
 
+/// States of a table from one look for interrupts to the next.
+const STATES_BETWEEN: u64 = 1 << 12;
+
 /// The partition sum of a plan of tables, apart from the factor `e^x` that comes with it.
 ///
 /// *Arguments*: the effective weight of an edge of the machine; the weights that a local unit's bias gives to its values −1 and +1.
@@ -32,7 +35,6 @@ pub(super) fn partition_sum<N: Number>(
     let mut whole = N::one();
     let mut factor = 0.0;
     for step in &plan.steps {
-        interrupt::point();
         // A plan of tables has no other steps.
         let Step::Bucket(bucket) = step else { continue };
         let bucket = &plan.buckets[*bucket as usize];
@@ -46,6 +48,9 @@ pub(super) fn partition_sum<N: Number>(
         let own = bias(bucket.unit as usize);
         let mut out: Vec<N> = (0..1u64 << bits)
             .map(|state| {
+                if state % STATES_BETWEEN == 0 {
+                    interrupt::point();
+                }
                 let pull =
                     |(place, w): (usize, &f64)| if state >> (bits - 1 - place) & 1 == 1 { *w } else { -w };
                 let field: f64 = weights.iter().enumerate().map(pull).sum();

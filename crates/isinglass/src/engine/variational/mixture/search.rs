@@ -47,7 +47,7 @@ pub(super) struct Search<'a> {
 impl Search<'_> {
     /// The bytes of the search for one row.
     pub(super) fn bytes(components: usize, units: usize) -> u128 {
-        // The state at work, the best, and a copy for the check of the equations.
+        // The best state of the starts before, the one at work, and a copy for the check of the equations.
         3 * State::bytes(components, units)
             + Terms::bytes(components)
             + Scratch::bytes(components)
@@ -83,7 +83,7 @@ impl Search<'_> {
     }
 
     /// Components that went their own ways may end in worse modes than the one that mean field finds from the start of the same number: then they begin there, so that the bound is never below mean
-    /// field's. What comes of a start depends on no other, so that more starts never lower the bound.
+    /// field's. What comes of a start depends on no other, so that more starts never lower the bound (one component, which is mean field, prefers starts that converge).
     fn or_from_mean_field(&self, number: usize, found: Found, fields: &[f64]) -> Found {
         let panel = Panel::of_fields(fields);
         let Self { couplings, free, settings, temperature, .. } = *self;
@@ -91,6 +91,8 @@ impl Search<'_> {
         if found.bound >= alone.log_z[0] {
             return found;
         }
+        // Its room is needed.
+        drop(found);
         let gathered = || {
             let mut state = State::new(self.components, self.free.len());
             for (x, mean) in state.fields.chunks_exact_mut(state.width).zip(&alone.means) {
@@ -105,6 +107,7 @@ impl Search<'_> {
         if parted.bound >= alone.log_z[0] {
             return parted;
         }
+        drop(parted);
         let mut together = self.climb(fields, gathered());
         together.renew();
         let bound = together.evaluate();
