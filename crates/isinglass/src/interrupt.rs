@@ -15,7 +15,7 @@ use rayon::ThreadPool;
 /// A wish that work be given up. Clones are the same wish, so that one may be kept where the work is waited for.
 ///
 /// ```
-/// use isinglass::{Engine, Evidence, Interrupt, Machine, Pairs, topology, Trw};
+/// use isinglass::{Engine, Evidence, Interrupt, Pairs, Trw, topology};
 ///
 /// let glass = topology::sherrington_kirkpatrick(200, 1.0, 7)?;
 /// let pool = rayon::ThreadPoolBuilder::new().build()?;

@@ -22,64 +22,63 @@ pub(super) struct Found {
     pub(super) iterations: Vec<Iteration>,
 }
 
-/// Look for the fixed point of each row, from each start, and keep the best.
-///
-/// *Arguments*: `free` names the units for the starts; `temperature` is the machine's own, at which couplings and fields are given.
-pub(super) fn search(
-    theory: Theory,
-    couplings: &Couplings,
-    panel: &Panel,
-    free: &[usize],
-    settings: &VariationalSettings,
-    temperature: f64,
-) -> Found {
-    let from = |number: usize| search_from(number, theory, couplings, panel, free, settings, temperature);
-    // Without couplings there is nothing to look for, from any start.
-    let others = if couplings.are_none() { 1..1 } else { 1..settings.starts };
-    others.map(from).fold(from(0), |best, found| best.or_better(&found, panel.width))
+/// What fixed points are looked for in.
+#[derive(Clone, Copy)]
+pub(super) struct Search<'a> {
+    pub(super) theory: Theory,
+    pub(super) couplings: &'a Couplings,
+    pub(super) panel: &'a Panel,
+    /// The units, by which starts tell them apart.
+    pub(super) free: &'a [usize],
+    pub(super) settings: &'a VariationalSettings,
+    /// The machine's own, at which couplings and fields are given.
+    pub(super) temperature: f64,
 }
 
-/// Look for the fixed point of each row from the start of a number.
-pub(super) fn search_from(
-    number: usize,
-    theory: Theory,
-    couplings: &Couplings,
-    panel: &Panel,
-    free: &[usize],
-    settings: &VariationalSettings,
-    temperature: f64,
-) -> Found {
-    let width = panel.width;
-    let rows_with = |means: Vec<f64>| Rows {
-        theory,
-        couplings,
-        schedule: settings.schedule,
-        width,
-        used: panel.rows,
-        fields: panel.fields.clone(),
-        means,
-        logs: vec![Log::new(settings.damping); width],
-        level: Level::new(),
-    };
-    if couplings.are_none() {
-        // Each unit has its field alone: there is nothing to look for.
-        return rows_with(panel.fields.clone()).at_their_fields();
+impl Search<'_> {
+    /// The fixed point of each row that is the best of all starts.
+    pub(super) fn best(&self) -> Found {
+        // Without couplings there is nothing to look for, from any start.
+        let others = if self.couplings.are_none() { 1..1 } else { 1..self.settings.starts };
+        let found = others.map(|number| self.one(number));
+        found.fold(self.one(0), |best, found| best.or_better(&found, self.panel.width))
     }
-    let units = free.last().map_or(0, |last| last + 1);
-    let start = settings.start(number, units);
-    let mut rows = rows_with(vec![0.0; panel.fields.len()]);
-    rows.begin(&start, free);
-    if let Some(anneal) = settings.anneal {
-        for warm in anneal.temperatures(temperature) {
-            rows.run(
-                temperature / warm,
-                VariationalSettings::WARM_TOLERANCE,
-                VariationalSettings::WARM_SWEEPS,
-            );
-            rows.nudge(&start.shifts, free);
+
+    /// The fixed point of each row from the start of a number.
+    pub(super) fn one(&self, number: usize) -> Found {
+        let Self { theory, couplings, panel, free, settings, temperature } = *self;
+        let width = panel.width;
+        let rows_with = |means: Vec<f64>| Rows {
+            theory,
+            couplings,
+            schedule: settings.schedule,
+            width,
+            used: panel.rows,
+            fields: panel.fields.clone(),
+            means,
+            logs: vec![Log::new(settings.damping); width],
+            level: Level::new(),
+        };
+        if couplings.are_none() {
+            // Each unit has its field alone: there is nothing to look for.
+            return rows_with(panel.fields.clone()).at_their_fields();
         }
+        let units = free.last().map_or(0, |last| last + 1);
+        let start = settings.start(number, units);
+        let mut rows = rows_with(vec![0.0; panel.fields.len()]);
+        rows.begin(&start, free);
+        if let Some(anneal) = settings.anneal {
+            for warm in anneal.temperatures(temperature) {
+                rows.run(
+                    temperature / warm,
+                    VariationalSettings::WARM_TOLERANCE,
+                    VariationalSettings::WARM_SWEEPS,
+                );
+                rows.nudge(&start.shifts, free);
+            }
+        }
+        rows.settle(settings)
     }
-    rows.settle(settings)
 }
 
 impl Found {

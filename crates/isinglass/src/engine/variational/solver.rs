@@ -3,7 +3,7 @@
 use super::couplings::{Couplings, Pair};
 use super::panel::{Panel, dot};
 use super::response::{self, Curvature};
-use super::search::{Found, search};
+use super::search::{Found, Search};
 use super::{Theory, VariationalSettings};
 use crate::engine::expectations::packed_pair;
 use crate::engine::parts::{Part, Piece, solve_in_parts, statistics_bytes};
@@ -29,6 +29,12 @@ pub(super) const SCALE: f64 = 1e150;
 const USUAL_SWEEPS: f64 = 30.0;
 
 impl Solver<'_> {
+    /// The best fixed point of each row.
+    fn search(self, machine: &Machine, couplings: &Couplings, panel: &Panel, free: &[usize]) -> Found {
+        let Self { theory, settings, .. } = self;
+        Search { theory, couplings, panel, free, settings, temperature: machine.temperature() }.best()
+    }
+
     /// Expectations under one evidence.
     pub(super) fn single(self, machine: &Machine, evidence: &Evidence, pairs: Pairs) -> Result<Expectations> {
         machine.check_evidence(evidence)?;
@@ -43,7 +49,7 @@ impl Solver<'_> {
         self.check_memory(bytes, free.len())?;
         let couplings = Couplings::new(machine, &free, self.theory == Theory::Tap);
         let mut panel = Panel::new(machine, &free, &[evidence.cells()]);
-        let found = search(self.theory, &couplings, &panel, &free, self.settings, machine.temperature());
+        let found = self.search(machine, &couplings, &panel, &free);
         panel.insert(&free, &found.means);
         let means = panel.values;
         let mut correlations = PairMoments::collect(pairs, machine.graph(), |a, b| means[a] * means[b]);
@@ -150,7 +156,7 @@ impl Solver<'_> {
             let places = start..piece.rows.end.min(start + Panel::rows_at_once(free.len()));
             let rows: Vec<&[i8]> = places.clone().map(|place| batch.row(place)).collect();
             let mut panel = Panel::new(machine, free, &rows);
-            let found = search(self.theory, couplings, &panel, free, self.settings, machine.temperature());
+            let found = self.search(machine, couplings, &panel, free);
             panel.insert(free, &found.means);
             for row in 0..panel.rows {
                 part.log_z.push(found.log_z[row] + panel.shifts[row]);

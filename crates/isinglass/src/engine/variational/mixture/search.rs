@@ -5,7 +5,7 @@ use fearless_simd::{Level, dispatch};
 use super::super::Theory;
 use super::super::couplings::Couplings;
 use super::super::panel::Panel;
-use super::super::search::search_from;
+use super::super::search::Search as Alone;
 use super::bound::{Task, Terms};
 use super::extrapolation::{Point, Stride};
 use super::start::Start;
@@ -87,7 +87,8 @@ impl Search<'_> {
     fn or_from_mean_field(&self, number: usize, found: Found, fields: &[f64]) -> Found {
         let panel = Panel::of_fields(fields);
         let Self { couplings, free, settings, temperature, .. } = *self;
-        let alone = search_from(number, Theory::MeanField, couplings, &panel, free, settings, temperature);
+        let theory = Theory::MeanField;
+        let alone = Alone { theory, couplings, panel: &panel, free, settings, temperature }.one(number);
         if found.bound >= alone.log_z[0] {
             return found;
         }

@@ -2,7 +2,7 @@
 
 use super::super::couplings::Couplings;
 use super::super::panel::Panel;
-use super::super::search::search;
+use super::super::search::Search;
 use super::super::{Theory, VariationalSettings};
 use super::bound::{Row, Work};
 use super::climb::{self, Top, climb};
@@ -167,8 +167,15 @@ impl<'a> Solver<'a> {
             budget: settings.budget,
             ..VariationalSettings::default()
         };
-        let temperature = self.machine.temperature();
-        let found = search(Theory::MeanField, &self.couplings, panel, self.free, &product, temperature);
+        let search = Search {
+            theory: Theory::MeanField,
+            couplings: &self.couplings,
+            panel,
+            free: self.free,
+            settings: &product,
+            temperature: self.machine.temperature(),
+        };
+        let found = search.best();
         let mut best: Option<(&Plan, Top)> = None;
         for (number, plan) in self.plans.iter().enumerate() {
             let row = Row::new(plan, &panel.fields);
