@@ -22,7 +22,7 @@ fn ais(c: &mut Criterion) {
     let mut group = c.benchmark_group("ais");
     group.sample_size(10).sampling_mode(SamplingMode::Flat);
     let mut bench = |name: &str, machine: &Machine| {
-        let evidence = Evidence::none(machine.units());
+        let evidence = Evidence::none(machine.unit_count());
         let run = || engine.expectations(machine, &evidence, Pairs::None);
         let errors = run().expect("the machine is within the budget").errors;
         let error = errors.and_then(|errors| errors.log_z).unwrap_or(0.0);

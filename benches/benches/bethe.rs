@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use criterion::{Criterion, SamplingMode, Throughput, criterion_group, criterion_main};
 use isinglass::topology::{self, Links, Neighbours, Numbers};
-use isinglass::{Ask, Batch, Bethe, Engine, Evidence, Machine, Pairs};
+use isinglass::{Ask, Batch, Bethe, Engine, Evidence, Graph, Machine, Pairs};
 use isinglass_benches::decimatable;
 
 fn bethe(c: &mut Criterion) {
@@ -18,7 +18,7 @@ fn bethe(c: &mut Criterion) {
         .measurement_time(Duration::from_secs(2));
     let engine = Bethe::default();
     let solve = |machine: &Machine| {
-        let answer = engine.expectations(machine, &Evidence::none(machine.units()), Pairs::Edges);
+        let answer = engine.expectations(machine, &Evidence::none(machine.unit_count()), Pairs::Edges);
         let answer = answer.expect("the machine is within the budget");
         assert!(answer.diagnostics.converged);
         answer
@@ -26,13 +26,13 @@ fn bethe(c: &mut Criterion) {
 
     let units = 1_000_000;
     group.throughput(Throughput::Elements(units as u64));
-    let chain = LazyCell::new(|| decimatable(topology::chain(units), true));
+    let chain = LazyCell::new(|| decimatable(Graph::chain(units), true));
     group.bench_function("chain with biases, a million units", |b| b.iter(|| solve(&chain)));
-    let tree = LazyCell::new(|| decimatable(topology::tree(units, 2), true));
+    let tree = LazyCell::new(|| decimatable(Graph::tree(units, 2), true));
     group.bench_function("tree with biases, a million units", |b| b.iter(|| solve(&tree)));
     let grid = LazyCell::new(|| {
         let biases = Numbers::Uniform { low: -0.5, high: 0.5 };
-        Machine::from_graph(topology::grid(1000, 1000, Neighbours::Four))
+        topology::grid(1000, 1000, Neighbours::Four)
             .with_numbers(&Numbers::Constant(0.3), &biases, 1)
             .expect("bounded numbers are finite")
     });

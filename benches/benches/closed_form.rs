@@ -14,9 +14,7 @@ fn fit(learner: &ClosedForm, start: &Machine, table: &Table) -> Machine {
 
 fn start(table: &Table) -> Machine {
     let names = table.columns().iter().cloned();
-    Machine::from_graph(topology::full(table.columns().len()))
-        .with_names(names)
-        .expect("columns have distinct names")
+    topology::full(table.columns().len()).with_names(names).expect("columns have distinct names")
 }
 
 fn closed_form(c: &mut Criterion) {

@@ -29,12 +29,12 @@ fn contrastive_divergence(c: &mut Criterion) {
         .warm_up_time(Duration::from_millis(500))
         .measurement_time(Duration::from_secs(3));
     let table = isinglass_lab::data::digits().expect("the data are built in");
-    group.throughput(Throughput::Elements((EPOCHS * table.rows()) as u64));
+    group.throughput(Throughput::Elements((EPOCHS * table.row_count()) as u64));
     let layers = begin(&table, &Links::None, &Links::None);
     let grid = Links::Grid { rows: 8, columns: 8, neighbours: Neighbours::Four };
     let linked = begin(&table, &grid, &Links::Chain);
     let small = ContrastiveDivergence { epochs: EPOCHS, ..ContrastiveDivergence::default() };
-    let large = ContrastiveDivergence { batch: table.rows(), ..small };
+    let large = ContrastiveDivergence { batch: table.row_count(), ..small };
     let persistent = ContrastiveDivergence { persistent: true, ..small };
     let means = MeanFieldCd { iterations: EPOCHS, ..MeanFieldCd::default() };
     let cases: [(&str, &(dyn Learner + Sync), &Machine); 6] = [

@@ -12,8 +12,8 @@ fn gibbs(c: &mut Criterion) {
     let mut group = c.benchmark_group("gibbs");
     group.sample_size(10);
     let mut bench = |name: &str, machine: &Machine| {
-        let evidence = Evidence::none(machine.units());
-        let updates = machine.units() * settings.chains * settings.thin * kept;
+        let evidence = Evidence::none(machine.unit_count());
+        let updates = machine.unit_count() * settings.chains * settings.thin * kept;
         group.throughput(Throughput::Elements(updates as u64));
         group.bench_function(name, |b| {
             b.iter(|| engine.draw(machine, &evidence, kept * settings.chains, 1));

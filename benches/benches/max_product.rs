@@ -5,9 +5,10 @@ use std::cell::LazyCell;
 use std::time::Duration;
 
 use criterion::{Criterion, SamplingMode, Throughput, criterion_group, criterion_main};
-use isinglass::search::{MaxProduct, ModeFinder};
+use isinglass::engine::ModeFinder;
+use isinglass::search::MaxProduct;
 use isinglass::topology::{self, Links, Neighbours, Numbers};
-use isinglass::{Batch, Evidence, Guarantee, Machine};
+use isinglass::{Batch, Evidence, Graph, Guarantee, Machine};
 use isinglass_benches::decimatable;
 
 const VISIBLE: usize = 20;
@@ -22,19 +23,19 @@ fn max_product(c: &mut Criterion) {
         .measurement_time(Duration::from_secs(2));
     let finder = MaxProduct::default();
     let solve = |machine: &Machine| {
-        finder.mode(machine, &Evidence::none(machine.units())).expect("the machine is within the budget")
+        finder.mode(machine, &Evidence::none(machine.unit_count())).expect("the machine is within the budget")
     };
 
     let units = 100_000;
     group.throughput(Throughput::Elements(units as u64));
-    let tree = LazyCell::new(|| decimatable(topology::tree(units, 2), true));
+    let tree = LazyCell::new(|| decimatable(Graph::tree(units, 2), true));
     group.bench_function("tree with biases, 100000 units", |b| b.iter(|| solve(&tree)));
 
     let side = 300;
     group.throughput(Throughput::Elements((side * side) as u64));
     let grid = LazyCell::new(|| {
         let numbers = Numbers::Normal { mean: 0.0, deviation: 1.0 };
-        Machine::from_graph(topology::grid(side, side, Neighbours::Four))
+        topology::grid(side, side, Neighbours::Four)
             .with_numbers(&numbers, &numbers, 1)
             .expect("normal numbers are finite")
     });

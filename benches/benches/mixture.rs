@@ -10,7 +10,7 @@ const UNITS: usize = VISIBLE + 10;
 const ROWS: usize = 7000;
 
 fn digits() -> Machine {
-    let grid = topology::grid(8, 8, Neighbours::Eight);
+    let grid = Graph::grid(8, 8, Neighbours::Eight);
     let hidden = (VISIBLE..UNITS).flat_map(|unit| (0..unit).map(move |other| (other, unit)));
     let graph = Graph::new(UNITS, grid.edges().iter().copied().chain(hidden)).expect("each edge comes once");
     let numbers = Numbers::Signs(0.3);

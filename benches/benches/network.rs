@@ -11,9 +11,10 @@ use criterion::{
     BatchSize, BenchmarkGroup, BenchmarkId, Criterion, SamplingMode, Throughput, criterion_group,
     criterion_main,
 };
-use isinglass::learn::{InformationGain, Objective, Phases};
+use isinglass::learn::{InformationGain, Objective};
+use isinglass::likelihood::Phases;
 use isinglass::{
-    Ask, Batch, Decimate, Eliminate, Engine, Evidence, Machine, Pairs, Statistics, Table, topology,
+    Ask, Batch, Decimate, Eliminate, Engine, Evidence, Graph, Machine, Pairs, Statistics, Table, topology,
 };
 use isinglass_benches::{decimatable, glass, hidden_chain, partial_three_tree};
 
@@ -37,7 +38,7 @@ fn first_and_repeated<E: Engine + Default>(
 ) {
     let machine = LazyCell::new(machine);
     let solve = |engine: &E| {
-        let evidence = Evidence::none(machine.units());
+        let evidence = Evidence::none(machine.unit_count());
         engine.expectations(&machine, &evidence, Pairs::Edges).expect("the machine is within reach")
     };
     group.bench_function(BenchmarkId::new(format!("{name}, first call"), &size), |b| {
@@ -52,10 +53,10 @@ fn large(c: &mut Criterion) {
     for units in [250_000, 1_000_000] {
         group.throughput(Throughput::Elements(units as u64));
         first_and_repeated::<Decimate>(&mut group, "chain with biases, units", units, || {
-            decimatable(topology::chain(units), true)
+            decimatable(Graph::chain(units), true)
         });
         first_and_repeated::<Decimate>(&mut group, "tree with biases, units", units, || {
-            decimatable(topology::tree(units, 2), true)
+            decimatable(Graph::tree(units, 2), true)
         });
         // Unit 0, to which biases lead, would be a fourth neighbour.
         first_and_repeated::<Decimate>(&mut group, "partial 3-tree without biases, units", units, || {
@@ -77,7 +78,7 @@ fn grids(c: &mut Criterion) {
 fn votes(c: &mut Criterion) {
     let table = isinglass_lab::data::house_votes().expect("the built-in table is readable");
     let machine = hidden_chain(&table);
-    let everywhere: Vec<usize> = (0..machine.units()).collect();
+    let everywhere: Vec<usize> = (0..machine.unit_count()).collect();
     assert!(machine.graph().decimation_order(&everywhere).is_some(), "the machine is decimatable");
     let engine = Decimate::default();
     let phases = Phases { clamped: &engine, free: &engine };
@@ -91,7 +92,7 @@ fn votes(c: &mut Criterion) {
     assert!(difference.fold(0.0, f64::max) < 1e-12, "both ways give the same gradient");
 
     let mut group = group(c, "network");
-    group.throughput(Throughput::Elements(table.distinct_rows() as u64));
+    group.throughput(Throughput::Elements(table.distinct_count() as u64));
     for (threads, name) in [(1, "one thread"), (0, "all threads")] {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads can start");
         group.bench_function(BenchmarkId::new("votes gradient in one batch, distinct rows", name), |b| {
@@ -112,7 +113,7 @@ struct OneByOne {
 
 impl OneByOne {
     fn new(machine: &Machine, table: &Table) -> Self {
-        let units = machine.units();
+        let units = machine.unit_count();
         let batch = |cells: &[i8], weight| Batch::new(units, cells, &[weight]).expect("cells of a table");
         let all = table.evidence_for(machine).expect("the table fits the machine");
         let rows = all.weights().iter().enumerate().map(|(row, &weight)| batch(all.row(row), weight));

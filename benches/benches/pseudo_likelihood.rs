@@ -31,7 +31,7 @@ fn pseudo_likelihood(c: &mut Criterion) {
     for (units, rows, strength) in [(20, 5000, 0.3), (100, 20_000, 0.05)] {
         let table = spins(units, rows, strength);
         let names = table.columns().iter().cloned();
-        let structure = Machine::from_graph(topology::full(units)).with_names(names);
+        let structure = topology::full(units).with_names(names);
         let begin = structure.and_then(|structure| start(&structure, &table, 0, 0));
         let begin = begin.expect("columns are units");
         group.throughput(Throughput::Elements((units * rows) as u64));

@@ -25,9 +25,9 @@ fn single(c: &mut Criterion) {
     let weak = Numbers::Uniform { low: -0.3, high: 0.3 };
     let strong = Numbers::Uniform { low: -1.0, high: 1.0 };
     let machines = [
-        ("grid 30×30, uniform on (−1, 1)", machine(topology::grid(30, 30, Neighbours::Four), &strong)),
-        ("80 units dense, uniform on (−0.3, 0.3)", machine(topology::full(units), &weak)),
-        ("80 units dense, normal", machine(topology::full(units), &glass)),
+        ("grid 30×30, uniform on (−1, 1)", machine(Graph::grid(30, 30, Neighbours::Four), &strong)),
+        ("80 units dense, uniform on (−0.3, 0.3)", machine(Graph::full(units), &weak)),
+        ("80 units dense, normal", machine(Graph::full(units), &glass)),
         ("10 units dense, uniform on (−1, 1)", full(10)),
     ];
     for (name, machine) in &machines {
@@ -36,7 +36,7 @@ fn single(c: &mut Criterion) {
             let engine = Structured { settings, ..Structured::default() };
             group.bench_function(format!("{name}, {starts} starts"), |b| {
                 b.iter(|| {
-                    let nothing = Evidence::none(machine.units());
+                    let nothing = Evidence::none(machine.unit_count());
                     let answer = engine.expectations(machine, &nothing, Pairs::Edges).expect("it fits");
                     assert!(answer.diagnostics.converged);
                     answer

@@ -15,19 +15,19 @@ fn trw(c: &mut Criterion) {
         .warm_up_time(Duration::from_millis(300))
         .measurement_time(Duration::from_secs(4));
     let machines = [
-        ("grid 30×30, uniform on ±1", uniform(topology::grid(30, 30, Neighbours::Four), 1.0)),
+        ("grid 30×30, uniform on ±1", uniform(Graph::grid(30, 30, Neighbours::Four), 1.0)),
         (
             "80 units all joined, normal of variance 1/80",
             topology::sherrington_kirkpatrick(80, 1.0, 1).expect("a finite scale"),
         ),
-        ("80 units all joined, uniform on ±0.3", uniform(topology::full(80), 0.3)),
+        ("80 units all joined, uniform on ±0.3", uniform(Graph::full(80), 0.3)),
     ];
     for (name, machine) in &machines {
         for width in [1, 3] {
             let engine = Trw { width, ..Trw::default() };
             group.bench_function(format!("{name}, width {width}"), |b| {
                 b.iter(|| {
-                    let nothing = Evidence::none(machine.units());
+                    let nothing = Evidence::none(machine.unit_count());
                     engine
                         .expectations(machine, &nothing, Pairs::Edges)
                         .expect("the machine is within the budget")

@@ -17,7 +17,7 @@ const SWEEPS: usize = 20;
 
 fn dense() -> Machine {
     let numbers = Numbers::Normal { mean: 0.0, deviation: 0.25 / (UNITS as f64).sqrt() };
-    Machine::from_graph(topology::full(UNITS)).with_numbers(&numbers, &numbers, 1).expect("numbers fit")
+    topology::full(UNITS).with_numbers(&numbers, &numbers, 1).expect("numbers fit")
 }
 
 fn clamped_rows() -> Batch {
@@ -73,8 +73,7 @@ fn single(c: &mut Criterion) {
     let mut group = c.benchmark_group("variational/single");
     group.sample_size(10);
     let numbers = Numbers::Normal { mean: 0.0, deviation: 0.5 / 1000f64.sqrt() };
-    let thousand =
-        Machine::from_graph(topology::full(1000)).with_numbers(&numbers, &numbers, 1).expect("numbers fit");
+    let thousand = topology::full(1000).with_numbers(&numbers, &numbers, 1).expect("numbers fit");
     let nothing = Evidence::none(1000);
     for around in [Around::MeanField, Around::Tap] {
         let engine = LinearResponse { around, ..LinearResponse::default() };
@@ -83,8 +82,7 @@ fn single(c: &mut Criterion) {
         });
     }
     let numbers = Numbers::Uniform { low: -0.4, high: 0.4 };
-    let lattice =
-        Machine::from_graph(topology::grid(100, 100, Neighbours::Four)).with_numbers(&numbers, &numbers, 1);
+    let lattice = topology::grid(100, 100, Neighbours::Four).with_numbers(&numbers, &numbers, 1);
     let lattice = lattice.expect("numbers fit");
     group.bench_function("linear response, 100x100 lattice, edges", |b| {
         b.iter(|| {
@@ -93,8 +91,7 @@ fn single(c: &mut Criterion) {
                 .expect("it runs")
         });
     });
-    let large =
-        Machine::from_graph(topology::grid(1000, 1000, Neighbours::Four)).with_numbers(&numbers, &numbers, 1);
+    let large = topology::grid(1000, 1000, Neighbours::Four).with_numbers(&numbers, &numbers, 1);
     let large = large.expect("numbers fit");
     group.bench_function("mean field, 1000x1000 lattice", |b| {
         b.iter(|| {

@@ -5,25 +5,25 @@ use isinglass::{Graph, Machine, Role, Table, Unit};
 
 /// Fully connected, weights and biases uniform on (−1, 1).
 pub fn full(units: usize) -> Machine {
-    random(topology::full(units), 1.0)
+    random(Graph::full(units), 1.0)
 }
 
 /// A square lattice with four neighbours, couplings ±0.3 and small biases.
 pub fn lattice(side: usize) -> Machine {
-    Machine::from_graph(topology::grid(side, side, Neighbours::Four))
+    topology::grid(side, side, Neighbours::Four)
         .with_numbers(&Numbers::Signs(0.3), &Numbers::Constant(0.1), 1)
         .expect("constants are finite")
 }
 
 /// Fully connected with weak couplings, so that chains mix.
 pub fn dense(units: usize) -> Machine {
-    random(topology::full(units), 0.5 / (units as f64).sqrt())
+    random(Graph::full(units), 0.5 / (units as f64).sqrt())
 }
 
 /// A square lattice with four neighbours, couplings and biases normal with mean 0 and deviation 1.
 pub fn glass(side: usize) -> Machine {
     let numbers = Numbers::Normal { mean: 0.0, deviation: 1.0 };
-    Machine::from_graph(topology::grid(side, side, Neighbours::Four))
+    topology::grid(side, side, Neighbours::Four)
         .with_numbers(&numbers, &numbers, 1)
         .expect("normal numbers are finite")
 }

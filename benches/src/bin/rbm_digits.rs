@@ -7,7 +7,8 @@ use std::io::{Read, Write};
 use std::time::Instant;
 
 use isinglass::engine::AisSettings;
-use isinglass::learn::{ContrastiveDivergence, InformationGain, Learner, NoObserver, Phases, start};
+use isinglass::learn::{ContrastiveDivergence, Learner, NoObserver, start};
+use isinglass::likelihood::{Phases, log_likelihood};
 use isinglass::{Ais, Eliminate, Machine, Table, topology};
 
 /// Runs of which the fastest is told: what others do on the machine can only add to it.
@@ -56,6 +57,6 @@ fn judge(machine: &Machine, table: &Table) -> isinglass::Result<(f64, f64)> {
     let free = Ais { settings: AisSettings { temperatures: 2000, ..AisSettings::default() } };
     let clamped = Eliminate::default();
     let phases = Phases { clamped: &clamped, free: &free };
-    let found = InformationGain::new(phases, machine, table, 0.0)?.evaluate(machine)?;
-    Ok((found.gain, found.gain_error.unwrap_or(0.0)))
+    let found = log_likelihood(machine, table, phases)?;
+    Ok((found.value, found.error.unwrap_or(0.0)))
 }

@@ -89,7 +89,7 @@ impl ModelWithEvidence {
         let machine = read_model(&self.model)?;
         let mut evidence = match &self.evidence {
             Some(path) => read_evidence(path, &machine)?,
-            None => Evidence::none(machine.units()),
+            None => Evidence::none(machine.unit_count()),
         };
         for (name, spin) in given {
             let unit = find(&machine, name).context("--given")?;

@@ -26,7 +26,7 @@
 //! assert_eq!(table.columns(), ["rain", "wet"]);
 //! assert_eq!(table.row(2), [0, 1]);
 //!
-//! let machine = Machine::from_graph(topology::full(2)).with_names(["rain", "wet"])?;
+//! let machine = topology::full(2).with_names(["rain", "wet"])?;
 //! let folder = tempfile::tempdir()?;
 //! let path = folder.path().join("weather.json");
 //! write_model(&machine, Output::create(&path)?)?;

@@ -90,7 +90,7 @@ fn machines_without_units_or_edges_are_machines() {
             assert_same_bits(&through_file(machine, name), machine);
         }
         let found = through_file(machine, "m.uai");
-        assert_eq!(found.units(), machine.units());
+        assert_eq!(found.unit_count(), machine.unit_count());
         assert!(close(machine.offset(), found.offset()));
     }
 }

@@ -178,7 +178,7 @@ fn weights_and_dropped_columns() {
     let options = TableOptions { weights: Some("n".into()), drop: vec!["id".into()] };
     let table = parse_csv(text, "t.csv", b',', &options).unwrap();
     assert_eq!(table.columns(), ["a", "b"]);
-    assert_eq!((table.rows(), table.weight(0), table.weight(1)), (3, 2.5, 1000.0));
+    assert_eq!((table.row_count(), table.weight(0), table.weight(1)), (3, 2.5, 1000.0));
     let refused = |weights: Option<&str>, drop: &[&str]| {
         let options = TableOptions {
             weights: weights.map(Into::into),

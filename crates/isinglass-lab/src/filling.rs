@@ -40,7 +40,7 @@ mod tests {
     #[test]
     fn rows_are_filled_as_a_sum_over_states_says() {
         let (weights, biases) = ([0.7, -0.4, 0.3], [0.2, -0.1, 0.5]);
-        let machine = Machine::from_graph(topology::full(3)).with_parameters(weights.into(), biases.into());
+        let machine = topology::full(3).with_parameters(weights.into(), biases.into());
         let machine = machine.unwrap();
         // The second and the fourth row are alike.
         let given = [[1, 0, -1], [0, 0, 1], [1, 1, 1], [0, 0, 1]];

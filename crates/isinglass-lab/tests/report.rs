@@ -1,7 +1,7 @@
 //! The numbers behind the page, against plain loops over all states.
 #![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
 
-use isinglass::learn::Phases;
+use isinglass::likelihood::Phases;
 use isinglass::topology::{self, Links, Numbers};
 use isinglass::{Budget, Enumerate, Gibbs, Machine, MeanField, Role, Table};
 use isinglass_lab::report::{Origin, Report, Settings, Shape};
@@ -24,7 +24,7 @@ fn page(machine: &Machine, table: Option<&Table>, settings: &Settings) -> String
 /// Visible, hidden and input units, all coupled; rows with missing cells.
 fn example(roles: &[Role]) -> (Machine, Table) {
     let numbers = Numbers::Uniform { low: -0.8, high: 0.8 };
-    let machine = Machine::from_graph(topology::full(roles.len()))
+    let machine = topology::full(roles.len())
         .with_roles(roles.to_vec())
         .and_then(|machine| machine.with_numbers(&numbers, &numbers, 5))
         .and_then(|machine| machine.with_temperature(1.3))
@@ -47,7 +47,7 @@ fn example(roles: &[Role]) -> (Machine, Table) {
 
 /// Σ exp(−E/T) over the states that agree with the cells; 0 is free.
 fn weight(machine: &Machine, cells: &[i8]) -> f64 {
-    let n = machine.units();
+    let n = machine.unit_count();
     let states =
         (0..1usize << n).map(|k| (0..n).map(|i| if k >> i & 1 == 1 { 1 } else { -1 }).collect::<Vec<i8>>());
     states
@@ -58,7 +58,7 @@ fn weight(machine: &Machine, cells: &[i8]) -> f64 {
 
 /// A row of the table in the machine's order.
 fn cells(machine: &Machine, table: &Table, row: usize) -> Vec<i8> {
-    let mut cells = vec![0; machine.units()];
+    let mut cells = vec![0; machine.unit_count()];
     for (name, &cell) in table.columns().iter().zip(table.row(row)) {
         cells[machine.position(name).unwrap()] = cell;
     }
@@ -91,7 +91,7 @@ fn surprising_rows_are_those_of_least_likelihood_with_the_probabilities_of_their
             (found["by"].as_str(), found["guarantee"].as_str()),
             (Some("log-likelihood"), Some("exact"))
         );
-        let mut expected: Vec<(f64, usize)> = (0..table.distinct_rows())
+        let mut expected: Vec<(f64, usize)> = (0..table.distinct_count())
             .filter(|&row| table.weight(row) > 0.0)
             .map(|row| {
                 let cells = cells(&machine, &table, row);
@@ -139,7 +139,7 @@ fn moments_are_those_of_the_table_and_of_the_machine() {
         (0..1 << units.len()).map(term).sum::<f64>()
     };
     let observed = |units: &[usize]| {
-        let rows = (0..table.distinct_rows()).map(|row| {
+        let rows = (0..table.distinct_count()).map(|row| {
             let cells = cells(&machine, &table, row);
             (table.weight(row), units.iter().map(|&unit| cells[unit]).product::<i8>())
         });
@@ -173,7 +173,7 @@ fn moments_given_inputs_are_averages_over_rows() {
     assert_eq!(points["count"], 2);
     assert_eq!(numbers["moments"]["all_pairs"], false);
     let mut sum = 0.0;
-    for row in 0..table.distinct_rows() {
+    for row in 0..table.distinct_count() {
         let given = inputs(&machine, &cells(&machine, &table, row));
         let mut up = given.clone();
         up[0] = 1;
@@ -233,7 +233,7 @@ fn pictures_have_the_couplings_of_hidden_units_and_draws() {
 #[test]
 fn names_are_text_whatever_they_hold() {
     let names = ["</script><b>", "\"quoted\"", "<!--", "a&b\u{2028}"];
-    let machine = Machine::from_graph(topology::chain(4)).with_names(names).unwrap();
+    let machine = topology::chain(4).with_names(names).unwrap();
     let table = Table::from_rows(names, [[1, 1, -1, 1], [1, 0, -1, -1]]).unwrap();
     let page = page(&machine, Some(&table), &Settings::default());
     assert_eq!(page.matches("</script>").count(), 2);
@@ -262,14 +262,14 @@ fn the_same_seed_gives_the_same_bytes_and_a_dense_machine_stays_small() {
 #[test]
 fn odd_machines_have_pages_too() {
     for machine in [
-        Machine::from_graph(topology::full(1)),
-        Machine::from_graph(topology::full(2)).with_parameters(vec![0.0], vec![0.0; 2]).unwrap(),
+        topology::full(1),
+        topology::full(2).with_parameters(vec![0.0], vec![0.0; 2]).unwrap(),
         Machine::from_graph(Links::None.graph(5).unwrap()),
-        Machine::from_graph(topology::chain(3)).with_parameters(vec![1e8, -1e8], vec![1e-8; 3]).unwrap(),
+        topology::chain(3).with_parameters(vec![1e8, -1e8], vec![1e-8; 3]).unwrap(),
     ] {
-        let row = vec![1i8; machine.units()];
+        let row = vec![1i8; machine.unit_count()];
         let table = Table::from_rows(machine.names().to_vec(), [row]).unwrap();
         let numbers = numbers_of(&page(&machine, Some(&table), &Settings::default()));
-        assert_eq!(numbers["structure"]["units"], machine.units());
+        assert_eq!(numbers["structure"]["units"], machine.unit_count());
     }
 }

@@ -29,7 +29,7 @@ fn votes_tell_the_party_of_unseen_members_and_hidden_cells() {
     let table = data::house_votes().unwrap();
     let study = votes::study(&table, 0, &NoWatch).unwrap();
     let party = &study.held_out;
-    assert!(party.converged && party.machine.asked == table.rows());
+    assert!(party.converged && party.machine.asked == table.row_count());
     // 267 of 435 members are Democrats; one vote alone is right about 95 %.
     assert_eq!(party.majority.right, 267);
     assert!(party.machine.share() > 0.95, "{}", party.machine.share());
@@ -69,7 +69,7 @@ fn the_pages_and_pictures_of_votes_are_the_same_on_any_number_of_threads() {
 #[test]
 fn covered_halves_are_completed_better_than_by_the_baselines() {
     let study = digits_study();
-    assert_eq!((study.trained.rows(), study.held_out.rows()), (1497, 300));
+    assert_eq!((study.trained.row_count(), study.held_out.row_count()), (1497, 300));
     assert!(!study.fit.converged, "it is stopped before, and the story says so");
     assert_eq!(study.fit.guarantee, Guarantee::Exact);
     for found in &study.completions {
@@ -87,7 +87,7 @@ fn covered_halves_are_completed_better_than_by_the_baselines() {
 
 /// P(ink) of every pixel given the upper half, summed over all states of the hidden units: given those, pixels are independent.
 fn completed_by_hand(machine: &Machine, picture: &[i8]) -> Vec<f64> {
-    let hidden = machine.units() - 64;
+    let hidden = machine.unit_count() - 64;
     let weight = |pixel: usize, unit: usize| {
         machine.weights()[machine.graph().edge_between(pixel, 64 + unit).unwrap()]
     };
@@ -153,7 +153,7 @@ fn covered_pictures_are_a_table_with_a_half_left_out() {
     let csv = study.covered_csv();
     let options = isinglass_files::TableOptions::default();
     let table = isinglass_files::parse_csv(csv.as_bytes(), "covered.csv", b',', &options).unwrap();
-    assert_eq!((table.rows(), table.missing_cells()), (300, 300 * 32));
+    assert_eq!((table.row_count(), table.missing_count()), (300, 300 * 32));
     assert_eq!(table.columns(), study.held_out.columns());
 }
 

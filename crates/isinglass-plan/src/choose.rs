@@ -3,7 +3,8 @@
 use isinglass::bracket::Bounds;
 use isinglass::engine::Open;
 use isinglass::engine::auto::{self, Choice};
-use isinglass::search::{MaxProduct, Mode, ModeFinder};
+use isinglass::engine::{Mode, ModeFinder};
+use isinglass::search::MaxProduct;
 use isinglass::{Engine, Evidence, Gibbs, Machine, Sampler};
 
 use crate::{EngineName, EngineSettings, Result, Usage};

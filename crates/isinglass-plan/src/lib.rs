@@ -8,7 +8,7 @@
 //! use isinglass::{Evidence, Machine, Pairs, topology};
 //! use isinglass_plan::{EngineName, EngineSettings, Task};
 //!
-//! let machine = Machine::from_graph(topology::chain(50));
+//! let machine = topology::chain(50);
 //! let evidence = Evidence::none(50);
 //! let settings = EngineSettings::default();
 //! let engine = settings.choose(&machine, &evidence, Task::Answer, &|note| assert!(note.contains("exact")))?;

@@ -2,8 +2,9 @@
 
 use isinglass::complete::{Completed, complete};
 use isinglass::engine::Open;
-use isinglass::learn::{Gain, InformationGain, Phases, open};
-use isinglass::score::{RowLikelihoods, Score, log_likelihoods, score, score_between};
+use isinglass::likelihood::{LogLikelihood, Phases, TwoPhase, log_likelihood};
+use isinglass::likelihood::{RowLikelihoods, log_likelihoods};
+use isinglass::score::{Score, score, score_between};
 use isinglass::{Engine, Enumerate, Machine, Table};
 
 use crate::{EngineName, EngineSettings, Error, Result, Task, warning};
@@ -62,7 +63,7 @@ impl EngineSettings {
         note: &dyn Fn(&str),
     ) -> Result<Scored> {
         let quiet = |_: &str| ();
-        let (clamped_open, free_open) = open(machine, table)?;
+        let (clamped_open, free_open) = TwoPhase::new(machine, table)?.open()?;
         let is_open = clamped_open.in_one_row.free_count() > 0;
         if bracket {
             self.check_bracket()?;
@@ -100,10 +101,10 @@ impl EngineSettings {
         machine: &Machine,
         table: &Table,
         note: &dyn Fn(&str),
-    ) -> Result<(&'static str, Gain)> {
+    ) -> Result<(&'static str, LogLikelihood)> {
         let ((clamped, free), _) = self.engines_with_log_z(machine, table, note)?;
         let phases = Phases { clamped: &*clamped, free: &*free };
-        let gain = InformationGain::new(phases, machine, table, 0.0)?.gain(machine);
+        let gain = log_likelihood(machine, table, phases);
         Ok((free.name(), gain.map_err(|error| for_want_of_log_z(error.into()))?))
     }
 
@@ -114,7 +115,7 @@ impl EngineSettings {
         table: &Table,
         note: &dyn Fn(&str),
     ) -> Result<(Pair, bool)> {
-        let (clamped_open, free_open) = open(machine, table)?;
+        let (clamped_open, free_open) = TwoPhase::new(machine, table)?.open()?;
         let (clamped, free) = self
             .engines_of_phases(machine, (&clamped_open, &free_open), Task::Exact, note)
             .map_err(for_want_of_log_z)?;

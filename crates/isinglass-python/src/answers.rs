@@ -107,7 +107,7 @@ pub(crate) fn time_infer(py: Python<'_>, machine: &Machine, count: u32, options:
     let work = move || -> Result<_> {
         let began = Instant::now();
         for _ in 0..count {
-            let evidence = Evidence::none(machine.units());
+            let evidence = Evidence::none(machine.unit_count());
             let engine = settings.choose(&machine, &evidence, Task::Answer, &|_| ())?;
             black_box(engine.expectations(&machine, &evidence, Pairs::Edges)?);
         }
@@ -318,14 +318,14 @@ pub(crate) fn info<'py>(
     let machine = Arc::clone(&machine.machine);
     let shared = Arc::clone(&machine);
     let work = move || {
-        let offers = auto::offers(&shared, &Evidence::none(shared.units()), limit)?;
+        let offers = auto::offers(&shared, &Evidence::none(shared.unit_count()), limit)?;
         Ok((Structure::of(&shared, &offers), offers))
     };
     let (structure, offers) = worker::run(py, false, work)?.map_err(of_core)?;
     let names = |order: &[usize]| order.iter().map(|&unit| machine.name(unit)).collect::<Vec<&str>>();
     let elimination_order = offers.iter().filter_map(|offer| offer.order.as_ref()).next_back();
     let out = PyDict::new(py);
-    out.set_item("units", machine.units())?;
+    out.set_item("units", machine.unit_count())?;
     out.set_item("edges", machine.graph().edges().len())?;
     let roles = PyDict::new(py);
     for role in Role::ALL {

@@ -10,14 +10,14 @@ use crate::settings::shown;
 
 /// From a dictionary of names and values, a row of −1, +1 and 0 for free, or nothing.
 pub(crate) fn evidence(machine: &Machine, given: Option<&Bound<'_, PyAny>>) -> PyResult<Evidence> {
-    let mut evidence = Evidence::none(machine.units());
+    let mut evidence = Evidence::none(machine.unit_count());
     let Some(given) = given else { return Ok(evidence) };
     if let Ok(row) = given.extract::<PyReadonlyArray1<'_, i8>>() {
         let length = row.len();
-        if length != machine.units() {
+        if length != machine.unit_count() {
             let problem = format!(
                 "found a row of {length}, expected one value for each of the {} units",
-                machine.units()
+                machine.unit_count()
             );
             return Err(bad("given", &problem));
         }

@@ -7,7 +7,7 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 
 use isinglass::learn::{Bootstrap, Observer, State, Step};
 use isinglass::topology::Links;
-use isinglass::{Graph, Interrupt, Role};
+use isinglass::{CancelToken, Graph, Role};
 use isinglass_files::read_edges;
 use isinglass_plan::{
     EngineName, Error, FitSettings, Fitted, L1, LearnerName, Named, Plan, Result, Structure, VisibleLinks,
@@ -88,7 +88,7 @@ impl Watcher {
             if let Some(tell) = tell
                 && told.fetch_max(done + 1, Ordering::Relaxed) <= done
             {
-                // A listener that is gone has raised the interrupt.
+                // A listener that is gone has raised the token.
                 drop(tell.send(Message::Resample { done, count }));
             }
             if stop.load(Ordering::SeqCst) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
@@ -141,7 +141,7 @@ pub(crate) fn fit<'py>(
     listener: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Answer<'py>> {
     let asked = asked(&table.table, settings, start)?;
-    let (rows, table) = (table.table.rows(), Arc::clone(&table.table));
+    let (rows, table) = (table.table.row_count(), Arc::clone(&table.table));
     let start = start.map(|start| Arc::clone(&start.machine));
     let work = move |watcher: &mut Watcher| -> Found {
         let notes = std::cell::RefCell::new(Vec::new());
@@ -184,7 +184,7 @@ pub(crate) fn go_on<'py>(
     }
     let wrong = |_| bad("state", "found bytes that are none of contrastive divergence");
     let before: Option<State> = before.map(postcard::from_bytes).transpose().map_err(wrong)?;
-    let (rows, table) = (table.table.rows(), Arc::clone(&table.table));
+    let (rows, table) = (table.table.row_count(), Arc::clone(&table.table));
     let machine = machine.map(|machine| Arc::clone(&machine.machine));
     let work = move |watcher: &mut Watcher| -> Found {
         let machine = match machine {
@@ -209,13 +209,13 @@ fn watched(py: Python<'_>, work: Box<Work>, listener: Option<&Bound<'_, PyAny>>)
     let (allow, leave) = mpsc::channel();
     let tells = listener.is_some().then(|| (sender.clone(), leave));
     let mut watcher = Watcher { stop: Arc::clone(&stop), listener: tells, most: 0, restart: 0 };
-    let interrupt = Interrupt::new();
-    spawn(&interrupt, move || {
+    let token = CancelToken::new();
+    spawn(&token, move || {
         let found = work(&mut watcher);
         // Nobody waits for a fit that comes after Ctrl-C.
         drop(sender.send(Message::Done(Box::new(found))));
     })?;
-    wait(py, receiver, &allow, (&stop, &interrupt), listener)
+    wait(py, receiver, &allow, (&stop, &token), listener)
 }
 
 /// Wait for the fit, and answer signals and the fit's reports meanwhile.
@@ -223,7 +223,7 @@ fn wait(
     py: Python<'_>,
     mut receiver: Receiver<Message>,
     allow: &Sender<()>,
-    (stop, interrupt): (&AtomicBool, &Interrupt),
+    (stop, token): (&AtomicBool, &CancelToken),
     listener: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Found> {
     loop {
@@ -251,7 +251,7 @@ fn wait(
             Err(RecvTimeoutError::Disconnected) => return Err(broken()),
         };
         if let Err(error) = heard {
-            interrupt.raise();
+            token.cancel();
             stop.store(true, Ordering::SeqCst);
             let _ = allow.send(());
             py.detach(move || settle(&receiver));

@@ -120,7 +120,7 @@ impl Machine {
     }
 
     fn __len__(&self) -> usize {
-        self.machine.units()
+        self.machine.unit_count()
     }
 
     fn __eq__(&self, other: &Self) -> bool {

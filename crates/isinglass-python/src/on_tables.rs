@@ -30,7 +30,7 @@ pub(crate) fn complete<'py>(
         let open = open(&machine, &table)?;
         let (engine, found) = settings.complete(&machine, &table, open.as_ref(), &|text| notes.add(text))?;
         found.notes.iter().for_each(|text| notes.add(text));
-        let (rows, columns) = (table.rows(), found.columns().len());
+        let (rows, columns) = (table.row_count(), found.columns().len());
         let mut states = Vec::with_capacity(rows * columns);
         let mut probabilities = Vec::with_capacity(rows * columns);
         for &distinct in table.distinct_of() {

@@ -68,7 +68,9 @@ pub(crate) fn set(settings: &mut EngineSettings, key: &str, value: &Bound<'_, Py
 /// Memory: a number of bytes, or a size such as `512MiB`.
 pub(crate) fn budget(value: &Bound<'_, PyAny>) -> PyResult<Budget> {
     match value.extract::<String>() {
-        Ok(text) => text.parse().map_err(of_core),
+        Ok(text) => {
+            text.parse().map_err(|error: isinglass::ParseBudgetError| bad("budget", &error.to_string()))
+        }
         Err(_) => value.extract().map(Budget).map_err(|_| {
             bad("budget", &format!("found {}, expected bytes or a size such as 512MiB", shown(value)))
         }),

@@ -62,7 +62,7 @@ impl Table {
     /// All there is to know: names of columns, distinct rows, the distinct row that each row is, weights of distinct rows, and how columns are written.
     fn state<'py>(&self, py: Python<'py>) -> PyResult<State<'py>> {
         let table = &self.table;
-        let (distinct, columns) = (table.distinct_rows(), table.columns().len());
+        let (distinct, columns) = (table.distinct_count(), table.columns().len());
         let cells: Vec<i8> = (0..distinct).flat_map(|row| table.row(row).iter().copied()).collect();
         Ok((
             table.columns().to_vec(),
@@ -111,17 +111,17 @@ impl Table {
 
     #[getter]
     fn rows(&self) -> usize {
-        self.table.rows()
+        self.table.row_count()
     }
 
     #[getter]
     fn distinct_rows(&self) -> usize {
-        self.table.distinct_rows()
+        self.table.distinct_count()
     }
 
     #[getter]
     fn missing_cells(&self) -> usize {
-        self.table.missing_cells()
+        self.table.missing_count()
     }
 
     /// For each column, whether it is written in 0 and 1; `None` where its cells do not tell.

@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use isinglass::{Interrupt, Machine};
+use isinglass::{CancelToken, Machine};
 use isinglass_plan::{EngineName, EngineSettings};
 use pyo3::PyResult;
 use pyo3::Python;
@@ -30,9 +30,9 @@ pub(crate) fn run<T: Send + 'static>(
         return py.detach(|| at_once(work));
     }
     let (sender, mut receiver) = mpsc::sync_channel(1);
-    let interrupt = Interrupt::new();
+    let token = CancelToken::new();
     // Nobody waits for an answer that comes after Ctrl-C.
-    spawn(&interrupt, move || drop(sender.send(work())))?;
+    spawn(&token, move || drop(sender.send(work())))?;
     loop {
         let found;
         (found, receiver) = py.detach(move || (receiver.recv_timeout(PAUSE), receiver));
@@ -40,7 +40,7 @@ pub(crate) fn run<T: Send + 'static>(
             Ok(found) => return Ok(found),
             Err(RecvTimeoutError::Timeout) => {
                 if let Err(error) = py.check_signals() {
-                    interrupt.raise();
+                    token.cancel();
                     py.detach(move || settle(&receiver));
                     return Err(error);
                 }
@@ -62,20 +62,20 @@ pub(crate) fn settle<T>(receiver: &Receiver<T>) {
 /// Units for which any engine with its usual settings is through in much less than a second, exact ones in less than a millisecond.
 const FEW: usize = 12;
 
-/// Whether a question is answered before anybody could wish to interrupt it.
+/// Whether a question is answered before anybody could wish to token it.
 pub(crate) fn is_short(machine: &Machine, settings: &EngineSettings) -> bool {
     let EngineSettings { engine, budget, seed, .. } = *settings;
     let is_exact = matches!(engine, EngineName::Enumerate | EngineName::Decimate | EngineName::Eliminate);
     let is_usual = *settings == EngineSettings { engine, budget, seed, ..EngineSettings::default() };
-    machine.units() <= FEW && (is_exact || is_usual)
+    machine.unit_count() <= FEW && (is_exact || is_usual)
 }
 
-/// Begin work on a thread of its own, to be given up if the interrupt is raised.
-pub(crate) fn spawn(interrupt: &Interrupt, work: impl FnOnce() + Send + 'static) -> PyResult<()> {
-    let interrupt = interrupt.clone();
+/// Begin work on a thread of its own, to be given up if the token is raised.
+pub(crate) fn spawn(token: &CancelToken, work: impl FnOnce() + Send + 'static) -> PyResult<()> {
+    let token = token.clone();
     let builder = thread::Builder::new().name("isinglass".into()).stack_size(STACK);
     // Without threads, what waits for the work hears that it has ended.
-    builder.spawn(move || drop(with_own_threads(&interrupt, work)))?;
+    builder.spawn(move || drop(with_own_threads(&token, work)))?;
     Ok(())
 }
 
@@ -105,7 +105,7 @@ fn idle() -> MutexGuard<'static, Idle> {
 }
 
 /// Do work with threads of its own, so that it need not wait for any other: for that of another thread, or for what is being given up.
-fn with_own_threads<T: Send>(interrupt: &Interrupt, work: impl FnOnce() -> T + Send) -> PyResult<Option<T>> {
+fn with_own_threads<T: Send>(token: &CancelToken, work: impl FnOnce() -> T + Send) -> PyResult<Option<T>> {
     let waiting = idle().pools.pop();
     let pool = match waiting {
         Some(pool) => pool,
@@ -114,7 +114,7 @@ fn with_own_threads<T: Send>(interrupt: &Interrupt, work: impl FnOnce() -> T + S
             .build()
             .map_err(|error| PyRuntimeError::new_err(error.to_string()))?,
     };
-    let found = interrupt.run(&pool, work);
+    let found = token.run(&pool, work);
     let mut idle = idle();
     if idle.pools.len() < MOST_IDLE {
         idle.pools.push(pool);
@@ -128,7 +128,7 @@ fn at_once<T: Send>(work: impl FnOnce() -> T + Send) -> PyResult<T> {
     if *FIRST.get_or_init(|| process) == process {
         return Ok(work());
     }
-    with_own_threads(&Interrupt::new(), work)?.ok_or_else(broken)
+    with_own_threads(&CancelToken::new(), work)?.ok_or_else(broken)
 }
 
 /// What to say where the work ended without an answer.

@@ -1,7 +1,6 @@
 //! The one error type of the core: every message names the place, what was found and what would be right.
 
-use crate::engine::Budget;
-
+use crate::Budget;
 /// What can go wrong in the core.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
@@ -84,6 +83,20 @@ impl Error {
     /// Check that two lengths agree.
     pub(crate) fn check_length(what: &'static str, found: usize, expected: usize) -> Result<()> {
         if found == expected { Ok(()) } else { Err(Self::Length { what, found, expected }) }
+    }
+}
+
+impl Budget {
+    /// Refuses work that needs more bytes than this.
+    ///
+    /// # Errors
+    /// [`Error::OverBudget`], with the figure.
+    pub fn check(self, who: &'static str, needed: u128, what: impl FnOnce() -> String) -> Result<()> {
+        if needed <= u128::from(self.0) {
+            Ok(())
+        } else {
+            Err(Error::OverBudget { who, what: what(), needed, budget: self })
+        }
     }
 }
 

@@ -30,7 +30,7 @@
 //!     ["rain", "sprinkler", "wet"],
 //!     [[1, -1, 1], [1, 1, 1], [-1, 1, 1], [-1, -1, -1], [-1, -1, -1], [1, -1, 1], [-1, 1, -1]],
 //! )?;
-//! let start = Machine::from_graph(topology::full(3)).with_names(["rain", "sprinkler", "wet"])?;
+//! let start = topology::full(3).with_names(["rain", "sprinkler", "wet"])?;
 //! let engine = Enumerate::default();
 //! let learner = Likelihood::new(&engine).l2(0.01);
 //! let fit = learner.fit(&start, &table, &mut NoObserver)?;
@@ -45,32 +45,36 @@
 //! ```
 
 pub mod bracket;
+mod budget;
+mod cancel;
 pub mod complete;
 pub mod engine;
 mod error;
 pub mod graph;
-mod interrupt;
 pub mod lattice;
 pub mod learn;
+pub mod likelihood;
 pub mod machine;
 pub mod numeric;
 mod optimize;
+pub mod prelude;
 pub mod score;
 pub mod search;
 pub mod table;
 
+pub use budget::{Budget, ParseBudgetError};
+pub use cancel::CancelToken;
 pub use engine::{
-    Ais, Ask, Batch, BatchExpectations, Bethe, Budget, Cumulants, Decimate, Diagnostics, Eliminate, Engine,
-    Enumerate, Expectations, Gibbs, Guarantee, JointTable, LinearResponse, MeanField, Mixture, PairMoments,
-    Pairs, Sampler, Statistics, Structured, Tap, Trw,
+    Ais, Ask, BatchExpectations, Bethe, Cumulants, Decimate, Diagnostics, Eliminate, Engine, Enumerate,
+    Expectations, Gibbs, Guarantee, JointTable, LinearResponse, MeanField, Mixture, PairMoments, Pairs,
+    Sampler, Statistics, Structured, Tap, Trw,
 };
 pub use error::{Error, Result};
 pub use graph::Graph;
-pub use interrupt::Interrupt;
 pub use machine::{Evidence, Machine, Role, Spin, Unit, topology};
 /// The numbers that characteristic functions take.
 pub use num_complex::Complex64;
-pub use table::Table;
+pub use table::{Batch, Table};
 
 /// The README's example is tested like any other.
 #[cfg(doctest)]

@@ -28,7 +28,7 @@ fn glass(units: usize, strength: f64, bias: f64, seed: u64) -> Machine {
     let bound = strength * (3.0 / units as f64).sqrt();
     let weights = Numbers::Uniform { low: -bound, high: bound };
     let biases = Numbers::Uniform { low: -bias, high: bias };
-    Machine::from_graph(topology::full(units)).with_numbers(&weights, &biases, seed).unwrap()
+    topology::full(units).with_numbers(&weights, &biases, seed).unwrap()
 }
 
 /// Twenty units are few enough to enumerate and many enough to be hard.
@@ -105,7 +105,7 @@ fn moments_are_within_their_standard_errors() {
         all.extend(moment_scores(&machine, &Evidence::none(10), seed));
         all.extend(moment_scores(&machine, &given(10, 3, Spin::Down), seed + 100));
     }
-    let lattice = Machine::from_graph(topology::grid(4, 4, Neighbours::Eight))
+    let lattice = topology::grid(4, 4, Neighbours::Eight)
         .with_numbers(&Numbers::Signs(0.4), &Numbers::Constant(0.2), 8)
         .unwrap();
     all.extend(moment_scores(&lattice, &given(16, 5, Spin::Up), 1));
@@ -140,7 +140,7 @@ fn a_bad_run_says_so() {
     assert_eq!((runs, temperatures), (1024, 5));
     assert!(!bad.diagnostics.converged && effective_samples < 30.0, "{effective_samples}");
     // Two valleys of equal weight are no trouble, though no chain ever crosses from one to the other.
-    let two = Machine::from_graph(topology::full(12)).with_parameters(vec![5.0; 66], vec![0.0; 12]).unwrap();
+    let two = topology::full(12).with_parameters(vec![5.0; 66], vec![0.0; 12]).unwrap();
     let found = engine(0).expectations(&two, &Evidence::none(12), Pairs::None).unwrap();
     assert!(found.diagnostics.converged);
     close(found.log_z.unwrap(), 330.0 + 2f64.ln(), 2e-4, "log Z");
@@ -150,7 +150,7 @@ fn a_bad_run_says_so() {
 /// log Z, means, pair moments, joint states: exact where nothing is coupled.
 #[test]
 fn without_couplings_everything_is_exact() {
-    let machine = Machine::from_graph(topology::chain(4))
+    let machine = topology::chain(4)
         .with_parameters(vec![0.0, 0.7, 0.0], vec![0.3, -30.0, 0.8, 0.0])
         .unwrap()
         .with_temperature(1.7)
@@ -168,7 +168,7 @@ fn without_couplings_everything_is_exact() {
     // Nothing free, no units at all.
     let all = Evidence::from_cells(vec![1, -1, -1, 1]).unwrap();
     common::check_against_brute_force(&engine(0), &machine, &all, 1e-13);
-    let nothing = Machine::from_graph(topology::full(0));
+    let nothing = topology::full(0);
     let found = engine(0).expectations(&nothing, &Evidence::none(0), Pairs::All).unwrap();
     assert_eq!((found.log_z, found.guarantee), (Some(0.0), Guarantee::Exact));
 }
@@ -176,7 +176,7 @@ fn without_couplings_everything_is_exact() {
 /// Strong fields leave runs that are all alike: the error must still cover what single precision does.
 #[test]
 fn equal_weights_leave_the_rounding_of_single_precision() {
-    let machine = Machine::from_graph(topology::grid(20, 20, Neighbours::Four))
+    let machine = topology::grid(20, 20, Neighbours::Four)
         .with_numbers(&Numbers::Constant(0.3), &Numbers::Constant(40.0), 0)
         .unwrap();
     let truth: f64 = 760.0 * 0.3 + 400.0 * 40.0;
@@ -244,7 +244,7 @@ fn batches_give_each_row_its_own_answer() {
 
 #[test]
 fn seeds_fix_results_on_any_number_of_threads() {
-    let machine = Machine::from_graph(topology::grid(6, 6, Neighbours::Four))
+    let machine = topology::grid(6, 6, Neighbours::Four)
         .with_numbers(&Numbers::Signs(0.5), &Numbers::Constant(0.1), 1)
         .unwrap();
     let rows: Vec<i8> = common::rows_of_evidence(36, 20, 0x0123_4567_89ab_cdef);
@@ -302,7 +302,7 @@ fn settings_and_numbers_out_of_range_are_refused() {
     assert_eq!(refusal(1, 10, 1), "chains: found 1, expected at least 2");
     assert_eq!(refusal(16, 0, 1), "temperatures: found 0, expected at least 1");
     assert_eq!(refusal(16, 10, 0), "sweeps: found 0, expected at least 1");
-    let huge = Machine::from_graph(topology::chain(2)).with_parameters(vec![1e200], vec![0.0; 2]).unwrap();
+    let huge = topology::chain(2).with_parameters(vec![1e200], vec![0.0; 2]).unwrap();
     let refused = engine(0).expectations(&huge, &Evidence::none(2), Pairs::None);
     assert!(matches!(refused, Err(Error::Numerical { .. })));
     let mut engine = engine(0);
@@ -320,7 +320,7 @@ fn a_machine_can_be_learned() {
     let draws = isinglass::Sampler::draw(&draws, &truth, &Evidence::none(4), 2000, 1).unwrap();
     let table =
         Table::from_rows(["x0", "x1", "x2", "x3"], draws.cells.as_chunks::<4>().0.iter().copied()).unwrap();
-    let start = Machine::from_graph(topology::full(4));
+    let start = topology::full(4);
     let exact = Likelihood::new(&Enumerate::default()).fit(&start, &table, &mut NoObserver).unwrap().machine;
     let engine = hasty(1024, 100, 0);
     assert!(!engine.moments_are_derivatives() && engine.has_log_z() && engine.sampler().is_none());

@@ -33,7 +33,7 @@ fn weakly_coupled() -> impl Strategy<Value = (Machine, Evidence)> {
 /// of a unit must add up to its field; and log Z is energy and entropies of the beliefs.
 #[track_caller]
 fn check_equations(machine: &Machine, answer: &Expectations, tolerance: f64) {
-    let n = machine.units();
+    let n = machine.unit_count();
     let t = machine.temperature();
     let mut fields: Vec<f64> = answer.means.iter().map(|m| m.atanh()).collect();
     let binary = |p: f64| if p > 0.0 { -p * p.ln() } else { 0.0 };
@@ -59,7 +59,7 @@ fn check_equations(machine: &Machine, answer: &Expectations, tolerance: f64) {
 
 /// Belief propagation as in the textbook, all messages at once and undamped: the means, and by how much messages still change.
 fn textbook(machine: &Machine, sweeps: usize) -> (Vec<f64>, f64) {
-    let n = machine.units();
+    let n = machine.unit_count();
     let mut v = vec![vec![0.0; n]; n];
     for (&(a, b), w) in machine.graph().edges().iter().zip(machine.weights()) {
         v[a][b] = w / machine.temperature();
@@ -122,8 +122,8 @@ proptest! {
         let machine = machine.clone().with_parameters(weights, machine.biases().to_vec()).unwrap();
         let joined = machine.graph().edges().iter().zip(machine.weights());
         let joined = joined.filter(|((a, b), w)| **w != 0.0 && evidence.get(*a).is_none() && evidence.get(*b).is_none());
-        let graph = Graph::new(machine.units(), joined.map(|(&pair, _)| pair)).unwrap();
-        let is_forest = graph.edges().len() + graph.components().1 == machine.units();
+        let graph = Graph::new(machine.unit_count(), joined.map(|(&pair, _)| pair)).unwrap();
+        let is_forest = graph.edges().len() + graph.components().1 == machine.unit_count();
         let answer = Bethe::default().expectations(&machine, &evidence, Pairs::All).unwrap();
         prop_assert_eq!(answer.guarantee == Guarantee::Exact, is_forest);
         let truth = Enumerate::default().expectations(&machine, &evidence, Pairs::All).unwrap();
@@ -143,7 +143,7 @@ proptest! {
     fn the_equations_hold_where_it_converged((machine, evidence) in clamped_machines(10, 1.0)) {
         let machine = machine.with_temperature(1.0).unwrap();
         let conditional = machine.conditional(&evidence).unwrap();
-        let answer = Bethe::default().expectations(&conditional, &Evidence::none(conditional.units()), Pairs::Edges).unwrap();
+        let answer = Bethe::default().expectations(&conditional, &Evidence::none(conditional.unit_count()), Pairs::Edges).unwrap();
         let iteration = answer.diagnostics.iteration.unwrap();
         prop_assert_eq!(answer.diagnostics.converged, iteration.residual <= 1e-10);
         if answer.diagnostics.converged && answer.means.iter().all(|m| m.abs() < 0.999) {
@@ -163,7 +163,7 @@ proptest! {
         for (unit, mean) in evidence.free().zip(means) {
             close(answer.means[unit], mean, 1e-8, "mean");
         }
-        let alone = engine.expectations(&conditional, &Evidence::none(conditional.units()), Pairs::Edges).unwrap();
+        let alone = engine.expectations(&conditional, &Evidence::none(conditional.unit_count()), Pairs::Edges).unwrap();
         check_equations(&conditional, &alone, 1e-8);
         close(alone.log_z.unwrap(), answer.log_z.unwrap(), 1e-12, "log Z of the conditional machine");
     }
@@ -175,7 +175,7 @@ proptest! {
 
     #[test]
     fn symmetric_under_relabelling_and_flipping((machine, evidence) in weakly_coupled(), seed in any::<u64>(), flip in any::<u16>()) {
-        let n = machine.units();
+        let n = machine.unit_count();
         let engine = Bethe::default();
         let answer = engine.expectations(&machine, &evidence, Pairs::Edges).unwrap();
         let place = shuffled(n, seed);
@@ -220,7 +220,7 @@ proptest! {
                 ..VariationalSettings::default()
             },
         };
-        let n = machine.units();
+        let n = machine.unit_count();
         let cells = rows_of_evidence(n, rows, seed);
         check_batch_against_rows(&engine, &machine, &cells, 1e-12);
         let batch = Batch::new(n, &cells, &vec![1.0; rows]).unwrap();
@@ -245,7 +245,7 @@ fn large_forests_are_exact() {
     let n = 100_000;
     let star = Graph::new(n, (1..n).map(|leaf| (0, leaf))).unwrap();
     for (graph, weights) in
-        [(topology::chain(n), strong), (topology::tree(n, 2), strong), (star, Numbers::Constant(1e-3))]
+        [(Graph::chain(n), strong), (Graph::tree(n, 2), strong), (star, Numbers::Constant(1e-3))]
     {
         let machine = Machine::from_graph(graph).with_numbers(&weights, &NORMAL, 4).unwrap();
         let nothing = Evidence::none(n);
@@ -261,8 +261,7 @@ fn large_forests_are_exact() {
 
 #[test]
 fn without_biases_the_means_of_a_forest_are_nothing() {
-    let chain =
-        Machine::from_graph(topology::chain(50)).with_parameters(vec![3.0; 49], vec![0.0; 50]).unwrap();
+    let chain = topology::chain(50).with_parameters(vec![3.0; 49], vec![0.0; 50]).unwrap();
     let answer = Bethe::default().expectations(&chain, &Evidence::none(50), Pairs::All).unwrap();
     assert!(answer.means.iter().all(|&m| m == 0.0));
     close(answer.correlations.get(chain.graph(), 0, 49).unwrap(), 3f64.tanh().powi(49), 1e-13, "both ends");
@@ -282,8 +281,7 @@ fn uncoupled_pairs_beside_cycles_count_as_independent() {
 /// An antiferromagnet on a clique, all units alike: all at once, they turn round again and again.
 #[test]
 fn oscillation_is_detected_and_damped() {
-    let machine =
-        Machine::from_graph(topology::full(6)).with_parameters(vec![-0.8; 15], vec![0.3; 6]).unwrap();
+    let machine = topology::full(6).with_parameters(vec![-0.8; 15], vec![0.3; 6]).unwrap();
     assert!(textbook(&machine, 2000).1 > 0.1, "the textbook's iteration does not converge");
     let nothing = Evidence::none(6);
     let settings = VariationalSettings { schedule: Schedule::Parallel, ..VariationalSettings::default() };
@@ -303,7 +301,7 @@ fn oscillation_is_detected_and_damped() {
 #[test]
 fn slow_convergence_is_not_taken_for_oscillation() {
     let w = ((1.0f64 - 2e-4) / 3.0).atanh();
-    let clique = Machine::from_graph(topology::full(5)).with_parameters(vec![w; 10], vec![0.0; 5]).unwrap();
+    let clique = topology::full(5).with_parameters(vec![w; 10], vec![0.0; 5]).unwrap();
     for schedule in [Schedule::Sequential, Schedule::Parallel] {
         for sweeps in [5000, 50_000] {
             let settings = VariationalSettings { sweeps, schedule, ..VariationalSettings::default() };
@@ -340,7 +338,7 @@ fn no_convergence_is_reported() {
 
 #[test]
 fn a_point_that_only_symmetry_holds_is_left() {
-    let grid = topology::grid(6, 6, Neighbours::Four);
+    let grid = Graph::grid(6, 6, Neighbours::Four);
     let machine = Machine::from_graph(grid).with_parameters(vec![1.0; 60], vec![0.0; 36]).unwrap();
     let nothing = Evidence::none(36);
     for anneal in [None, Some(Annealing { from: 8.0, steps: 6 })] {
@@ -356,7 +354,7 @@ fn of_several_starts_the_best_is_kept() {
     // Two ferromagnetic blocks that would rather disagree with their biases: several fixed points.
     let mut better = 0;
     for seed in 0..10 {
-        let machine = Machine::from_graph(topology::grid(5, 5, Neighbours::Eight))
+        let machine = topology::grid(5, 5, Neighbours::Eight)
             .with_numbers(
                 &Numbers::Normal { mean: 0.4, deviation: 0.3 },
                 &Numbers::Normal { mean: 0.0, deviation: 0.2 },
@@ -381,9 +379,8 @@ fn of_several_starts_the_best_is_kept() {
 
 #[test]
 fn threads_do_not_change_a_bit() {
-    let machine = Machine::from_graph(topology::full(20))
-        .with_numbers(&Numbers::Normal { mean: 0.0, deviation: 0.3 }, &NORMAL, 2)
-        .unwrap();
+    let machine =
+        topology::full(20).with_numbers(&Numbers::Normal { mean: 0.0, deviation: 0.3 }, &NORMAL, 2).unwrap();
     let cells = rows_of_evidence(20, 3000, 0x1234_5678_9abc_def0);
     let batch = Batch::new(20, &cells, &vec![1.5; 3000]).unwrap();
     let run = |threads: usize| {
@@ -399,7 +396,7 @@ fn threads_do_not_change_a_bit() {
 
 #[test]
 fn what_cannot_be_done_is_refused() {
-    let machine = Machine::from_graph(topology::chain(5));
+    let machine = topology::chain(5);
     let message = |settings: VariationalSettings| {
         let nothing = Evidence::none(5);
         let single = Bethe { settings }.expectations(&machine, &nothing, Pairs::All).unwrap_err();
@@ -446,7 +443,7 @@ fn a_huge_bias_pins_its_unit() {
     let biases = vec![1e8, 0.3, -0.2];
     let apart =
         Machine::from_graph(Graph::new(3, []).unwrap()).with_parameters(vec![], biases.clone()).unwrap();
-    let triangle = Machine::from_graph(topology::full(3)).with_parameters(vec![0.7; 3], biases).unwrap();
+    let triangle = topology::full(3).with_parameters(vec![0.7; 3], biases).unwrap();
     let nothing = Evidence::none(3);
     let engines: [&dyn Engine; 2] =
         [&Bethe::default(), &LinearResponse { around: Around::Bethe, ..LinearResponse::default() }];
@@ -467,10 +464,10 @@ fn a_huge_bias_pins_its_unit() {
 /// No units, one unit, all clamped: nothing to pass on, and still an answer.
 #[test]
 fn the_smallest_machines_are_answered() {
-    let none = Machine::from_graph(topology::chain(0)).with_offset(2.0).unwrap();
+    let none = topology::chain(0).with_offset(2.0).unwrap();
     let answer = Bethe::default().expectations(&none, &Evidence::none(0), Pairs::All).unwrap();
     assert_eq!((answer.log_z, answer.guarantee), (Some(2.0), Guarantee::Exact));
-    let clique = Machine::from_graph(topology::full(4)).with_parameters(vec![0.5; 6], vec![0.1; 4]).unwrap();
+    let clique = topology::full(4).with_parameters(vec![0.5; 6], vec![0.1; 4]).unwrap();
     let all = Evidence::from_cells(vec![1, -1, 1, 1]).unwrap();
     let answer = Bethe::default().expectations(&clique, &all, Pairs::Edges).unwrap();
     close(answer.log_z.unwrap(), clique.log_weight(&[1, -1, 1, 1]), 1e-14, "log Z");

@@ -29,7 +29,7 @@ proptest! {
             prop_assert_eq!(found.guarantee, Guarantee::Exact);
             check_equal(&found, &Decimate::default().expectations(&machine, &evidence, pairs).unwrap(), 1e-10);
         }
-        let n = machine.units();
+        let n = machine.unit_count();
         let cells = rows_of_evidence(n, 11, seed);
         check_batch_against_rows(&engine, &machine, &cells, 1e-12);
         let batch = Batch::new(n, &cells, &[1.0; 11]).unwrap();
@@ -60,8 +60,7 @@ fn the_response_follows_edges_without_coupling() {
 #[test]
 fn the_response_of_strong_chains_has_all_digits() {
     for w in [1.0, 10.0, 16.0, 18.0, 20.0, 500.0] {
-        let chain =
-            Machine::from_graph(topology::chain(3)).with_parameters(vec![w; 2], vec![0.0; 3]).unwrap();
+        let chain = topology::chain(3).with_parameters(vec![w; 2], vec![0.0; 3]).unwrap();
         let answer = response().expectations(&chain, &Evidence::none(3), Pairs::All).unwrap();
         let get = |a, b| answer.correlations.get(chain.graph(), a, b).unwrap();
         close(get(0, 1), w.tanh(), 1e-15, "neighbours");
@@ -69,7 +68,7 @@ fn the_response_of_strong_chains_has_all_digits() {
         assert_eq!(answer.guarantee, Guarantee::Exact);
     }
     // Numbers too large for nine digits are not called exact.
-    let huge = Machine::from_graph(topology::chain(3)).with_parameters(vec![1e7; 2], vec![0.5; 3]).unwrap();
+    let huge = topology::chain(3).with_parameters(vec![1e7; 2], vec![0.5; 3]).unwrap();
     let answer = response().expectations(&huge, &Evidence::none(3), Pairs::Edges).unwrap();
     assert_eq!(answer.guarantee, Guarantee::Approximation);
 }
@@ -116,7 +115,7 @@ fn the_response_beside_cycles_is_that_of_the_means() {
 /// What eight rows take on every thread is known before the first is begun.
 #[test]
 fn the_response_of_a_batch_counts_all_that_runs_at_once() {
-    let machine = Machine::from_graph(topology::grid(20, 20, Neighbours::Four));
+    let machine = topology::grid(20, 20, Neighbours::Four);
     let batch = Batch::new(400, &[0; 400 * 16], &[1.0; 16]).unwrap();
     let need = |threads: usize, statistics: bool| {
         let settings = VariationalSettings { budget: Budget(1), ..VariationalSettings::default() };

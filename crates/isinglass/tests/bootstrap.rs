@@ -16,15 +16,16 @@ fn on_and_on(_done: usize, _of: usize) -> ControlFlow<()> {
 }
 
 fn truth() -> Machine {
-    Machine::from_graph(topology::full(4))
+    topology::full(4)
         .with_names(["a", "b", "c", "d"])
         .and_then(|m| m.with_parameters(vec![0.4, -0.3, 0.0, 0.2, 0.0, -0.5], vec![0.3, 0.0, -0.2, 0.1]))
         .unwrap()
 }
 
 fn draw(machine: &Machine, rows: usize, seed: u64) -> Table {
-    let draws = Enumerate::default().draw(machine, &Evidence::none(machine.units()), rows, seed).unwrap();
-    Table::from_rows(machine.names().iter().cloned(), draws.cells.chunks(machine.units())).unwrap()
+    let draws =
+        Enumerate::default().draw(machine, &Evidence::none(machine.unit_count()), rows, seed).unwrap();
+    Table::from_rows(machine.names().iter().cloned(), draws.cells.chunks(machine.unit_count())).unwrap()
 }
 
 fn zero() -> Machine {
@@ -43,7 +44,7 @@ fn run(
 ) -> Bootstrapped {
     let start = machine.clone();
     let start =
-        start.with_parameters(vec![0.0; machine.weights().len()], vec![0.0; machine.units()]).unwrap();
+        start.with_parameters(vec![0.0; machine.weights().len()], vec![0.0; machine.unit_count()]).unwrap();
     bootstrap.run(learner, &start, machine, table, &on_and_on).unwrap()
 }
 
@@ -74,7 +75,7 @@ fn a_bias_alone_varies_as_the_binomial_distribution_says() {
     let mut table = Table::new(["a"]).unwrap();
     table.push(&[1], 300.0).unwrap();
     table.push(&[-1], 100.0).unwrap();
-    let machine = Machine::from_graph(topology::full(1)).with_names(["a"]).unwrap();
+    let machine = topology::full(1).with_names(["a"]).unwrap();
     let machine = Factorized.fit(&machine, &table, &mut NoObserver).unwrap().machine;
     let found = run(Bootstrap { resamples: 4000, ..Bootstrap::default() }, &Factorized, &machine, &table);
     let deviation = (0.75f64 * 0.25 / 400.0).sqrt();
@@ -101,7 +102,7 @@ fn the_same_bytes_on_any_number_of_threads_and_for_rows_in_any_order() {
     let first = on(1, &table);
     assert_eq!(first, on(2, &table));
     let mut turned = Table::new(table.columns().iter().cloned()).unwrap();
-    for row in (0..table.distinct_rows()).rev() {
+    for row in (0..table.distinct_count()).rev() {
         turned.push(table.row(row), table.weight(row)).unwrap();
     }
     assert_eq!(first, on(2, &turned));
@@ -126,8 +127,8 @@ fn weights_that_are_not_whole_keep_their_sum_and_the_number_of_rows() {
             observer: &mut dyn Observer,
         ) -> isinglass::Result<Fit> {
             assert!((table.total_weight() - 7.5).abs() < 1e-12);
-            assert_eq!(table.rows(), 3);
-            for row in 0..table.distinct_rows() {
+            assert_eq!(table.row_count(), 3);
+            for row in 0..table.distinct_count() {
                 let count = table.weight(row) / 7.5 * 3.0;
                 assert!((count - count.round()).abs() < 1e-12 && count > 0.5);
             }
@@ -138,7 +139,7 @@ fn weights_that_are_not_whole_keep_their_sum_and_the_number_of_rows() {
     for (row, weight) in [([1, 1], 0.5), ([-1, 1], 4.75), ([1, -1], 2.25)] {
         table.push(&row, weight).unwrap();
     }
-    let machine = Machine::from_graph(topology::full(2)).with_names(["a", "b"]).unwrap();
+    let machine = topology::full(2).with_names(["a", "b"]).unwrap();
     assert_eq!(
         run(Bootstrap { resamples: 50, ..Bootstrap::default() }, &Sums, &machine, &table).resamples,
         50
@@ -173,7 +174,7 @@ impl Learner for Moody {
 #[test]
 fn failures_are_counted_and_a_stop_keeps_what_is_done() {
     let table = Table::from_rows(["a"], [[1], [1], [1], [-1], [-1]]).unwrap();
-    let machine = Machine::from_graph(topology::full(1)).with_names(["a"]).unwrap();
+    let machine = topology::full(1).with_names(["a"]).unwrap();
     let bootstrap = Bootstrap { resamples: 100, ..Bootstrap::default() };
     let found = run(bootstrap, &Moody, &machine, &table);
     assert!(found.failed > 0 && found.unconverged > 0);
@@ -198,7 +199,7 @@ fn failures_are_counted_and_a_stop_keeps_what_is_done() {
 #[test]
 fn what_makes_no_sense_is_refused() {
     let table = Table::from_rows(["a"], [[1], [-1]]).unwrap();
-    let machine = Machine::from_graph(topology::full(1)).with_names(["a"]).unwrap();
+    let machine = topology::full(1).with_names(["a"]).unwrap();
     let good = Bootstrap::default();
     let bad = [
         (Bootstrap { resamples: 0, ..good }, "resamples"),
@@ -252,7 +253,7 @@ fn couplings_without_a_finite_optimum_are_told() {
     let mut table = Table::new(["a", "b"]).unwrap();
     table.push(&[1, 1], 30.0).unwrap();
     table.push(&[-1, -1], 20.0).unwrap();
-    let zero = Machine::from_graph(topology::full(2)).with_names(["a", "b"]).unwrap();
+    let zero = topology::full(2).with_names(["a", "b"]).unwrap();
     let bootstrap = Bootstrap { resamples: 40, ..Bootstrap::default() };
     let note = |learner: &PseudoLikelihood| {
         let machine = learner.fit(&zero, &table, &mut NoObserver).unwrap().machine;

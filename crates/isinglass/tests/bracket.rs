@@ -9,7 +9,7 @@ use std::sync::Arc;
 use common::clamped_machines;
 use isinglass::bracket::Bounds;
 use isinglass::engine::{Annealing, StructuredSettings, TrwSettings, VariationalSettings};
-use isinglass::learn::Phases;
+use isinglass::likelihood::Phases;
 use isinglass::topology::{self, Numbers};
 use isinglass::{
     Bethe, Engine, Enumerate, Error, Evidence, Guarantee, Machine, MeanField, Mixture, Pairs, Role,
@@ -63,7 +63,7 @@ proptest! {
         use isinglass::Role::{Hidden, Input, Visible};
         let names = ["a", "b", "c", "d", "h0", "h1"];
         let first = if input { Input } else { Visible };
-        let machine = Machine::from_graph(topology::full(6))
+        let machine = topology::full(6)
             .with_parameters(numbers[..15].to_vec(), numbers[15..].to_vec())
             .and_then(|machine| machine.with_names(names))
             .and_then(|machine| machine.with_roles(vec![first, Visible, Visible, Visible, Hidden, Hidden]))
@@ -91,7 +91,7 @@ fn the_bracket_of_ten_dense_units_is_narrow() {
     let annealed = Bounds::best(mixture, Structured::default(), Trw::default());
     let mut widths = [0.0, 0.0];
     for seed in 0..100 {
-        let machine = Machine::from_graph(topology::full(10)).with_numbers(&numbers, &numbers, seed).unwrap();
+        let machine = topology::full(10).with_numbers(&numbers, &numbers, seed).unwrap();
         for (sum, bounds) in widths.iter_mut().zip([&Bounds::default(), &annealed]) {
             *sum += bounds.log_z(&machine, &nothing, Pairs::None).unwrap().width() / 100.0;
         }
@@ -102,7 +102,7 @@ fn the_bracket_of_ten_dense_units_is_narrow() {
 #[test]
 fn the_best_of_each_side_is_kept_and_what_is_no_bound_is_refused() {
     let numbers = Numbers::Uniform { low: -1.0, high: 1.0 };
-    let machine = Machine::from_graph(topology::full(8)).with_numbers(&numbers, &numbers, 1).unwrap();
+    let machine = topology::full(8).with_numbers(&numbers, &numbers, 1).unwrap();
     let nothing = Evidence::none(8);
     let ask = |below: Vec<Arc<dyn Engine>>, above: Vec<Arc<dyn Engine>>| {
         Bounds { below, above }.log_z(&machine, &nothing, Pairs::Edges)
@@ -144,7 +144,7 @@ fn the_best_of_each_side_is_kept_and_what_is_no_bound_is_refused() {
 fn an_exact_answer_leaves_no_width() {
     let coupling = [1e-12; 3].to_vec();
     let biases = vec![661_576.128_833_201_7, 181_955.442_158_167_25, -114_422.252_177_026_36, 77_934.844];
-    let machine = Machine::from_graph(topology::chain(4)).with_parameters(coupling, biases).unwrap();
+    let machine = topology::chain(4).with_parameters(coupling, biases).unwrap();
     for below in [vec![Arc::new(Mixture::default()) as Arc<dyn Engine>], Bounds::default().below] {
         let bounds = Bounds { below, ..Bounds::default() };
         let bracket = bounds.log_z(&machine, &Evidence::none(4), Pairs::None).unwrap();

@@ -38,7 +38,7 @@ fn tables() -> impl Strategy<Value = Table> {
 /// P(a = x, b = y) by the plainest loop; with a = b, P(a = x) on the diagonal.
 fn share(table: &Table, a: usize, x: i8, b: usize, y: i8) -> f64 {
     let holds = |row: &usize| table.row(*row)[a] == x && table.row(*row)[b] == y;
-    (0..table.distinct_rows()).filter(holds).map(|row| table.weight(row)).sum::<f64>() / table.total_weight()
+    (0..table.distinct_count()).filter(holds).map(|row| table.weight(row)).sum::<f64>() / table.total_weight()
 }
 
 fn entropy(table: &Table, a: usize) -> f64 {
@@ -60,7 +60,7 @@ fn closed_form(table: &Table, edges: &[(usize, usize)]) -> f64 {
 
 /// Every spanning tree, as the sets of n − 1 edges that join all units.
 fn spanning_trees(units: usize) -> Vec<Vec<(usize, usize)>> {
-    let all = topology::full(units).edges().to_vec();
+    let all = Graph::full(units).edges().to_vec();
     let subsets = (0..1u32 << all.len()).filter(|set| set.count_ones() as usize == units - 1);
     let chosen = subsets.map(|set| {
         let edges = all.iter().enumerate().filter(|(k, _)| set >> k & 1 == 1);
@@ -120,7 +120,7 @@ proptest! {
         let best = information(&chow_liu(&table, &forward).unwrap());
         close(information(&chow_liu(&table, &backward).unwrap()), best, 1e-10, "other order");
         let mut flipped = Table::new(names(units)).unwrap();
-        for k in 0..table.distinct_rows() {
+        for k in 0..table.distinct_count() {
             let mut row = table.row(k).to_vec();
             row[0] = -row[0];
             flipped.push(&row, table.weight(k)).unwrap();
@@ -136,7 +136,7 @@ fn there_are_as_many_spanning_trees_as_cayley_says() {
 
 #[test]
 fn a_tree_is_found_again_in_its_own_draws() {
-    let graph = topology::tree(12, 3);
+    let graph = Graph::tree(12, 3);
     let truth = Machine::from_graph(graph.clone())
         .with_numbers(&Numbers::Constant(0.8), &Numbers::Constant(0.1), 0)
         .unwrap();

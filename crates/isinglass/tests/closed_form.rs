@@ -23,12 +23,12 @@ fn names(units: usize) -> Vec<String> {
 }
 
 fn machine(graph: Graph) -> Machine {
-    let units = graph.units();
+    let units = graph.unit_count();
     Machine::from_graph(graph).with_names(names(units)).unwrap()
 }
 
 fn full(units: usize) -> Machine {
-    machine(topology::full(units))
+    machine(Graph::full(units))
 }
 
 fn solve(learner: &ClosedForm, start: &Machine, table: &Table) -> ClosedFormFit {
@@ -39,7 +39,7 @@ fn solve(learner: &ClosedForm, start: &Machine, table: &Table) -> ClosedFormFit 
 fn moments(table: &Table) -> (Vec<f64>, Vec<Vec<f64>>) {
     let n = table.columns().len();
     let mean = |f: &dyn Fn(&[i8]) -> f64| {
-        let sum: f64 = (0..table.distinct_rows()).map(|row| table.weight(row) * f(table.row(row))).sum();
+        let sum: f64 = (0..table.distinct_count()).map(|row| table.weight(row) * f(table.row(row))).sum();
         sum / table.total_weight()
     };
     let means: Vec<f64> = (0..n).map(|a| mean(&|row| f64::from(row[a]))).collect();
@@ -155,14 +155,14 @@ proptest! {
     #[test]
     fn without_self_couplings_the_equations_hold_off_the_diagonal(table in prop_oneof![regular_tables(), any_tables()]) {
         let units = table.columns().len();
-        prop_assume!(table.missing_cells() == 0);
+        prop_assume!(table.missing_count() == 0);
         let learner = ClosedForm { self_coupling: false, ..ClosedForm::default() };
         let found = solve(&learner, &full(units), &table);
         prop_assert!(found.fit.converged, "{}", found.fit.stopped);
         prop_assert_eq!(found.remedy, Remedy::None);
         let (means, covariances) = moments(&table);
         let coupled: Vec<usize> = (0..units).filter(|&a| covariances[a][a] > 1e-9).collect();
-        let graph = topology::full(units);
+        let graph = Graph::full(units);
         let weight = |a: usize, b: usize| graph.edge_between(a, b).map_or(0.0, |edge| found.fit.machine.weights()[edge]);
         let response = inverse(&coupled.iter().map(|&a| {
             let own = |b: usize| if a == b { 1.0 / (1.0 - means[a].powi(2)) } else { 0.0 };
@@ -180,7 +180,7 @@ proptest! {
     #[test]
     fn on_a_structure_the_equations_hold_on_its_edges(table in regular_tables(), keep in any::<u32>()) {
         let units = table.columns().len();
-        let all = topology::full(units);
+        let all = Graph::full(units);
         let kept = all.edges().iter().copied().enumerate().filter(|(k, _)| keep >> k & 1 == 1);
         let graph = Graph::new(units, kept.map(|(_, edge)| edge)).unwrap();
         let found = solve(&ClosedForm::default(), &machine(graph.clone()), &table);
@@ -229,7 +229,7 @@ proptest! {
         let sign = |unit: usize| if flips >> unit & 1 == 1 { -1i8 } else { 1 };
         // Unit k is called x(place of k) and has its sign turned.
         let mut other = Table::new((0..units).map(|k| format!("x{}", place(k)))).unwrap();
-        for row in 0..table.distinct_rows() {
+        for row in 0..table.distinct_count() {
             let turned: Vec<i8> = table.row(row).iter().enumerate().map(|(k, &cell)| cell * sign(k)).collect();
             other.push(&turned, table.weight(row)).unwrap();
         }
@@ -287,8 +287,8 @@ fn two_units_as_in_the_appendix() {
 
 /// The divergence of a machine from a table's distribution.
 fn divergence(machine: &Machine, table: &Table) -> f64 {
-    let log_z = common::brute_force(machine, &isinglass::Evidence::none(machine.units())).log_z;
-    let terms = (0..table.distinct_rows()).map(|row| {
+    let log_z = common::brute_force(machine, &isinglass::Evidence::none(machine.unit_count())).log_z;
+    let terms = (0..table.distinct_count()).map(|row| {
         let q = table.weight(row) / table.total_weight();
         q * (q.ln() - machine.log_weight(table.row(row)) + log_z)
     });
@@ -302,7 +302,7 @@ fn divergences(table: &Table) -> ([f64; 3], bool) {
     let alone = Factorized.fit(&start, table, &mut NoObserver).unwrap();
     let best = Likelihood::new(&ENGINE).fit(&start, table, &mut NoObserver).unwrap();
     let entropy = |fit: &Fit| {
-        let shares = (0..table.distinct_rows()).map(|row| table.weight(row) / table.total_weight());
+        let shares = (0..table.distinct_count()).map(|row| table.weight(row) / table.total_weight());
         shares.map(|q| q * q.ln()).sum::<f64>() - fit.log_likelihood.unwrap()
     };
     ([divergence(&found.fit.machine, table), entropy(&alone), entropy(&best)], found.remedy != Remedy::None)
@@ -340,7 +340,7 @@ fn divergences_are_those_of_the_source() {
 fn on_a_tree_each_edge_is_as_if_alone() {
     let table = random_rows(8, 60, &mut ChaCha8Rng::seed_from_u64(4));
     let (_, covariances) = moments(&table);
-    let tree = topology::tree(8, 3);
+    let tree = Graph::tree(8, 3);
     let found = solve(&ClosedForm::default(), &machine(tree.clone()), &table);
     assert!(found.fit.converged && found.fit.history.len() > 1, "{}", found.fit.stopped);
     for (&(a, b), weight) in tree.edges().iter().zip(found.fit.machine.weights()) {
@@ -355,14 +355,14 @@ fn on_a_tree_each_edge_is_as_if_alone() {
 #[test]
 fn sparse_structures_need_few_rows() {
     let table = random_rows(40, 25, &mut ChaCha8Rng::seed_from_u64(5));
-    let found = solve(&ClosedForm::default(), &machine(topology::chain(40)), &table);
+    let found = solve(&ClosedForm::default(), &machine(Graph::chain(40)), &table);
     assert_eq!((found.remedy, found.fit.converged), (Remedy::None, true));
-    let grid = topology::grid(5, 8, topology::Neighbours::Four);
+    let grid = Graph::grid(5, 8, topology::Neighbours::Four);
     assert!(solve(&ClosedForm::default(), &machine(grid), &table).fit.converged);
     // Two columns that are equal have no finite weight, though.
     let twins =
         Table::from_rows(names(3), [[1, 1, 1], [1, 1, -1], [-1, -1, 1], [-1, -1, -1], [1, 1, 1]]).unwrap();
-    let chain = machine(topology::chain(3));
+    let chain = machine(Graph::chain(3));
     let found = solve(&ClosedForm::default(), &chain, &twins);
     assert!(
         matches!(found.remedy, Remedy::Shrinkage(share) if share > 0.0 && share < 1.0),
@@ -406,7 +406,7 @@ fn singular_covariances_name_what_was_done() {
     assert_eq!((better.remedy, &better.fit.machine), (squares.remedy, &squares.fit.machine));
     assert!(better.fit.notes.iter().any(|note| note.contains("pseudo-log-likelihood per row")));
     let score = |fit: &Fit| {
-        let phases = isinglass::learn::Phases { clamped: &ENGINE, free: &ENGINE };
+        let phases = isinglass::likelihood::Phases { clamped: &ENGINE, free: &ENGINE };
         isinglass::score::score(&fit.machine, &table, phases).unwrap()
     };
     let (by_squares, by_shrinkage) = (score(&squares.fit), score(&shrunk.fit));
@@ -506,7 +506,7 @@ fn threads_make_no_difference() {
         pool.install(|| solve(&learner, &machine(graph), &table))
     };
     for learner in all_learners() {
-        assert_eq!(on(1, learner, topology::full(30)), on(3, learner, topology::full(30)));
-        assert_eq!(on(1, learner, topology::chain(30)), on(3, learner, topology::chain(30)));
+        assert_eq!(on(1, learner, Graph::full(30)), on(3, learner, Graph::full(30)));
+        assert_eq!(on(1, learner, Graph::chain(30)), on(3, learner, Graph::chain(30)));
     }
 }

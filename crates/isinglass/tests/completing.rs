@@ -43,7 +43,7 @@ fn machines_with_tables() -> impl Strategy<Value = (Machine, Table)> {
 
 /// The mean of each column by the plainest sums.
 fn plain_means(machine: &Machine, table: &Table, columns: &[String], row: usize) -> Vec<f64> {
-    let mut cells = vec![0; machine.units()];
+    let mut cells = vec![0; machine.unit_count()];
     for (name, &cell) in table.columns().iter().zip(table.row(row)) {
         cells[machine.position(name).unwrap()] = cell;
     }
@@ -65,8 +65,8 @@ proptest! {
             let known = machine.roles().iter().filter(|&&role| role != Role::Hidden).count();
             prop_assert_eq!(found.columns().len(), known);
             prop_assert_eq!(found.added().len(), known - table.columns().len());
-            prop_assert_eq!(found.filled(), table.missing_cells() + table.rows() * found.added().len());
-            for row in 0..table.distinct_rows() {
+            prop_assert_eq!(found.filled(), table.missing_count() + table.row_count() * found.added().len());
+            for row in 0..table.distinct_count() {
                 let expected = plain_means(&machine, &table, found.columns(), row);
                 let means: Vec<f64> = found.means(row).collect();
                 prop_assert_eq!(means.len(), expected.len());
@@ -91,16 +91,16 @@ proptest! {
     #[test]
     fn open_units_cover_every_row((machine, table) in machines_with_tables()) {
         let Some(open) = complete::open(&machine, &table).unwrap() else {
-            prop_assert_eq!(table.missing_cells(), 0);
+            prop_assert_eq!(table.missing_count(), 0);
             return Ok(());
         };
         let mut most = 0;
-        for row in 0..table.distinct_rows() {
+        for row in 0..table.distinct_count() {
             let observed: Vec<usize> = table.columns().iter().zip(table.row(row))
                 .filter(|(_, cell)| **cell != 0)
                 .map(|(name, _)| machine.position(name).unwrap())
                 .collect();
-            let free: Vec<usize> = (0..machine.units()).filter(|unit| !observed.contains(unit)).collect();
+            let free: Vec<usize> = (0..machine.unit_count()).filter(|unit| !observed.contains(unit)).collect();
             let hidden = machine.with_role(Role::Hidden).count();
             if free.len() > hidden {
                 most = most.max(free.len());
@@ -136,13 +136,13 @@ fn patterns(columns: usize, rows: usize, share: u64) -> Vec<Vec<i8>> {
 #[test]
 fn pieces_within_a_tight_budget_give_what_one_batch_gives() {
     let normal = Numbers::Normal { mean: 0.0, deviation: 1.0 };
-    let machine = Machine::from_graph(topology::chain(40)).with_numbers(&normal, &normal, 3).unwrap();
+    let machine = topology::chain(40).with_numbers(&normal, &normal, 3).unwrap();
     let table = Table::from_rows(machine.names().iter().cloned(), patterns(40, 300, 40)).unwrap();
     let whole = complete(&machine, &table, &Decimate::default(), Budget::default()).unwrap();
     // Room for the networks of a few rows, and for the means; not for the networks of all.
     let budget = Budget(200_000);
     let pieces = complete(&machine, &table, &Decimate::new(budget), budget).unwrap();
-    for row in 0..table.distinct_rows() {
+    for row in 0..table.distinct_count() {
         assert!(whole.means(row).eq(pieces.means(row)));
     }
     let refused = complete(&machine, &table, &Decimate::new(Budget(2000)), budget).unwrap_err();
@@ -154,8 +154,7 @@ fn pieces_within_a_tight_budget_give_what_one_batch_gives() {
 #[test]
 fn equal_chances_are_filled_with_plus_one() {
     // Rounding may leave a mean of -1e-17 where symmetry says 0.
-    let machine =
-        Machine::from_graph(topology::chain(9)).with_parameters(vec![0.3; 8], vec![0.0; 9]).unwrap();
+    let machine = topology::chain(9).with_parameters(vec![0.3; 8], vec![0.0; 9]).unwrap();
     let table = Table::from_rows(machine.names().iter().cloned(), [[0i8; 9]]).unwrap();
     for engine in [&Enumerate::default() as &dyn Engine, &Decimate::default()] {
         let found = complete(&machine, &table, engine, Budget::default()).unwrap();
@@ -177,12 +176,12 @@ fn complete_tables_need_no_engine() {
 #[test]
 fn estimates_say_so_and_come_near() {
     let normal = Numbers::Normal { mean: 0.0, deviation: 0.4 };
-    let machine = Machine::from_graph(topology::full(6)).with_numbers(&normal, &normal, 1).unwrap();
+    let machine = topology::full(6).with_numbers(&normal, &normal, 1).unwrap();
     let table = Table::from_rows(machine.names().iter().cloned(), patterns(6, 20, 50)).unwrap();
     let found = complete(&machine, &table, &Gibbs::default(), Budget::default()).unwrap();
     assert_eq!(found.guarantee, Guarantee::Estimate);
     assert!(found.diagnostics.mixing.is_some());
-    for row in 0..table.distinct_rows() {
+    for row in 0..table.distinct_count() {
         for (mean, expected) in found.means(row).zip(plain_means(&machine, &table, found.columns(), row)) {
             // 32,000 states: five standard errors.
             assert!((mean - expected).abs() < 0.03, "{mean}, exactly {expected}");

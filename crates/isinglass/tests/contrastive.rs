@@ -37,13 +37,13 @@ fn repeated(names: &[&str], rows: &[(&[i8], f64)], times: usize) -> Table {
 
 /// The gradient of the log-likelihood by sums over all states: couplings, then biases, 0 for those of inputs.
 fn exact_gradient(machine: &Machine, table: &Table) -> Vec<f64> {
-    let n = machine.units();
+    let n = machine.unit_count();
     let edges = machine.graph().edges();
     let is_input = |unit: usize| machine.roles()[unit] == Role::Input;
     let batch = table.evidence_for(machine).unwrap();
     let mut gradient = vec![0.0; edges.len() + n];
     let total: f64 = batch.weights().iter().sum();
-    for row in 0..batch.rows() {
+    for row in 0..batch.row_count() {
         let cells = batch.row(row);
         let inputs = (0..n).map(|unit| if is_input(unit) { cells[unit] } else { 0 }).collect();
         let weight = batch.weights()[row] / total / machine.temperature();
@@ -99,7 +99,7 @@ fn many_sweeps_give_the_gradient_of_the_likelihood() {
                 clamped_sweeps: 25,
                 persistent,
                 // All rows at once: an epoch has as many as whole weights add up to.
-                batch: table.rows() + table.total_weight() as usize,
+                batch: table.row_count() + table.total_weight() as usize,
                 epochs: 1,
                 rate: 1.0,
                 seed: 3,
@@ -107,7 +107,7 @@ fn many_sweeps_give_the_gradient_of_the_likelihood() {
             };
             let found = step_of(&learner, &machine, &table);
             // Two averages of numbers between −1 and +1: four standard errors, and what 25 sweeps leave of the start.
-            let error = 4.0 * (2.0 / table.rows() as f64).sqrt() / machine.temperature() + 1e-3;
+            let error = 4.0 * (2.0 / table.row_count() as f64).sqrt() / machine.temperature() + 1e-3;
             for (k, (x, y)) in found.iter().zip(&exact).enumerate() {
                 assert!((x - y).abs() < error, "{name}, persistent {persistent}, {k}: {x}, exact {y}");
             }
@@ -121,7 +121,7 @@ fn one_sweep_is_not_enough_for_the_gradient_of_the_likelihood() {
     let machine = two_layers((4, &Links::Full), (3, &Links::Chain), false, 4);
     let rows: &[(&[i8], f64)] = &[(&[1, 1, -1, 1], 1.0), (&[-1, 1, 1, -1], 1.0)];
     let table = repeated(&["v0", "v1", "v2", "v3"], rows, 10_000);
-    let learner = ContrastiveDivergence { batch: 10 * table.rows(), epochs: 1, rate: 1.0, ..PLAIN };
+    let learner = ContrastiveDivergence { batch: 10 * table.row_count(), epochs: 1, rate: 1.0, ..PLAIN };
     let found = step_of(&learner, &machine, &table);
     let apart = found.iter().zip(exact_gradient(&machine, &table)).map(|(x, y)| (x - y).abs());
     assert!(apart.fold(0.0, f64::max) > 0.1);
@@ -156,7 +156,7 @@ fn fits_without_hidden_units_come_to_maximum_likelihood() {
 
 /// A step of mean-field contrastive divergence, by plain loops over rows, units and pairs.
 fn plain_step(machine: &Machine, table: &Table, steps: usize, damping: f64) -> Vec<f64> {
-    let n = machine.units();
+    let n = machine.unit_count();
     let edges = machine.graph().edges();
     let role = |unit: usize| machine.roles()[unit];
     let mut coupling = vec![vec![0.0; n]; n];
@@ -171,7 +171,7 @@ fn plain_step(machine: &Machine, table: &Table, steps: usize, damping: f64) -> V
     let batch = table.evidence_for(machine).unwrap();
     let total: f64 = batch.weights().iter().sum();
     let mut gradient = vec![0.0; edges.len() + n];
-    for row in 0..batch.rows() {
+    for row in 0..batch.row_count() {
         let cells = batch.row(row);
         let mut means: Vec<f64> = cells.iter().map(|&cell| f64::from(cell)).collect();
         // Hidden units first: where there are several fixed points, the order decides which one is met.
@@ -233,7 +233,7 @@ proptest! {
         let table = chance_rows(visible, 30, true, seed);
         let flipped = seed as usize % visible;
         let mut mirrored = Table::new(table.columns().iter().cloned()).unwrap();
-        for row in 0..table.distinct_rows() {
+        for row in 0..table.distinct_count() {
             let mut cells = table.row(row).to_vec();
             cells[flipped] = -cells[flipped];
             mirrored.push(&cells, table.weight(row)).unwrap();
@@ -389,7 +389,7 @@ fn without_hidden_units_the_objective_is_the_pseudo_likelihood() {
 
 #[test]
 fn odd_machines_work() {
-    let one = Machine::from_graph(topology::full(1)).with_names(["v0"]).unwrap();
+    let one = topology::full(1).with_names(["v0"]).unwrap();
     let alone =
         Machine::new(vec![Unit::new("v0", 0.1), Unit { role: Role::Hidden, ..Unit::new("h", 0.2) }], [])
             .unwrap();

@@ -14,7 +14,7 @@ use proptest::prelude::*;
 /// Follow an order: every unit has at most three neighbours, unit 0 counted, when its turn comes.
 #[track_caller]
 fn follow(graph: &Graph, biased: &[usize], order: &[usize]) {
-    let zero = graph.units();
+    let zero = graph.unit_count();
     let mut rows: Vec<BTreeSet<usize>> =
         (0..zero).map(|unit| graph.neighbours(unit).map(|(other, _)| other).collect()).collect();
     rows.push(biased.iter().copied().collect());
@@ -31,7 +31,7 @@ fn follow(graph: &Graph, biased: &[usize], order: &[usize]) {
             rows[a].extend(around.iter().copied().filter(|&b| b != a));
         }
     }
-    assert_eq!(seen.len(), graph.units());
+    assert_eq!(seen.len(), graph.unit_count());
 }
 
 proptest! {
@@ -39,7 +39,7 @@ proptest! {
 
     #[test]
     fn the_decision_is_that_of_the_exact_treewidth(graph in common::graphs(9), bits in any::<u16>()) {
-        let n = graph.units();
+        let n = graph.unit_count();
         let biased: Vec<usize> = (0..n).filter(|unit| bits >> unit & 1 == 1).collect();
         let joined = |a: usize, b: usize| match (a.min(b), a.max(b)) {
             (a, b) if b == n => biased.contains(&a),
@@ -101,17 +101,17 @@ fn chains_of_cubes_are_taken_apart() {
 #[test]
 fn known_graphs_are_decided_rightly() {
     let decimatable = |graph: &Graph, with_biases: bool| {
-        let biased: Vec<usize> = (0..graph.units()).filter(|_| with_biases).collect();
+        let biased: Vec<usize> = (0..graph.unit_count()).filter(|_| with_biases).collect();
         graph.decimation_order(&biased).is_some()
     };
-    assert!(!decimatable(&topology::full(5), false), "K5 has treewidth 4");
-    assert!(decimatable(&topology::full(4), false) && !decimatable(&topology::full(4), true));
-    assert!(decimatable(&topology::full(3), true));
-    let grid = |rows, columns| topology::grid(rows, columns, Neighbours::Four);
+    assert!(!decimatable(&Graph::full(5), false), "K5 has treewidth 4");
+    assert!(decimatable(&Graph::full(4), false) && !decimatable(&Graph::full(4), true));
+    assert!(decimatable(&Graph::full(3), true));
+    let grid = |rows, columns| Graph::grid(rows, columns, Neighbours::Four);
     assert!(decimatable(&grid(3, 50), false) && !decimatable(&grid(3, 50), true));
     assert!(!decimatable(&grid(4, 4), false) && !decimatable(&grid(4, 4), true));
     assert!(decimatable(&grid(2, 500), true));
-    assert!(decimatable(&topology::tree(1000, 3), true) && decimatable(&topology::chain(1000), true));
+    assert!(decimatable(&Graph::tree(1000, 3), true) && decimatable(&Graph::chain(1000), true));
     assert!(decimatable(&Graph::new(0, []).unwrap(), false));
     // The octahedron and the pentagonal prism, with K5 and the Wagner graph the smallest graphs of treewidth 4.
     let octahedron =

@@ -15,8 +15,9 @@ use proptest::prelude::*;
 /// Follow an order by plain elimination: it has all units, and costs what it says.
 #[track_caller]
 fn check(graph: &Graph, found: &EliminationOrder) {
-    let mut rows: Vec<BTreeSet<usize>> =
-        (0..graph.units()).map(|unit| graph.neighbours(unit).map(|(other, _)| other).collect()).collect();
+    let mut rows: Vec<BTreeSet<usize>> = (0..graph.unit_count())
+        .map(|unit| graph.neighbours(unit).map(|(other, _)| other).collect())
+        .collect();
     let (mut width, mut entries) = (0, 0.0);
     for &unit in &found.order {
         let around = std::mem::take(&mut rows[unit]);
@@ -28,14 +29,18 @@ fn check(graph: &Graph, found: &EliminationOrder) {
         entries += 2f64.powi(around.len() as i32 + 1);
     }
     let distinct: BTreeSet<usize> = found.order.iter().copied().collect();
-    assert_eq!((found.order.len(), distinct.len()), (graph.units(), graph.units()), "not a permutation");
+    assert_eq!(
+        (found.order.len(), distinct.len()),
+        (graph.unit_count(), graph.unit_count()),
+        "not a permutation"
+    );
     assert_eq!(found.width, width);
     common::close(found.entries, entries, 1e-12, "entries");
 }
 
 fn rearranged(graph: &Graph, seed: u64) -> Graph {
-    let place = shuffled(graph.units(), seed);
-    Graph::new(graph.units(), graph.edges().iter().map(|&(a, b)| (place[a], place[b]))).unwrap()
+    let place = shuffled(graph.unit_count(), seed);
+    Graph::new(graph.unit_count(), graph.edges().iter().map(|&(a, b)| (place[a], place[b]))).unwrap()
 }
 
 proptest! {
@@ -43,7 +48,7 @@ proptest! {
 
     #[test]
     fn orders_are_valid_and_not_narrower_than_the_treewidth(graph in common::graphs(10)) {
-        let truth = exact_treewidth(graph.units(), &|a, b| graph.edge_between(a, b).is_some());
+        let truth = exact_treewidth(graph.unit_count(), &|a, b| graph.edge_between(a, b).is_some());
         let found = graph.elimination_order(10).unwrap();
         check(&graph, &found);
         prop_assert!(found.width >= truth, "{} < {}", found.width, truth);
@@ -75,7 +80,7 @@ proptest! {
 #[test]
 fn grids_are_as_wide_as_their_side() {
     for side in (4..=12).chain([15, 20]) {
-        let grid = topology::grid(side, side, Neighbours::Four);
+        let grid = Graph::grid(side, side, Neighbours::Four);
         // Sweeping along diagonals has this much to do, and no numbering of the units hides them.
         let most = 4.0 * side as f64 * 2f64.powi(side as i32 + 1);
         for graph in [rearranged(&grid, side as u64), grid] {
@@ -90,7 +95,7 @@ fn grids_are_as_wide_as_their_side() {
             assert!(free.width == side || (side < 15 && free.width == side + 1), "{side}: {}", free.width);
         }
     }
-    let long = topology::grid(6, 2000, Neighbours::Four);
+    let long = Graph::grid(6, 2000, Neighbours::Four);
     let long = rearranged(&long, 3);
     let found = long.elimination_order(10).unwrap();
     check(&long, &found);
@@ -99,7 +104,7 @@ fn grids_are_as_wide_as_their_side() {
 
 #[test]
 fn the_same_order_is_found_every_time() {
-    for graph in [rearranged(&topology::grid(9, 9, Neighbours::Eight), 5), partial_tree(3000, 6, 5, 9)] {
+    for graph in [rearranged(&Graph::grid(9, 9, Neighbours::Eight), 5), partial_tree(3000, 6, 5, 9)] {
         let found = graph.elimination_order(27).unwrap();
         check(&graph, &found);
         assert_eq!(graph.elimination_order(27), Some(found));
@@ -113,19 +118,19 @@ fn small_and_separate_graphs_have_their_orders() {
     let single = Graph::new(1, []).unwrap().elimination_order(0).unwrap();
     assert_eq!(single, EliminationOrder { order: vec![0], width: 0, entries: 2.0 });
     for n in 1..12 {
-        let full = topology::full(n);
+        let full = Graph::full(n);
         let found = full.elimination_order(20).unwrap();
         check(&full, &found);
         assert_eq!(found.width, n - 1);
         assert!(n == 1 || full.elimination_order(n - 2).is_none());
     }
     // Three grids, a full graph, and units on their own.
-    let grid = topology::grid(6, 6, Neighbours::Four);
+    let grid = Graph::grid(6, 6, Neighbours::Four);
     let mut edges: Vec<(usize, usize)> = Vec::new();
     for base in [0, 40, 80] {
         edges.extend(grid.edges().iter().map(|&(a, b)| (base + a, base + b)));
     }
-    edges.extend(topology::full(7).edges().iter().map(|&(a, b)| (120 + a, 120 + b)));
+    edges.extend(Graph::full(7).edges().iter().map(|&(a, b)| (120 + a, 120 + b)));
     let separate = rearranged(&Graph::new(130, edges).unwrap(), 8);
     let found = separate.elimination_order(20).unwrap();
     check(&separate, &found);
@@ -134,9 +139,9 @@ fn small_and_separate_graphs_have_their_orders() {
 
 #[test]
 fn what_is_too_wide_is_refused() {
-    assert_eq!(topology::full(2000).elimination_order(27), None);
-    assert_eq!(topology::grid(30, 30, Neighbours::Four).elimination_order(20), None);
-    assert_eq!(topology::grid(4, 4, Neighbours::Four).elimination_order(3), None);
+    assert_eq!(Graph::full(2000).elimination_order(27), None);
+    assert_eq!(Graph::grid(30, 30, Neighbours::Four).elimination_order(20), None);
+    assert_eq!(Graph::grid(4, 4, Neighbours::Four).elimination_order(3), None);
     // Sparse but for a small full graph in its midst.
     let chain = (0..1000).map(|k| (k, k + 1));
     let knot = (0..30).flat_map(|a| (a + 2..30).map(move |b| (a, b)));
@@ -146,8 +151,8 @@ fn what_is_too_wide_is_refused() {
 /// Units with very many neighbours do not slow the search down.
 #[test]
 fn hubs_are_no_obstacle() {
-    let rim = topology::grid(4, 5000, Neighbours::Four);
-    let hub = rim.units();
+    let rim = Graph::grid(4, 5000, Neighbours::Four);
+    let hub = rim.unit_count();
     let edges = rim.edges().iter().copied().chain((0..hub).map(|unit| (unit, hub)));
     let graph = Graph::new(hub + 1, edges).unwrap();
     let found = graph.elimination_order(20).unwrap();

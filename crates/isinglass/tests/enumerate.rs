@@ -8,7 +8,7 @@ use common::{
     brute_force, check_against_brute_force, check_batch_against_rows, check_derivatives, check_draws,
     check_joint, check_mode, clamped_machines, close, rows_of_evidence,
 };
-use isinglass::search::ModeFinder;
+use isinglass::engine::ModeFinder;
 use isinglass::topology::Numbers;
 use isinglass::{
     Ask, Batch, Engine, Enumerate, Evidence, Graph, Machine, PairMoments, Pairs, Sampler, topology,
@@ -32,14 +32,14 @@ proptest! {
 
     #[test]
     fn a_batch_agrees_with_its_rows((machine, _) in clamped_machines(9, 2.0), rows in 1..20usize, seed in any::<u64>()) {
-        let cells = rows_of_evidence(machine.units(), rows, seed);
+        let cells = rows_of_evidence(machine.unit_count(), rows, seed);
         check_batch_against_rows(&ENGINE, &machine, &cells, 1e-12);
     }
 
     #[test]
     fn the_conditional_machine_is_the_machine_under_evidence((machine, evidence) in clamped_machines(10, 2.0)) {
         let conditional = machine.conditional(&evidence).unwrap();
-        let nothing = Evidence::none(conditional.units());
+        let nothing = Evidence::none(conditional.unit_count());
         let inside = ENGINE.expectations(&conditional, &nothing, Pairs::None).unwrap();
         let whole = ENGINE.expectations(&machine, &evidence, Pairs::None).unwrap();
         close(inside.log_z.unwrap(), whole.log_z.unwrap(), 1e-12, "log Z");
@@ -67,7 +67,7 @@ proptest! {
 
     #[test]
     fn symmetric_under_relabelling_and_flipping((machine, evidence) in clamped_machines(9, 2.0), flipped in any::<u16>()) {
-        let n = machine.units();
+        let n = machine.unit_count();
         let sign = |unit: usize| if flipped >> unit & 1 == 1 { -1.0 } else { 1.0 };
         let turn = |unit: usize| n - 1 - unit;
         let edges: Vec<(usize, usize, f64)> = machine.graph().edges().iter().zip(machine.weights())
@@ -92,7 +92,7 @@ proptest! {
 fn every_size_up_to_22_units_is_right() {
     // Brute force over pairs would take minutes here: closed forms and a second way of summing instead.
     for n in 1..=22 {
-        let machine = Machine::from_graph(topology::chain(n))
+        let machine = topology::chain(n)
             .with_numbers(&Numbers::Normal { mean: 0.0, deviation: 1.0 }, &Numbers::Constant(0.0), n as u64)
             .unwrap();
         let answer = ENGINE.expectations(&machine, &Evidence::none(n), Pairs::All).unwrap();
@@ -108,7 +108,7 @@ fn every_size_up_to_22_units_is_right() {
         }
     }
     for n in [18, 20, 22] {
-        let machine = Machine::from_graph(topology::full(n))
+        let machine = topology::full(n)
             .with_numbers(
                 &Numbers::Uniform { low: -1.0, high: 1.0 },
                 &Numbers::Uniform { low: -1.0, high: 1.0 },
@@ -232,7 +232,7 @@ fn units_that_are_pinned_take_no_digits_from_the_others() {
         assert_eq!(ENGINE.mode(&machine, &Evidence::none(3)).unwrap().state, [1, 1, 1]);
     }
     // Where large energies do decide between states, the answer is not called exact.
-    let strong = Machine::from_graph(topology::chain(3)).with_parameters(vec![1e9; 2], vec![0.1; 3]).unwrap();
+    let strong = topology::chain(3).with_parameters(vec![1e9; 2], vec![0.1; 3]).unwrap();
     let answer = ENGINE.expectations(&strong, &Evidence::none(3), Pairs::None).unwrap();
     assert_eq!(answer.guarantee, isinglass::Guarantee::Approximation);
     let draws = ENGINE.draw(&strong, &Evidence::none(3), 4, 0).unwrap();
@@ -243,10 +243,10 @@ fn units_that_are_pinned_take_no_digits_from_the_others() {
 #[test]
 fn energies_beyond_the_range_of_numbers_are_refused() {
     let weights = vec![1e308; 3];
-    let machine = Machine::from_graph(topology::full(3)).with_parameters(weights, vec![0.0; 3]).unwrap();
+    let machine = topology::full(3).with_parameters(weights, vec![0.0; 3]).unwrap();
     let refusal = ENGINE.expectations(&machine, &Evidence::none(3), Pairs::None).unwrap_err();
     assert!(matches!(refusal, isinglass::Error::Numerical { .. }), "{refusal}");
-    let cold = Machine::from_graph(topology::full(3))
+    let cold = topology::full(3)
         .with_parameters(vec![1.0; 3], vec![0.5; 3])
         .and_then(|machine| machine.with_temperature(1e-310))
         .unwrap();
@@ -284,7 +284,7 @@ fn an_empty_machine_and_a_wholly_clamped_one_have_one_state() {
 
 #[test]
 fn too_many_units_are_refused_with_the_figure() {
-    let machine = Machine::from_graph(topology::chain(40));
+    let machine = topology::chain(40);
     let refusal = ENGINE.expectations(&machine, &Evidence::none(40), Pairs::None).unwrap_err();
     assert_eq!(
         refusal.to_string(),

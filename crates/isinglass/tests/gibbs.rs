@@ -35,7 +35,7 @@ fn z_scores(machine: &Machine, evidence: &Evidence, seed: u64) -> Vec<f64> {
 fn standard_errors_are_honest() {
     let mut all = Vec::new();
     for seed in 0..6 {
-        let machine = Machine::from_graph(topology::full(10))
+        let machine = topology::full(10)
             .with_numbers(
                 &Numbers::Normal { mean: 0.0, deviation: 0.4 },
                 &Numbers::Normal { mean: 0.0, deviation: 0.5 },
@@ -55,7 +55,7 @@ fn standard_errors_are_honest() {
 
 #[test]
 fn lattices_are_right_too() {
-    let machine = Machine::from_graph(topology::grid(4, 4, Neighbours::Eight))
+    let machine = topology::grid(4, 4, Neighbours::Eight)
         .with_numbers(&Numbers::Signs(0.3), &Numbers::Constant(0.2), 8)
         .unwrap();
     let scores = z_scores(&machine, &Evidence::none(16), 1);
@@ -65,9 +65,8 @@ fn lattices_are_right_too() {
 #[test]
 fn a_frozen_machine_is_not_called_converged() {
     // Two states of equal weight, and no way from one to the other.
-    let machine = Machine::from_graph(topology::full(12))
-        .with_numbers(&Numbers::Constant(5.0), &Numbers::Constant(0.0), 0)
-        .unwrap();
+    let machine =
+        topology::full(12).with_numbers(&Numbers::Constant(5.0), &Numbers::Constant(0.0), 0).unwrap();
     let found = engine(0).expectations(&machine, &Evidence::none(12), Pairs::None).unwrap();
     assert!(!found.diagnostics.converged);
     assert_eq!(found.diagnostics.mixing.unwrap().r_hat, f64::INFINITY);
@@ -117,7 +116,7 @@ fn draws_follow_the_machine_and_the_evidence() {
 
 #[test]
 fn seeds_fix_results_on_any_number_of_threads() {
-    let machine = Machine::from_graph(topology::grid(6, 6, Neighbours::Four))
+    let machine = topology::grid(6, 6, Neighbours::Four)
         .with_numbers(&Numbers::Signs(0.5), &Numbers::Constant(0.1), 1)
         .unwrap();
     let run = |threads: usize, seed: u64| {
@@ -132,8 +131,7 @@ fn seeds_fix_results_on_any_number_of_threads() {
 #[test]
 fn rare_states_are_as_rare_on_both_sides() {
     let rare = |sign: f64| {
-        let machine =
-            Machine::from_graph(topology::chain(1)).with_parameters(vec![], vec![sign * 3.0]).unwrap();
+        let machine = topology::chain(1).with_parameters(vec![], vec![sign * 3.0]).unwrap();
         let mut engine = engine(2);
         engine.settings.samples = 20_000;
         let found = engine.expectations(&machine, &Evidence::none(1), Pairs::None).unwrap();
@@ -144,8 +142,7 @@ fn rare_states_are_as_rare_on_both_sides() {
     rare(1.0);
     rare(-1.0);
     // A field that no chain ever leaves: all agree, and none claims to be certain.
-    let machine =
-        Machine::from_graph(topology::chain(2)).with_parameters(vec![0.0], vec![-30.0, 30.0]).unwrap();
+    let machine = topology::chain(2).with_parameters(vec![0.0], vec![-30.0, 30.0]).unwrap();
     let found = engine(2).expectations(&machine, &Evidence::none(2), Pairs::None).unwrap();
     assert_eq!(found.means, [-1.0, 1.0]);
     assert!(found.diagnostics.converged);
@@ -157,7 +154,7 @@ fn rare_states_are_as_rare_on_both_sides() {
 #[test]
 fn symmetric_under_flipping_within_the_errors() {
     let numbers = Numbers::Normal { mean: 0.0, deviation: 0.4 };
-    let machine = Machine::from_graph(topology::full(9)).with_numbers(&numbers, &numbers, 4).unwrap();
+    let machine = topology::full(9).with_numbers(&numbers, &numbers, 4).unwrap();
     let turned = machine.biases().iter().map(|b| -b).collect();
     let turned = machine.clone().with_parameters(machine.weights().to_vec(), turned).unwrap();
     let [one, two] = [(&machine, 1), (&turned, 2)]
@@ -177,7 +174,7 @@ fn a_batch_is_converged_only_if_every_row_is() {
     let mixing = Batch::new(3, &[0, 1, -1, 0, 1, 1], &[1.0, 1.0]).unwrap();
     let ask = Ask { statistics: false, means: true };
     let good = engine(0).batch(&machine, &mixing, ask).unwrap().diagnostics;
-    let stuck = Machine::from_graph(topology::full(3)).with_parameters(vec![9.0; 3], vec![0.0; 3]).unwrap();
+    let stuck = topology::full(3).with_parameters(vec![9.0; 3], vec![0.0; 3]).unwrap();
     let rows = Batch::new(3, &[1, 0, 0, 0, 0, 0], &[1.0, 1.0]).unwrap();
     let bad = engine(0).batch(&stuck, &rows, ask).unwrap().diagnostics;
     assert!(good.converged && !bad.converged);
@@ -187,7 +184,7 @@ fn a_batch_is_converged_only_if_every_row_is() {
 
 #[test]
 fn numbers_beyond_single_precision_are_refused() {
-    let machine = Machine::from_graph(topology::chain(2)).with_parameters(vec![1e200], vec![0.0; 2]).unwrap();
+    let machine = topology::chain(2).with_parameters(vec![1e200], vec![0.0; 2]).unwrap();
     let refusal = engine(0).expectations(&machine, &Evidence::none(2), Pairs::None).unwrap_err();
     assert!(refusal.to_string().starts_with("gibbs: weights and biases"), "{refusal}");
 }
@@ -195,8 +192,7 @@ fn numbers_beyond_single_precision_are_refused() {
 #[test]
 fn chains_that_stick_cost_no_more_than_others() {
     // Long runs of a bimodal machine: every lag is correlated. The time must stay far below quadratic.
-    let machine =
-        Machine::from_graph(topology::full(6)).with_parameters(vec![0.45; 15], vec![0.0; 6]).unwrap();
+    let machine = topology::full(6).with_parameters(vec![0.45; 15], vec![0.0; 6]).unwrap();
     let mut engine = engine(1);
     engine.settings.samples = 200_000;
     let began = std::time::Instant::now();
@@ -207,7 +203,7 @@ fn chains_that_stick_cost_no_more_than_others() {
 
 #[test]
 fn memory_is_estimated_before_it_is_taken() {
-    let machine = Machine::from_graph(topology::chain(1000));
+    let machine = topology::chain(1000);
     let mut engine = engine(0);
     engine.settings.samples = 10_000_000;
     let refusal = engine.expectations(&machine, &Evidence::none(1000), Pairs::None).unwrap_err();

@@ -8,12 +8,13 @@ use std::ops::ControlFlow;
 
 use common::{brute_force, close};
 use isinglass::learn::{
-    Factorized, InformationGain, Learner, Likelihood, NoObserver, Objective, OptimizerSettings, Phases,
+    Factorized, InformationGain, Learner, Likelihood, NoObserver, Objective, OptimizerSettings,
 };
+use isinglass::likelihood::Phases;
 use isinglass::topology::{self, Links, Numbers};
 use isinglass::{
-    Ask, Batch, Decimate, Eliminate, Engine, Enumerate, Error, Evidence, Gibbs, Guarantee, Machine, Pairs,
-    Role, Table, score,
+    Ask, Batch, Decimate, Eliminate, Engine, Enumerate, Error, Evidence, Gibbs, Graph, Guarantee, Machine,
+    Pairs, Role, Table, score,
 };
 use proptest::prelude::*;
 
@@ -55,9 +56,9 @@ fn machines_with_tables() -> impl Strategy<Value = (Machine, Table)> {
 /// Average log P(visible | input) by the plainest sums.
 fn plain_log_likelihood(machine: &Machine, table: &Table) -> f64 {
     let mut sum = 0.0;
-    for k in 0..table.distinct_rows() {
-        let mut clamped = vec![0; machine.units()];
-        let mut inputs = vec![0; machine.units()];
+    for k in 0..table.distinct_count() {
+        let mut clamped = vec![0; machine.unit_count()];
+        let mut inputs = vec![0; machine.unit_count()];
         for (name, &cell) in table.columns().iter().zip(table.row(k)) {
             let unit = machine.position(name).unwrap();
             clamped[unit] = cell;
@@ -74,8 +75,8 @@ fn plain_log_likelihood(machine: &Machine, table: &Table) -> f64 {
 /// Average Σ_i log P(s_i | rest of the observed row) by the plainest sums.
 fn plain_pseudo_log_likelihood(machine: &Machine, table: &Table) -> f64 {
     let mut sum = 0.0;
-    for k in 0..table.distinct_rows() {
-        let mut clamped = vec![0; machine.units()];
+    for k in 0..table.distinct_count() {
+        let mut clamped = vec![0; machine.unit_count()];
         for (name, &cell) in table.columns().iter().zip(table.row(k)) {
             clamped[machine.position(name).unwrap()] = cell;
         }
@@ -166,7 +167,7 @@ proptest! {
         close(found.pseudo_log_likelihood.unwrap(), plain, 1e-10, "pseudo-log-likelihood");
         // Kappen & Rodríguez 1997, eq. 37, over the visible cells that are observed.
         let mut cells = 0.0;
-        for k in 0..table.distinct_rows() {
+        for k in 0..table.distinct_count() {
             let observed = table.columns().iter().zip(table.row(k)).filter(|(name, cell)| {
                 **cell != 0 && machine.roles()[machine.position(name).unwrap()] == Role::Visible
             });
@@ -176,8 +177,8 @@ proptest! {
             Some(q) => close(q, -plain * table.total_weight() / cells, 1e-10, "completion"),
             None => prop_assert_eq!(cells, 0.0),
         }
-        prop_assert_eq!(found.kullback.is_none(), table.missing_cells() > 0);
-        prop_assert_eq!(found.rows, table.rows());
+        prop_assert_eq!(found.kullback.is_none(), table.missing_count() > 0);
+        prop_assert_eq!(found.rows, table.row_count());
     }
 
     #[test]
@@ -185,11 +186,11 @@ proptest! {
         // Missing cells get a value, so that rows are states.
         let mut whole = Table::new(table.columns().iter().cloned()).unwrap();
         let mut rows = Vec::new();
-        for k in 0..table.distinct_rows() {
+        for k in 0..table.distinct_count() {
             let filled = |(c, &cell): (usize, &i8)| if cell != 0 { cell } else if flip.rotate_left((c + 5 * k) as u32) & 1 == 1 { 1 } else { -1 };
             let row: Vec<i8> = table.row(k).iter().enumerate().map(filled).collect();
             whole.push(&row, table.weight(k)).unwrap();
-            let mut state = vec![0; machine.units()];
+            let mut state = vec![0; machine.unit_count()];
             for (name, cell) in table.columns().iter().zip(&row) {
                 state[machine.position(name).unwrap()] = *cell;
             }
@@ -208,12 +209,12 @@ proptest! {
     /// A table with the machine's own distribution, given each state of the inputs: nothing is left to learn.
     #[test]
     fn a_machine_is_at_no_distance_from_itself((machine, _) in machines_with_tables()) {
-        let visible: Vec<usize> = (0..machine.units()).filter(|&unit| machine.roles()[unit] != Role::Hidden).collect();
+        let visible: Vec<usize> = (0..machine.unit_count()).filter(|&unit| machine.roles()[unit] != Role::Hidden).collect();
         let mut own = Table::new(visible.iter().map(|&unit| machine.name(unit))).unwrap();
         let mut rows = Vec::new();
         let inputs: Vec<usize> = machine.with_role(Role::Input).collect();
         for number in 0..1u32 << inputs.len() {
-            let mut given = vec![0; machine.units()];
+            let mut given = vec![0; machine.unit_count()];
             for (bit, &unit) in inputs.iter().enumerate() {
                 given[unit] = if number >> bit & 1 == 1 { 1 } else { -1 };
             }
@@ -252,9 +253,7 @@ fn a_fully_visible_fit_reproduces_the_moments_of_the_data() {
     let truth = topology::sherrington_kirkpatrick(6, 0.9, 3).unwrap();
     let draws = isinglass::Sampler::draw(&ENGINE, &truth, &Evidence::none(6), 3000, 1).unwrap();
     let table = Table::from_rows(truth.names().iter().cloned(), draws.cells.chunks(6)).unwrap();
-    let fit = Likelihood::new(&ENGINE)
-        .fit(&Machine::from_graph(topology::full(6)), &table, &mut NoObserver)
-        .unwrap();
+    let fit = Likelihood::new(&ENGINE).fit(&topology::full(6), &table, &mut NoObserver).unwrap();
     assert!(fit.converged, "{}", fit.stopped);
     let model = ENGINE.expectations(&fit.machine, &Evidence::none(6), Pairs::All).unwrap();
     for a in 0..6 {
@@ -295,7 +294,7 @@ fn a_large_decimatable_fit_reproduces_the_moments_of_the_data() {
 /// What is not decimatable with every bias trained is refused before the first step, whatever the biases are at the start.
 #[test]
 fn every_bias_counts_in_learning() {
-    let grid = topology::grid(3, 4, topology::Neighbours::Four);
+    let grid = Graph::grid(3, 4, topology::Neighbours::Four);
     let start = Machine::from_graph(grid);
     let nothing = Evidence::none(12);
     assert!(Decimate::default().expectations(&start, &nothing, Pairs::None).is_ok());
@@ -316,7 +315,7 @@ fn row_weights_count_as_repeated_rows() {
             repeated.push(row, 1.0).unwrap();
         }
     }
-    let start = Machine::from_graph(topology::full(3)).with_names(["a", "b", "c"]).unwrap();
+    let start = topology::full(3).with_names(["a", "b", "c"]).unwrap();
     let fit = |table: &Table| Likelihood::new(&ENGINE).fit(&start, table, &mut NoObserver).unwrap();
     assert_eq!(fit(&repeated).machine, fit(&weighted).machine);
 }
@@ -350,7 +349,7 @@ fn factorized_is_the_best_machine_without_couplings() {
     let table = Table::from_rows(["a", "b"], rows).unwrap();
     let names = ["a", "b"];
     let alone = Machine::from_graph(isinglass::Graph::new(2, []).unwrap()).with_names(names).unwrap();
-    let start = Machine::from_graph(topology::full(2)).with_names(names).unwrap();
+    let start = topology::full(2).with_names(names).unwrap();
     let closed = Factorized.fit(&start, &table, &mut NoObserver).unwrap();
     close(
         closed.log_likelihood.unwrap(),
@@ -368,7 +367,7 @@ fn factorized_is_the_best_machine_without_couplings() {
 #[test]
 fn an_engine_without_log_z_is_refused_with_a_reason() {
     let table = Table::from_rows(["x0", "x1"], [[1i8, 1], [-1, 1]]).unwrap();
-    let start = Machine::from_graph(topology::full(2));
+    let start = topology::full(2);
     let engine = Gibbs::default();
     let refusal = Likelihood::new(&engine).fit(&start, &table, &mut NoObserver).unwrap_err();
     assert!(matches!(refusal, Error::CannotDo { .. }), "{refusal}");
@@ -425,8 +424,8 @@ fn guarantees_follow_the_arithmetic() {
     let exact = score::score(&machine, &table, phases()).unwrap();
     let with = |clamped: &dyn Engine, free: &dyn Engine| {
         let gain = InformationGain::new(Phases { clamped, free }, &machine, &table, 0.0).unwrap();
-        let found = gain.evaluate(&machine).unwrap();
-        (found.gain - exact.log_likelihood.unwrap(), found.guarantee)
+        let found = gain.likelihood().value(&machine).unwrap();
+        (found.value - exact.log_likelihood.unwrap(), found.guarantee)
     };
     let (error, guarantee) = with(&TooLow, &ENGINE);
     assert!((error + 0.1).abs() < 1e-12 && guarantee == Guarantee::LowerBound);
@@ -468,8 +467,7 @@ fn an_offset_does_not_disturb_learning_or_scores() {
 #[test]
 fn an_objective_that_is_not_finite_ends_the_fit() {
     let table = Table::from_rows(["x0", "x1"], [[1i8, 1], [-1, 1]]).unwrap();
-    let start =
-        Machine::from_graph(topology::full(2)).with_parameters(vec![0.0], vec![1e308, 1e308]).unwrap();
+    let start = topology::full(2).with_parameters(vec![0.0], vec![1e308, 1e308]).unwrap();
     let refusal = Likelihood::new(&ENGINE).fit(&start, &table, &mut NoObserver).unwrap_err();
     assert!(matches!(refusal, Error::Numerical { .. }), "{refusal}");
 }
@@ -488,7 +486,7 @@ fn an_observer_can_stop_a_fit_and_can_fail() {
     }
     let table =
         Table::from_rows(["x0", "x1", "x2"], [[1i8, 1, -1], [-1, 1, 1], [1, 1, 1], [-1, -1, 1]]).unwrap();
-    let start = Machine::from_graph(topology::full(3));
+    let start = topology::full(3);
     let fit = Likelihood::new(&ENGINE).fit(&start, &table, &mut Until(2, false)).unwrap();
     assert_eq!((fit.iterations(), fit.converged, fit.stopped.as_str()), (2, false, "stopped on request"));
     let best = fit.history.iter().map(|step| step.objective).fold(f64::NEG_INFINITY, f64::max);
@@ -519,7 +517,7 @@ fn starts_differ_by_seed_and_restart_and_from_made_machines() {
 fn tables_without_weight_are_refused() {
     let mut table = Table::new(["x0", "x1"]).unwrap();
     table.push(&[1, 1], 0.0).unwrap();
-    let start = Machine::from_graph(topology::full(2));
+    let start = topology::full(2);
     let message = Likelihood::new(&ENGINE).fit(&start, &table, &mut NoObserver).unwrap_err().to_string();
     assert_eq!(message, "table: the rows have no weight");
 }

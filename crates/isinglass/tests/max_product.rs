@@ -4,7 +4,8 @@
 mod common;
 
 use common::{brute_force, clamped_machines, close};
-use isinglass::search::{MaxProduct, ModeFinder};
+use isinglass::engine::ModeFinder;
+use isinglass::search::MaxProduct;
 use isinglass::topology::{self, Links, Neighbours, Numbers};
 use isinglass::{Batch, Budget, Eliminate, Enumerate, Error, Evidence, Graph, Guarantee, Machine};
 use proptest::prelude::*;
@@ -79,7 +80,7 @@ fn check_decent(machine: &Machine, evidence: &Evidence) -> f64 {
     let mode = MaxProduct::default().mode(machine, evidence).unwrap();
     let rounding = 1e-15 * (1.0 + size(machine));
     close(mode.energy, -machine.negative_energy(&mode.state), 1e-14, "its energy");
-    for unit in 0..machine.units() {
+    for unit in 0..machine.unit_count() {
         match evidence.get(unit) {
             Some(spin) => assert_eq!(mode.state[unit], spin.value()),
             None => {
@@ -151,7 +152,7 @@ proptest! {
         (machine, evidence) in forests(40),
         keys in proptest::collection::vec(any::<u32>(), 40),
     ) {
-        let mut order: Vec<usize> = (0..machine.units()).collect();
+        let mut order: Vec<usize> = (0..machine.unit_count()).collect();
         order.sort_by_key(|&unit| keys[unit]);
         let (other, same) = relabelled(&machine, &evidence, &order);
         let found = MaxProduct::default().mode(&machine, &evidence).unwrap();
@@ -164,7 +165,7 @@ proptest! {
         (machine, evidence) in clamped_machines(12, 2.0),
         signs in proptest::collection::vec(prop_oneof![Just(1i8), Just(-1)], 12),
     ) {
-        let signs = &signs[..machine.units()];
+        let signs = &signs[..machine.unit_count()];
         let (other, same) = turned(&machine, &evidence, signs);
         let found = MaxProduct::default().mode(&machine, &evidence).unwrap();
         let again = MaxProduct::default().mode(&other, &same).unwrap();
@@ -178,13 +179,13 @@ proptest! {
         rows in 1..40usize,
         seed in any::<u64>(),
     ) {
-        check_rows(&machine, &common::rows_of_evidence(machine.units(), rows, seed));
+        check_rows(&machine, &common::rows_of_evidence(machine.unit_count(), rows, seed));
     }
 }
 
 /// Each row of a batch is what it is alone, on any number of threads.
 fn check_rows(machine: &Machine, cells: &[i8]) {
-    let n = machine.units();
+    let n = machine.unit_count();
     let finder = MaxProduct { sweeps: 40, ..MaxProduct::default() };
     let batch = Batch::new(n, cells, &vec![1.0; cells.len() / n]).unwrap();
     let [states, again] = [1, 2].map(|threads| {
@@ -230,7 +231,7 @@ fn hidden_chains_are_solved_exactly_in_every_row() {
 /// How many of some machines with cycles are solved.
 fn solved(machines: impl Iterator<Item = Machine>, exact: &dyn ModeFinder) -> usize {
     let is_solved = |machine: Machine| {
-        let nothing = Evidence::none(machine.units());
+        let nothing = Evidence::none(machine.unit_count());
         let found = check_decent(&machine, &nothing);
         let least = exact.mode(&machine, &nothing).unwrap().energy;
         assert!(found >= least - 1e-12 * least.abs());
@@ -248,11 +249,11 @@ fn glass(graph: Graph, coupling: f64, bias: f64, seed: u64) -> Machine {
 #[test]
 fn most_small_glasses_are_solved() {
     let grid = |bias: f64| {
-        let grid = || topology::grid(10, 10, Neighbours::Four);
+        let grid = || Graph::grid(10, 10, Neighbours::Four);
         solved((0..100).map(|seed| glass(grid(), 1.0, bias, seed)), &Eliminate::default())
     };
     let dense = |coupling: f64, bias: f64| {
-        let machines = (0..100).map(|seed| glass(topology::full(12), coupling, bias, seed));
+        let machines = (0..100).map(|seed| glass(Graph::full(12), coupling, bias, seed));
         solved(machines, &Enumerate::default())
     };
     let found = [grid(0.0), grid(0.5), grid(1.0), dense(0.3, 0.1), dense(1.0, 0.0), dense(1.0, 0.5)];
@@ -263,18 +264,18 @@ fn most_small_glasses_are_solved() {
 #[test]
 fn cycles_with_ties_are_solved() {
     let same = |graph: Graph, weight: f64| {
-        let (edges, units) = (graph.edges().len(), graph.units());
+        let (edges, units) = (graph.edges().len(), graph.unit_count());
         Machine::from_graph(graph).with_parameters(vec![weight; edges], vec![0.0; units]).unwrap()
     };
     let energy = |machine: &Machine| {
-        MaxProduct::default().mode(machine, &Evidence::none(machine.units())).unwrap().energy
+        MaxProduct::default().mode(machine, &Evidence::none(machine.unit_count())).unwrap().energy
     };
-    assert_eq!(energy(&same(topology::grid(20, 30, Neighbours::Four), 1.0)), -1150.0);
-    assert_eq!(energy(&same(topology::grid(20, 30, Neighbours::Four), -1.0)), -1150.0);
+    assert_eq!(energy(&same(Graph::grid(20, 30, Neighbours::Four), 1.0)), -1150.0);
+    assert_eq!(energy(&same(Graph::grid(20, 30, Neighbours::Four), -1.0)), -1150.0);
     let ring = |n: usize| Graph::new(n, (0..n).map(|k| (k, (k + 1) % n))).unwrap();
     assert_eq!(energy(&same(ring(7), -1.0)), -5.0);
     assert_eq!(energy(&same(ring(8), -1e12)), -8e12);
-    assert_eq!(energy(&same(topology::full(6), -1.0)), -3.0);
+    assert_eq!(energy(&same(Graph::full(6), -1.0)), -3.0);
 }
 
 #[test]
@@ -297,26 +298,26 @@ fn a_tree_beside_a_cycle_and_trees_that_hang_on_one_are_at_their_best() {
 #[test]
 fn the_smallest_and_the_deepest_machines_are_no_trouble() {
     let finder = MaxProduct::default();
-    let chain = Machine::from_graph(topology::chain(200_000));
+    let chain = topology::chain(200_000);
     let chain = chain.with_parameters(vec![-1.0; 199_999], vec![0.0; 200_000]).unwrap();
     assert_eq!(finder.mode(&chain, &Evidence::none(200_000)).unwrap().energy, -199_999.0);
     let alone = Machine::new(vec![isinglass::Unit::new("a", -0.5)], []).unwrap();
     assert_eq!(finder.mode(&alone, &Evidence::none(1)).unwrap().state, [-1]);
     // Nothing is free: the energy is that of the evidence.
-    let full = glass(topology::full(4), 1.0, 1.0, 1);
+    let full = glass(Graph::full(4), 1.0, 1.0, 1);
     let all = Evidence::from_cells(vec![1, -1, -1, 1]).unwrap();
     let mode = finder.mode(&full, &all).unwrap();
     assert_eq!((mode.state.as_slice(), mode.guarantee), (all.cells(), Guarantee::Exact));
     let none = Batch::new(4, &[], &[]).unwrap();
     assert_eq!(finder.rows(&full, &none).unwrap().cells, []);
     // Edges without weight join nothing.
-    let loose = Machine::from_graph(topology::full(4)).with_parameters(vec![0.0; 6], vec![0.3; 4]).unwrap();
+    let loose = topology::full(4).with_parameters(vec![0.0; 6], vec![0.3; 4]).unwrap();
     assert_eq!(finder.mode(&loose, &Evidence::none(4)).unwrap().guarantee, Guarantee::Exact);
 }
 
 #[test]
 fn bad_settings_numbers_and_budgets_are_refused() {
-    let machine = glass(topology::full(5), 1.0, 1.0, 1);
+    let machine = glass(Graph::full(5), 1.0, 1.0, 1);
     let nothing = Evidence::none(5);
     let refusal = |finder: MaxProduct| finder.mode(&machine, &nothing).unwrap_err().to_string();
     let usual = MaxProduct::default();
@@ -335,5 +336,5 @@ fn bad_settings_numbers_and_budgets_are_refused() {
 }
 
 fn loose(units: usize) -> Machine {
-    Machine::from_graph(topology::full(units))
+    topology::full(units)
 }

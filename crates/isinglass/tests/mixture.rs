@@ -17,7 +17,7 @@ use proptest::prelude::*;
 
 fn uniform(units: usize, reach: f64, seed: u64) -> Machine {
     let numbers = Numbers::Uniform { low: -reach, high: reach };
-    Machine::from_graph(topology::full(units)).with_numbers(&numbers, &numbers, seed).unwrap()
+    topology::full(units).with_numbers(&numbers, &numbers, seed).unwrap()
 }
 
 fn mixture(components: usize) -> Mixture {
@@ -113,10 +113,10 @@ proptest! {
         prop_assert_eq!(Some(mix.log_z), answer.log_z);
         prop_assert_eq!((mix.guarantee, mix.diagnostics), (answer.guarantee, answer.diagnostics));
         close(mix.weights.iter().sum(), 1.0, 1e-12, "sum of mixing coefficients");
-        for a in 0..machine.units() {
+        for a in 0..machine.unit_count() {
             let mean: f64 = (0..count).map(|l| mix.weights[l] * mix.means[l][a]).sum();
             close(answer.means[a], mean, 1e-12, "mean");
-            for b in a + 1..machine.units() {
+            for b in a + 1..machine.unit_count() {
                 let moment: f64 = (0..count).map(|l| mix.weights[l] * mix.means[l][a] * mix.means[l][b]).sum();
                 close(answer.correlations.get(machine.graph(), a, b).unwrap(), moment, 1e-12, "pair moment");
             }
@@ -136,7 +136,7 @@ proptest! {
 
     #[test]
     fn rows_of_a_batch_are_as_alone((machine, _) in clamped_machines(8, 1.0), rows in 1..30usize, seed in any::<u64>()) {
-        let cells = rows_of_evidence(machine.units(), rows, seed);
+        let cells = rows_of_evidence(machine.unit_count(), rows, seed);
         check_batch_against_rows(&brief(3), &machine, &cells, 1e-12);
         check_batch_against_rows(&brief(9), &machine, &cells, 1e-12);
     }
@@ -167,7 +167,7 @@ proptest! {
     fn units_without_couplings_are_exact(biases in proptest::collection::vec(-5.0..5.0f64, 1..8), temperature in 0.5..2.0f64, count in 1..10usize) {
         let n = biases.len();
         let edges = n * (n - 1) / 2;
-        let machine = Machine::from_graph(topology::full(n)).with_parameters(vec![0.0; edges], biases)
+        let machine = topology::full(n).with_parameters(vec![0.0; edges], biases)
             .and_then(|machine| machine.with_temperature(temperature)).unwrap();
         check_against_brute_force(&mixture(count), &machine, &Evidence::none(n), 1e-12);
         let answer = mixture(count).expectations(&machine, &Evidence::none(n), Pairs::None).unwrap();
@@ -192,8 +192,7 @@ fn moments_are_the_derivatives_of_the_bound() {
 #[test]
 fn a_symmetric_machine_gets_both_of_its_modes() {
     for strength in [0.2, 0.3, 0.5] {
-        let machine =
-            Machine::from_graph(topology::full(8)).with_parameters(vec![strength; 28], vec![0.0; 8]).unwrap();
+        let machine = topology::full(8).with_parameters(vec![strength; 28], vec![0.0; 8]).unwrap();
         let nothing = Evidence::none(8);
         let truth = brute_force(&machine, &nothing);
         let found = mixture(2).expectations(&machine, &nothing, Pairs::Edges).unwrap();
@@ -312,7 +311,7 @@ fn a_mixture_is_never_below_mean_field() {
     let numbers = Numbers::Normal { mean: 0.0, deviation: 1.0 };
     let small = Numbers::Normal { mean: 0.0, deviation: 0.2 };
     for seed in 0..20 {
-        let graph = topology::grid(7, 7, topology::Neighbours::Four);
+        let graph = Graph::grid(7, 7, topology::Neighbours::Four);
         let machine = Machine::from_graph(graph).with_numbers(&numbers, &small, seed).unwrap();
         let nothing = Evidence::none(49);
         for sweeps in [1, 3, 10_000] {

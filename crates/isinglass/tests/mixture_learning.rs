@@ -8,9 +8,8 @@ use std::ops::ControlFlow;
 
 use common::{check_gradient, close};
 use isinglass::engine::{Annealing, VariationalSettings};
-use isinglass::learn::{
-    InformationGain, Learner, Likelihood, Method, Observer, OptimizerSettings, Phases, Step,
-};
+use isinglass::learn::{InformationGain, Learner, Likelihood, Method, Observer, OptimizerSettings, Step};
+use isinglass::likelihood::Phases;
 use isinglass::topology::{self, Numbers};
 use isinglass::{Engine, Enumerate, Machine, MeanField, Mixture, Result, Table, score};
 
@@ -29,7 +28,7 @@ impl Observer for Path {
 fn toy() -> (Table, Machine) {
     let table = Table::from_rows(["a", "b"], [[1, 1], [1, 1], [-1, -1]]).unwrap();
     let small = Numbers::Normal { mean: 0.0, deviation: 0.1 };
-    let start = Machine::from_graph(topology::full(2)).with_numbers(&small, &small, 5).unwrap();
+    let start = topology::full(2).with_numbers(&small, &small, 5).unwrap();
     (table, start.with_names(["a", "b"]).unwrap())
 }
 

@@ -9,8 +9,8 @@ use common::{
     check_against_brute_force, check_batch_against_rows, check_derivatives, check_draws, check_joint,
     check_mode, clamped_machines, close, rows_of_evidence, without_biases,
 };
+use isinglass::engine::ModeFinder;
 use isinglass::engine::explain_decimation;
-use isinglass::search::ModeFinder;
 use isinglass::topology::{self, Neighbours, Numbers};
 use isinglass::{
     Budget, Decimate, Eliminate, Engine, Enumerate, Error, Evidence, Graph, Guarantee, Machine, Pairs,
@@ -38,7 +38,7 @@ proptest! {
 
     #[test]
     fn a_batch_agrees_with_its_rows((machine, _) in clamped_machines(10, 2.0), rows in 1..20usize, seed in any::<u64>()) {
-        let cells = rows_of_evidence(machine.units(), rows, seed);
+        let cells = rows_of_evidence(machine.unit_count(), rows, seed);
         check_batch_against_rows(&Eliminate::default(), &machine, &cells, 1e-12);
     }
 
@@ -74,7 +74,7 @@ proptest! {
         (machine, evidence) in clamped_machines(9, 2.0),
         picks in proptest::collection::vec(any::<prop::sample::Index>(), 1..5),
     ) {
-        let units: Vec<usize> = picks.iter().map(|pick| pick.index(machine.units())).collect();
+        let units: Vec<usize> = picks.iter().map(|pick| pick.index(machine.unit_count())).collect();
         let one = Eliminate::default().cumulants(&machine, &evidence, &units).unwrap();
         let other = Enumerate::default().cumulants(&machine, &evidence, &units).unwrap();
         for ((places, a), (_, b)) in one.iter().zip(other.iter()) {
@@ -89,7 +89,7 @@ proptest! {
         xs in proptest::collection::vec(-4.0..4.0f64, 8),
     ) {
         let truth = common::brute_force(&machine, &evidence);
-        let frequency: Vec<(usize, f64)> = (0..machine.units()).zip(xs).collect();
+        let frequency: Vec<(usize, f64)> = (0..machine.unit_count()).zip(xs).collect();
         let found = Eliminate::default().characteristic(&machine, &evidence, std::slice::from_ref(&frequency)).unwrap()[0];
         let (mut re, mut im) = (0.0, 0.0);
         for (log, state) in &truth.states {
@@ -109,7 +109,7 @@ fn exact_draws_have_the_distribution_of_the_machine() {
     evidence.clamp(4, Spin::Down);
     let glass = topology::sherrington_kirkpatrick(13, 1.5, 3).unwrap();
     check_draws(&engine, &glass, &evidence);
-    let tree = Machine::from_graph(topology::tree(13, 2));
+    let tree = topology::tree(13, 2);
     let tree =
         tree.with_parameters(vec![0.7; 12], (0..13).map(|k| 0.1 * f64::from(k) - 0.6).collect()).unwrap();
     check_draws(&engine, &tree, &evidence);
@@ -121,7 +121,7 @@ const NONE: Numbers = Numbers::Constant(0.0);
 /// The answer of the tape against two other ways: decimation in plain steps, and derivatives of log Z by biases through tables.
 fn check_large(machine: &Machine) {
     let engine = Decimate::default();
-    let n = machine.units();
+    let n = machine.unit_count();
     let nothing = Evidence::none(n);
     let answer = engine.expectations(machine, &nothing, Pairs::Edges).unwrap();
     assert_eq!(answer.guarantee, Guarantee::Exact);
@@ -185,7 +185,7 @@ fn a_few_biases_in_a_wide_decimatable_machine_reach_every_mean() {
 /// A chain by its transfer matrix, in numbers that are scaled at every step.
 fn chain_log_z(machine: &Machine) -> f64 {
     let (mut down, mut up, mut log) = (1.0f64, 1.0f64, 0.0);
-    for unit in 0..machine.units() {
+    for unit in 0..machine.unit_count() {
         let bias = machine.biases()[unit];
         (down, up) = (down * (-bias).exp(), up * bias.exp());
         if let Some(w) = machine.weights().get(unit) {
@@ -200,7 +200,7 @@ fn chain_log_z(machine: &Machine) -> f64 {
 #[test]
 fn chains_of_any_length_are_right() {
     for n in [1, 2, 1000, 1_000_000] {
-        let machine = Machine::from_graph(topology::chain(n)).with_numbers(&NORMAL, &NORMAL, 1).unwrap();
+        let machine = topology::chain(n).with_numbers(&NORMAL, &NORMAL, 1).unwrap();
         for engine in [&Decimate::default() as &dyn Engine, &Eliminate::default()] {
             let answer = engine.expectations(&machine, &Evidence::none(n), Pairs::Edges).unwrap();
             close(answer.log_z.unwrap(), chain_log_z(&machine), 1e-13, "log Z of a chain");
@@ -208,7 +208,7 @@ fn chains_of_any_length_are_right() {
         }
     }
     // Without biases, each edge is by itself.
-    let machine = Machine::from_graph(topology::chain(1000)).with_numbers(&NORMAL, &NONE, 2).unwrap();
+    let machine = topology::chain(1000).with_numbers(&NORMAL, &NONE, 2).unwrap();
     let answer = Decimate::default().expectations(&machine, &Evidence::none(1000), Pairs::All).unwrap();
     for (moment, w) in
         (0..999).map(|a| answer.correlations.get(machine.graph(), a, a + 1)).zip(machine.weights())
@@ -221,11 +221,11 @@ fn chains_of_any_length_are_right() {
 
 #[test]
 fn what_is_too_wide_for_decimation_is_refused_with_the_reason_and_answered_by_elimination() {
-    let clique = Machine::from_graph(topology::full(5)).with_numbers(&NORMAL, &NONE, 1).unwrap();
-    let grid = topology::grid(4, 4, Neighbours::Four);
+    let clique = topology::full(5).with_numbers(&NORMAL, &NONE, 1).unwrap();
+    let grid = Graph::grid(4, 4, Neighbours::Four);
     let grid = Machine::from_graph(grid).with_numbers(&NORMAL, &NORMAL, 1).unwrap();
     for machine in [clique, grid] {
-        let nothing = Evidence::none(machine.units());
+        let nothing = Evidence::none(machine.unit_count());
         let refused = Decimate::default().expectations(&machine, &nothing, Pairs::Edges).unwrap_err();
         let text = refused.to_string();
         assert!(matches!(refused, Error::CannotDo { .. }), "{text}");
@@ -236,7 +236,7 @@ fn what_is_too_wide_for_decimation_is_refused_with_the_reason_and_answered_by_el
 
 #[test]
 fn a_tight_budget_costs_time_but_not_a_bit() {
-    let grid = topology::grid(9, 9, Neighbours::Four);
+    let grid = Graph::grid(9, 9, Neighbours::Four);
     let machine = Machine::from_graph(grid).with_numbers(&NORMAL, &NORMAL, 8).unwrap();
     let nothing = Evidence::none(81);
     let roomy = Eliminate::default();
@@ -292,7 +292,7 @@ fn wide_restricted_machines_need_room_for_few_tables() {
 
 #[test]
 fn budgets_hold_without_tables_too() {
-    let chain = Machine::from_graph(topology::chain(100_000)).with_numbers(&NORMAL, &NORMAL, 1).unwrap();
+    let chain = topology::chain(100_000).with_numbers(&NORMAL, &NORMAL, 1).unwrap();
     let refused =
         Decimate::new(Budget(128 << 10)).expectations(&chain, &Evidence::none(100_000), Pairs::None);
     assert!(matches!(refused, Err(Error::OverBudget { needed, .. }) if needed > 5 << 20), "{refused:?}");
@@ -301,7 +301,7 @@ fn budgets_hold_without_tables_too() {
     let refused = small.expectations(&chain, &Evidence::none(100_000), Pairs::All);
     assert!(matches!(refused, Err(Error::OverBudget { needed: 80_000_000_000, .. })), "{refused:?}");
     // Far beyond what any system has.
-    let clique = Machine::from_graph(topology::full(58)).with_numbers(&NORMAL, &NORMAL, 1).unwrap();
+    let clique = topology::full(58).with_numbers(&NORMAL, &NORMAL, 1).unwrap();
     let boundless = Eliminate::new(Budget(u64::MAX));
     assert!(boundless.expectations(&clique, &Evidence::none(58), Pairs::None).is_err());
     assert!(boundless.cumulants(&clique, &Evidence::none(58), &[0]).is_err());
@@ -321,7 +321,7 @@ fn pinned_leaves_of_a_large_hub_cost_little() {
 
 #[test]
 fn threads_do_not_change_a_bit() {
-    let grid = topology::grid(5, 6, Neighbours::Eight);
+    let grid = Graph::grid(5, 6, Neighbours::Eight);
     let machine = Machine::from_graph(grid).with_numbers(&NORMAL, &NORMAL, 2).unwrap();
     let cells = rows_of_evidence(30, 200, 0x1234_5678_9abc_def0);
     let batch = isinglass::Batch::new(30, &cells, &vec![1.5; 200]).unwrap();
@@ -349,7 +349,7 @@ proptest! {
     /// Flipping a unit's sign changes the signs of what it is in; new names for units change nothing.
     #[test]
     fn symmetric_under_relabelling_and_flipping((machine, evidence) in clamped_machines(14, 3.0), seed in any::<u64>(), flip in any::<u16>()) {
-        let n = machine.units();
+        let n = machine.unit_count();
         let engine = Eliminate::default();
         let answer = engine.expectations(&machine, &evidence, Pairs::Edges).unwrap();
         let place = shuffled(n, seed);
@@ -382,7 +382,7 @@ proptest! {
         let engine = Eliminate::default();
         let answer = engine.expectations(&machine, &evidence, Pairs::None).unwrap();
         let conditional = machine.conditional(&evidence).unwrap();
-        let alone = engine.expectations(&conditional, &Evidence::none(conditional.units()), Pairs::None).unwrap();
+        let alone = engine.expectations(&conditional, &Evidence::none(conditional.unit_count()), Pairs::None).unwrap();
         close(answer.log_z.unwrap(), alone.log_z.unwrap(), 1e-12, "log Z");
         for (k, unit) in evidence.free().enumerate() {
             close(answer.means[unit], alone.means[k], 1e-12, "mean");

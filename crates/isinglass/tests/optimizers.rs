@@ -9,8 +9,9 @@ use std::ops::ControlFlow;
 use common::close;
 use isinglass::learn::{
     Factorized, Fit, InformationGain, Learner, Likelihood, Method, NoObserver, Objective, Observer,
-    OptimizerSettings, Phases, Restarts, Step,
+    OptimizerSettings, Restarts, Step,
 };
+use isinglass::likelihood::Phases;
 use isinglass::topology::{self, Links};
 use isinglass::{Enumerate, Evidence, Machine, Sampler, Table, learn};
 use proptest::prelude::*;

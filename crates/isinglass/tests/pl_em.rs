@@ -5,9 +5,10 @@
 use std::ops::ControlFlow;
 
 use isinglass::learn::{
-    EStep, InformationGain, Learner, MStep, MeanFieldCd, NoObserver, Objective, Observer, Phases,
-    PseudoLikelihood, PseudoLikelihoodEm, State, Step, start,
+    EStep, InformationGain, Learner, MStep, MeanFieldCd, NoObserver, Objective, Observer, PseudoLikelihood,
+    PseudoLikelihoodEm, State, Step, start,
 };
+use isinglass::likelihood::Phases;
 use isinglass::topology::{self, Numbers};
 use isinglass::{Budget, Eliminate, Enumerate, Error, Evidence, Machine, Result, Role, Sampler, Table, Unit};
 
@@ -29,7 +30,7 @@ fn two_layers(visible: usize, hidden: usize, spread: f64, seed: u64) -> Machine 
 
 /// Rows of its visible units, drawn exactly.
 fn drawn_rows(machine: &Machine, rows: usize, seed: u64) -> Table {
-    let n = machine.units();
+    let n = machine.unit_count();
     let visible: Vec<usize> = machine.with_role(Role::Visible).collect();
     let draws = Enumerate::default().draw(machine, &Evidence::none(n), rows, seed).unwrap();
     let row = |state: &[i8]| visible.iter().map(|&unit| state[unit]).collect::<Vec<i8>>();
@@ -294,9 +295,9 @@ fn a_height_on_some_rows_is_told_as_such() {
     let learner = PseudoLikelihoodEm { iterations: 2, ..PseudoLikelihoodEm::default() };
     for (rows, is_told) in [(60, false), (300, true)] {
         let table = drawn_rows(&machine, rows, 1);
-        assert_eq!(table.distinct_rows() > 100, is_told);
+        assert_eq!(table.distinct_count() > 100, is_told);
         let fit = learner.fit(&begin, &table, &mut NoObserver).unwrap();
-        let note = format!(" of {} distinct rows", table.distinct_rows());
+        let note = format!(" of {} distinct rows", table.distinct_count());
         let found = fit.notes.iter().any(|known| {
             known.starts_with("the pseudo-log-likelihood is that on ") && known.ends_with(&note)
         });
@@ -317,7 +318,7 @@ fn structures_at_the_edge_work() {
         assert!(fit.machine.biases().iter().all(|bias| bias.is_finite()));
     }
     // Hidden units alone among themselves, with couplings of 0.
-    let grid = Machine::from_graph(topology::chain(4));
+    let grid = topology::chain(4);
     let mut roles = vec![Role::Hidden; 4];
     roles[0] = Role::Visible;
     let grid = grid.with_roles(roles).unwrap();

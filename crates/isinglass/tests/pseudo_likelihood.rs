@@ -23,7 +23,7 @@ fn names(units: usize) -> Vec<String> {
 }
 
 fn machine(graph: Graph) -> Machine {
-    let units = graph.units();
+    let units = graph.unit_count();
     Machine::from_graph(graph).with_names(names(units)).unwrap()
 }
 
@@ -50,7 +50,7 @@ fn table(units: usize, rows: usize, seed: u64) -> Table {
 fn problems() -> impl Strategy<Value = (Machine, Table, f64)> {
     (graphs(7), any::<u64>(), prop_oneof![Just(1.0), 0.5..2.0f64], prop_oneof![Just(0.0), 0.01..0.3f64])
         .prop_map(|(graph, seed, temperature, l2)| {
-            let units = graph.units();
+            let units = graph.unit_count();
             let roles =
                 (0..units)
                     .map(|unit| {
@@ -67,10 +67,10 @@ fn plain(start: &Machine, table: &Table, l2: f64, parameters: &[f64]) -> (f64, V
     let is_input = |unit: usize| start.roles()[unit] == Role::Input;
     let edges: Vec<(usize, usize)> =
         start.graph().edges().iter().copied().filter(|&(a, b)| !(is_input(a) && is_input(b))).collect();
-    let modelled: Vec<usize> = (0..start.units()).filter(|&unit| !is_input(unit)).collect();
+    let modelled: Vec<usize> = (0..start.unit_count()).filter(|&unit| !is_input(unit)).collect();
     let (size, t) = (parameters.len(), start.temperature());
     let (mut value, mut gradient, mut hessian) = (0.0, vec![0.0; size], vec![vec![0.0; size]; size]);
-    for row in 0..table.distinct_rows() {
+    for row in 0..table.distinct_count() {
         let s = table.row(row);
         let share = table.weight(row) / table.total_weight();
         for (k, &unit) in modelled.iter().enumerate() {
@@ -216,7 +216,7 @@ proptest! {
 
     #[test]
     fn flips_and_names_do_not_matter((start, table, l2) in problems(), flips: u8, turn in 0..7usize) {
-        let n = start.units();
+        let n = start.unit_count();
         // Unit k becomes unit (k + turn) mod n, flipped if its bit is set.
         let new = |unit: usize| (unit + turn) % n;
         let sign = |unit: usize| if flips >> unit & 1 == 1 { -1.0 } else { 1.0 };
@@ -225,7 +225,7 @@ proptest! {
         (0..n).for_each(|unit| roles[new(unit)] = start.roles()[unit]);
         let other = machine(graph).with_roles(roles).unwrap().with_temperature(start.temperature()).unwrap();
         let mut moved = Table::new(names(n)).unwrap();
-        for row in 0..table.distinct_rows() {
+        for row in 0..table.distinct_count() {
             let mut cells = vec![0; n];
             (0..n).for_each(|unit| cells[new(unit)] = table.row(row)[unit] * sign(unit) as i8);
             moved.push(&cells, table.weight(row)).unwrap();
@@ -249,8 +249,8 @@ proptest! {
 #[test]
 fn products_and_edges_agree_on_panels_of_every_length() {
     // A chain of 40 units is summed up along its edges; with some edges more, of weight 0, by products.
-    let sparse = machine(topology::chain(40));
-    let dense = machine(topology::full(40));
+    let sparse = machine(Graph::chain(40));
+    let dense = machine(Graph::full(40));
     for rows in [1, 7, 8, 255, 256, 257, 900] {
         let table = table(40, rows, 3);
         let (one, two) = (gain(&sparse, &table, 0.1), gain(&dense, &table, 0.1));
@@ -290,8 +290,8 @@ fn sparse_truth(seed: u64) -> Machine {
 }
 
 fn draw(truth: &Machine, rows: usize, seed: u64) -> Table {
-    let draws = Eliminate::default().draw(truth, &Evidence::none(truth.units()), rows, seed).unwrap();
-    Table::from_rows(truth.names().iter().cloned(), draws.cells.chunks(truth.units())).unwrap()
+    let draws = Eliminate::default().draw(truth, &Evidence::none(truth.unit_count()), rows, seed).unwrap();
+    Table::from_rows(truth.names().iter().cloned(), draws.cells.chunks(truth.unit_count())).unwrap()
 }
 
 #[test]
@@ -302,7 +302,7 @@ fn ebic_finds_the_edges_of_fifty_units() {
     let table = draw(&truth, 5000, 2);
     for rule in [Rule::And, Rule::Or] {
         let found = EbicPaths { rule, ..EbicPaths::default() }
-            .solve(&machine(topology::full(50)), &table, &mut NoObserver)
+            .solve(&machine(Graph::full(50)), &table, &mut NoObserver)
             .unwrap();
         assert!(found.fit.converged);
         let learned = &found.fit.machine;
@@ -332,7 +332,7 @@ fn a_start_without_couplings_is_judged_by_its_moments_alone_and_few_steps_follow
     let table = draw(&truth, 2000, 6);
     let mut roles = vec![Role::Visible; 50];
     roles[7] = Role::Input;
-    let full = machine(topology::full(50)).with_roles(roles).unwrap().with_temperature(1.5).unwrap();
+    let full = machine(Graph::full(50)).with_roles(roles).unwrap().with_temperature(1.5).unwrap();
     let biases: Vec<f64> = (0..50).map(|k| 0.02 * f64::from(k) - 0.5).collect();
     let zeros = vec![0.0; full.weights().len()];
     let start = full.with_parameters(zeros, biases).unwrap();
@@ -354,7 +354,7 @@ fn a_start_without_couplings_is_judged_by_its_moments_alone_and_few_steps_follow
 fn the_same_bytes_on_one_and_two_threads() {
     let truth = sparse_truth(4);
     let table = draw(&truth, 2000, 5);
-    let full = machine(topology::full(50));
+    let full = machine(Graph::full(50));
     let on = |threads: usize, learner: &(dyn Learner + Sync), start: &Machine| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| fit(learner, start, &table))
@@ -376,7 +376,7 @@ fn what_it_cannot_do_is_refused_with_who_can() {
     let rows = Table::from_rows(["v0", "v1"], [[1, 1], [-1, 1]]).unwrap();
     let gaps = Table::from_rows(["v0", "v1"], [[1, 0], [-1, 1]]).unwrap();
     let hidden = topology::rbm(2, 1).unwrap();
-    let visible = Machine::from_graph(topology::full(2)).with_names(["v0", "v1"]).unwrap();
+    let visible = topology::full(2).with_names(["v0", "v1"]).unwrap();
     let learners: [&dyn Learner; 2] = [&PseudoLikelihood::default(), &EbicPaths::default()];
     for learner in learners {
         for (start, table) in [(&hidden, &rows), (&visible, &gaps)] {
@@ -410,7 +410,7 @@ fn what_it_cannot_do_is_refused_with_who_can() {
 #[test]
 fn other_methods_find_the_same_optimum() {
     let table = table(5, 200, 8);
-    let start = machine(topology::full(5));
+    let start = machine(Graph::full(5));
     let expected = fit(&precise(0.01, 0.0), &start, &table);
     let settings = OptimizerSettings { method: Method::Cg, ..precise(0.0, 0.0).settings };
     let found = fit(&PseudoLikelihood { l2: 0.01, settings, ..PseudoLikelihood::default() }, &start, &table);
@@ -423,7 +423,7 @@ fn other_methods_find_the_same_optimum() {
 fn two_units_have_the_weights_of_the_likelihood() {
     // For a full structure of two units both optima match all moments.
     let table = table(2, 300, 4);
-    let start = machine(topology::full(2)).with_temperature(1.5).unwrap();
+    let start = machine(Graph::full(2)).with_temperature(1.5).unwrap();
     let engine = Enumerate::default();
     let settings = OptimizerSettings { tolerance: 1e-9, ..OptimizerSettings::default() };
     let likelihood = fit(&Likelihood::new(&engine).optimizer(settings), &start, &table).machine;
@@ -438,7 +438,7 @@ fn columns_of_one_value_end_with_a_note() {
     for (row, weight) in [([1, 1, 1], 40.0), ([1, -1, -1], 35.0), ([1, 1, -1], 10.0), ([1, -1, 1], 15.0)] {
         table.push(&row, weight).unwrap();
     }
-    let start = Machine::from_graph(topology::full(3)).with_names(["a", "b", "c"]).unwrap();
+    let start = topology::full(3).with_names(["a", "b", "c"]).unwrap();
     let likely = fit(&PseudoLikelihood::default(), &start, &table);
     assert!(likely.converged, "{}", likely.stopped);
     assert!(likely.notes[0].contains("one value only"), "{:?}", likely.notes);
@@ -452,7 +452,7 @@ fn columns_of_one_value_end_with_a_note() {
 
 #[test]
 fn small_and_odd_machines_work() {
-    let one = machine(topology::full(1));
+    let one = machine(Graph::full(1));
     let rows = Table::from_rows(["x0"], [[1], [1], [1], [-1]]).unwrap();
     let learners: [&dyn Learner; 3] = [
         &precise(0.0, 0.0),
@@ -462,7 +462,7 @@ fn small_and_odd_machines_work() {
     for learner in learners {
         close(fit(learner, &one, &rows).machine.biases()[0], 0.5f64.atanh(), 1e-7, "bias alone");
         // Inputs alone: nothing is modelled.
-        let inputs = machine(topology::full(3)).with_roles(vec![Role::Input; 3]).unwrap();
+        let inputs = machine(Graph::full(3)).with_roles(vec![Role::Input; 3]).unwrap();
         let numbers = inputs.clone().with_parameters(vec![0.1, 0.2, 0.3], vec![0.4, 0.5, 0.6]).unwrap();
         let found = fit(learner, &numbers, &table(3, 20, 1));
         assert_eq!((found.machine, found.pseudo_log_likelihood), (numbers, Some(0.0)));
@@ -480,8 +480,7 @@ fn an_observer_can_stop_it() {
     }
     for l1 in [0.0, 0.01] {
         let mut observer = Three(0);
-        let found =
-            precise(0.0, l1).fit(&machine(topology::full(6)), &table(6, 200, 2), &mut observer).unwrap();
+        let found = precise(0.0, l1).fit(&machine(Graph::full(6)), &table(6, 200, 2), &mut observer).unwrap();
         assert_eq!((observer.0, found.iterations(), found.converged), (3, 3, false));
         let rising = found.history.windows(2).all(|two| two[1].objective >= two[0].objective);
         assert!(rising, "{:?}", found.history);
@@ -492,7 +491,7 @@ fn an_observer_can_stop_it() {
 fn plain_choice(table: &Table, unit: usize, gamma: f64) -> (f64, Vec<f64>) {
     let n = table.columns().len();
     let rows: Vec<(&[i8], f64)> =
-        (0..table.distinct_rows()).map(|k| (table.row(k), table.weight(k))).collect();
+        (0..table.distinct_count()).map(|k| (table.row(k), table.weight(k))).collect();
     let total = table.total_weight();
     let deviations: Vec<f64> = table.means().iter().map(|m| (1.0 - m.unwrap().powi(2)).sqrt()).collect();
     // Coefficients of a logistic regression of y = 0, 1; the place of the unit itself is the intercept.
@@ -548,9 +547,9 @@ fn plain_choice(table: &Table, unit: usize, gamma: f64) -> (f64, Vec<f64>) {
 #[test]
 fn ebic_chooses_what_a_plain_path_chooses() {
     let numbers = topology::Numbers::Uniform { low: -0.5, high: 0.5 };
-    let truth = machine(topology::chain(5)).with_numbers(&numbers, &numbers, 6).unwrap();
+    let truth = machine(Graph::chain(5)).with_numbers(&numbers, &numbers, 6).unwrap();
     let table = draw(&truth, 300, 7);
-    let start = machine(topology::full(5)).with_temperature(2.0).unwrap();
+    let start = machine(Graph::full(5)).with_temperature(2.0).unwrap();
     for (gamma, rule) in [(0.25, Rule::And), (0.0, Rule::Or), (1.0, Rule::And)] {
         let found = EbicPaths { gamma, rule, ..EbicPaths::default() };
         let found = found.solve(&start, &table, &mut NoObserver).unwrap();

@@ -7,9 +7,10 @@ use std::ops::ControlFlow;
 use isinglass::engine::AisSettings;
 use isinglass::learn::{
     ClosedForm, ContrastiveDivergence, EStep, EbicPaths, Factorized, Fit, Learner, Likelihood, MStep,
-    MeanFieldCd, Method, NoObserver, Observer, OptimizerSettings, Phases, PseudoLikelihood,
-    PseudoLikelihoodEm, Restarts, Rule, Singular, State, Step, start,
+    MeanFieldCd, Method, NoObserver, Observer, OptimizerSettings, PseudoLikelihood, PseudoLikelihoodEm,
+    Restarts, Rule, Singular, State, Step, start,
 };
+use isinglass::likelihood::Phases;
 use isinglass::topology::{self, Links};
 use isinglass::{
     Ais, Bethe, Eliminate, Engine, Enumerate, Evidence, Graph, LinearResponse, Machine, MeanField, Mixture,
@@ -208,7 +209,7 @@ fn paths_by_units() {
             (0..70).map(|j| if j == 69 { 1 } else { drawn[(j * (1 + k % 5)) % 10] }).collect();
         table.push(&cells, 1.0).unwrap();
     }
-    let chain = Machine::from_graph(topology::chain(70)).with_names(table.columns().iter().cloned()).unwrap();
+    let chain = topology::chain(70).with_names(table.columns().iter().cloned()).unwrap();
     for (learner, start) in [
         (EbicPaths::default(), &chain),
         (EbicPaths { gamma: 0.0, rule: Rule::Or, ..EbicPaths::default() }, &chain),

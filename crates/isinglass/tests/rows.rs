@@ -7,8 +7,8 @@ use common::{brute_force, close};
 use isinglass::engine::Open;
 use isinglass::engine::auto::{Choice, choose_for_rows};
 use isinglass::engine::{AisSettings, VariationalSettings};
-use isinglass::learn::{self, Phases};
-use isinglass::score::{log_likelihoods, score};
+use isinglass::likelihood::{Phases, TwoPhase, log_likelihoods};
+use isinglass::score::score;
 use isinglass::topology::{self, Numbers};
 use isinglass::{
     Ais, Bethe, Budget, Decimate, Eliminate, Engine, Enumerate, Error, Evidence, Gibbs, Graph, Guarantee,
@@ -24,7 +24,7 @@ fn machine(with_inputs: bool, seed: u64) -> Machine {
         _ => Role::Visible,
     });
     let numbers = Numbers::Uniform { low: -0.7, high: 0.7 };
-    Machine::from_graph(topology::full(7))
+    topology::full(7)
         .with_roles(roles.collect())
         .and_then(|machine| machine.with_numbers(&numbers, &numbers, seed))
         .and_then(|machine| machine.with_temperature(1.4)?.with_offset(3.0))
@@ -68,7 +68,7 @@ proptest! {
             close(value, expected, 1e-10, "log-likelihood of a row");
         }
         let whole = score(&machine, &table, phases).unwrap().log_likelihood.unwrap();
-        let sum: f64 = (0..table.distinct_rows()).map(|row| table.weight(row) * found.values[row]).sum();
+        let sum: f64 = (0..table.distinct_count()).map(|row| table.weight(row) * found.values[row]).sum();
         close(sum / table.total_weight(), whole, 1e-10, "their average");
     }
 }
@@ -169,7 +169,7 @@ fn an_engine_serves_the_hard_rows_beside_the_easy_ones() {
         (32, [Pendant, Dense(30)], usual, None),
     ] {
         let (machine, table) = groups_and_rows(outputs, groups);
-        let (_, free) = learn::open(&machine, &table).unwrap();
+        let (_, free) = TwoPhase::new(&machine, &table).unwrap().open().unwrap();
         assert!(free.rows_differ());
         assert_eq!(serves(&free, &machine, budget), expected, "{outputs} outputs, {budget:?}");
         if let Choice::Exact { engine, .. } = choose_for_rows(&machine, &free, budget).unwrap() {
@@ -185,9 +185,8 @@ fn an_engine_serves_the_hard_rows_beside_the_easy_ones() {
 #[test]
 fn many_patterns_are_asked_about_in_pieces() {
     let columns = 60;
-    let machine = Machine::from_graph(topology::chain(columns))
-        .with_parameters(vec![0.3; columns - 1], vec![0.1; columns])
-        .unwrap();
+    let machine =
+        topology::chain(columns).with_parameters(vec![0.3; columns - 1], vec![0.1; columns]).unwrap();
     let cell = |row: usize, column: usize| {
         let mixed = (row * 7919 + column * 104_729 + row * column * 31) % 97;
         if mixed < 40 {
@@ -203,7 +202,7 @@ fn many_patterns_are_asked_about_in_pieces() {
     let table = Table::from_rows(machine.names().iter().cloned(), &rows).unwrap();
     let of = |budget| {
         let engine = Decimate::new(budget);
-        let all = learn::open(&machine, &table).unwrap().0;
+        let all = TwoPhase::new(&machine, &table).unwrap().open().unwrap().0;
         assert!(all.rows_differ());
         let refused =
             engine.batch(&machine, &table.evidence_for(&machine).unwrap(), isinglass::Ask::default());

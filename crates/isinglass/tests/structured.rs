@@ -31,7 +31,7 @@ fn log_z(engine: &dyn Engine, machine: &Machine, evidence: &Evidence) -> f64 {
 /// Fully connected, weights and biases uniform on (−1, 1).
 fn dense(units: usize, seed: u64) -> Machine {
     let numbers = Numbers::Uniform { low: -1.0, high: 1.0 };
-    Machine::from_graph(topology::full(units)).with_numbers(&numbers, &numbers, seed).unwrap()
+    topology::full(units).with_numbers(&numbers, &numbers, seed).unwrap()
 }
 
 /// The bounds of an engine: at most log Z, at least that of mean field.
@@ -81,13 +81,13 @@ proptest! {
 
     #[test]
     fn rows_of_a_batch_are_rows_alone((machine, _) in clamped_machines(8, 1.0), seed: u64, width in 1usize..=3) {
-        let cells = rows_of_evidence(machine.units(), 12, seed);
+        let cells = rows_of_evidence(machine.unit_count(), 12, seed);
         check_batch_against_rows(&engine(width), &machine, &cells, 1e-13);
     }
 
     #[test]
     fn flipped_spins_flip_the_answer((machine, evidence) in clamped_machines(8, 1.0), unit in 0usize..8) {
-        let unit = unit % machine.units();
+        let unit = unit % machine.unit_count();
         let edges = machine.graph().edges().iter().zip(machine.weights());
         let weights = edges.map(|(&(a, b), w)| if a == unit || b == unit { -w } else { *w }).collect();
         let mut biases = machine.biases().to_vec();
@@ -110,8 +110,7 @@ fn moments_are_the_derivatives_of_the_bound() {
     for width in 1..=3 {
         for seed in 0..3 {
             let numbers = Numbers::Uniform { low: -0.4, high: 0.4 };
-            let machine =
-                Machine::from_graph(topology::full(7)).with_numbers(&numbers, &numbers, seed).unwrap();
+            let machine = topology::full(7).with_numbers(&numbers, &numbers, seed).unwrap();
             let machine = machine.with_temperature(1.3).unwrap();
             check_derivatives(&engine(width), &machine, &Evidence::none(7));
         }
@@ -141,7 +140,7 @@ fn the_gap_on_ten_units_is_far_below_that_of_mean_field() {
 fn wider_is_better_on_the_whole() {
     let nothing = Evidence::none(36);
     let numbers = Numbers::Uniform { low: -1.0, high: 1.0 };
-    let grid = Machine::from_graph(topology::grid(6, 6, Neighbours::Four));
+    let grid = topology::grid(6, 6, Neighbours::Four);
     let grid = grid.with_numbers(&numbers, &numbers, 1).unwrap();
     let bounds = [1, 2, 3].map(|width| log_z(&engine(width), &grid, &nothing));
     assert!(bounds[0] < bounds[1] && bounds[1] < bounds[2], "{bounds:?}");
@@ -206,7 +205,7 @@ fn machines_without_choices_are_exact() {
     close(answer.log_z.unwrap(), machine.log_weight(&[1, -1, 1, 1, -1]), 1e-14, "log Z");
     assert_eq!((answer.guarantee, answer.diagnostics.converged), (Guarantee::Exact, true));
     for graph in [Graph::new(1, []).unwrap(), Graph::new(4, [(0, 2)]).unwrap()] {
-        let n = graph.units();
+        let n = graph.unit_count();
         let machine = Machine::from_graph(graph);
         check_against_brute_force(&engine(1), &machine, &Evidence::none(n), 1e-12);
     }
@@ -277,7 +276,7 @@ fn settings_that_make_no_sense_are_refused() {
 /// What the engine refuses whatever the budget is told as such, with the other engines' offers.
 #[test]
 fn numbers_too_large_are_no_offer() {
-    let huge = Machine::from_graph(topology::full(6)).with_parameters(vec![1e145; 15], vec![0.0; 6]).unwrap();
+    let huge = topology::full(6).with_parameters(vec![1e145; 15], vec![0.0; 6]).unwrap();
     let offers = auto::offers(&huge, &Evidence::none(6), Budget::default()).unwrap();
     let of = |name: &str| offers.iter().find(|offer| offer.engine == name).unwrap();
     assert!(!of("structured").available && of("structured").bytes.is_none() && of("enumerate").available);
@@ -288,7 +287,7 @@ fn numbers_too_large_are_no_offer() {
 fn strong_couplings_on_a_lattice_take_few_steps() {
     let (couplings, biases) =
         (Numbers::Uniform { low: -1.7, high: 1.7 }, Numbers::Uniform { low: -0.1, high: 0.1 });
-    let lattice = topology::grid(30, 30, Neighbours::Four);
+    let lattice = Graph::grid(30, 30, Neighbours::Four);
     let machine = Machine::from_graph(lattice).with_numbers(&couplings, &biases, 0).unwrap();
     let answer = engine(3).expectations(&machine, &Evidence::none(900), Pairs::None).unwrap();
     assert!(answer.diagnostics.converged && answer.diagnostics.iteration.unwrap().sweeps < 100);

@@ -21,7 +21,7 @@ fn stopped_after(width: usize, iterations: usize) -> Trw {
 }
 
 fn log_z(engine: &Trw, machine: &Machine) -> f64 {
-    engine.expectations(machine, &Evidence::none(machine.units()), Pairs::None).unwrap().log_z.unwrap()
+    engine.expectations(machine, &Evidence::none(machine.unit_count()), Pairs::None).unwrap().log_z.unwrap()
 }
 
 fn uniform(graph: Graph, size: f64, seed: u64) -> Machine {
@@ -65,7 +65,7 @@ proptest! {
         let graph = partial_k_tree(width, &picks);
         let machine = uniform(graph, 2.0, seed);
         let engine = trw(width);
-        let nothing = Evidence::none(machine.units());
+        let nothing = Evidence::none(machine.unit_count());
         let answer = engine.expectations(&machine, &nothing, Pairs::None).unwrap();
         prop_assert_eq!(answer.guarantee, Guarantee::Exact);
         prop_assert!(answer.diagnostics.converged);
@@ -75,7 +75,7 @@ proptest! {
     /// A unit turned round, with the signs of its weights and its bias: the same bound.
     #[test]
     fn spin_flips_change_nothing(seed in 0..1000u64, flips in any::<u16>(), width in 1..=3usize) {
-        let machine = uniform(topology::full(7), 0.4, seed);
+        let machine = uniform(Graph::full(7), 0.4, seed);
         let sign = |unit: usize| if flips >> unit & 1 == 1 { -1.0 } else { 1.0 };
         let edges = machine.graph().edges().iter().zip(machine.weights());
         let weights = edges.map(|(&(a, b), w)| w * sign(a) * sign(b)).collect();
@@ -97,7 +97,7 @@ proptest! {
     /// Names of units mean nothing where one subgraph holds everything; elsewhere they change which subgraphs are taken, and the bound stays one.
     #[test]
     fn relabelled_machines_have_bounds_too(seed in 0..1000u64, shift in 1..7usize, width in 1..=3usize) {
-        for (graph, is_narrow) in [(topology::full(7), false), (topology::chain(7), true)] {
+        for (graph, is_narrow) in [(Graph::full(7), false), (Graph::chain(7), true)] {
             let machine = uniform(graph, 1.0, seed);
             let named = |unit: usize| (unit + shift) % 7;
             let mut units = vec![Unit::new("", 0.0); 7];
@@ -143,7 +143,7 @@ fn partial_k_tree(width: usize, picks: &[u32]) -> Graph {
 fn as_tight_as_the_reference() {
     let gap = |width: usize, size: f64| {
         let gaps = (0..20).map(|seed| {
-            let machine = uniform(topology::full(10), size, seed);
+            let machine = uniform(Graph::full(10), size, seed);
             log_z(&trw(width), &machine) - brute_force(&machine, &Evidence::none(10)).log_z
         });
         gaps.sum::<f64>() / 20.0
@@ -159,7 +159,7 @@ fn as_tight_as_the_reference() {
 #[test]
 fn moments_are_the_derivatives_of_the_bound() {
     for (width, seed) in [(1, 3), (2, 4), (3, 5)] {
-        let machine = uniform(topology::full(7), 0.4, seed);
+        let machine = uniform(Graph::full(7), 0.4, seed);
         let machine = machine.with_temperature(1.3).unwrap();
         let mut engine = trw(width);
         engine.settings.tolerance = 1e-8;
@@ -185,7 +185,7 @@ fn moments_are_the_derivatives_of_the_bound() {
 
 #[test]
 fn pairs_without_an_edge_come_from_the_subgraphs() {
-    let machine = uniform(topology::grid(3, 4, Neighbours::Eight), 0.25, 1);
+    let machine = uniform(Graph::grid(3, 4, Neighbours::Eight), 0.25, 1);
     let truth = brute_force(&machine, &Evidence::none(12));
     let answer = trw(2).expectations(&machine, &Evidence::none(12), Pairs::All).unwrap();
     assert_eq!(answer.guarantee, Guarantee::UpperBound);
@@ -206,10 +206,10 @@ fn pairs_without_an_edge_come_from_the_subgraphs() {
 
 #[test]
 fn rows_of_a_batch_are_as_alone_on_any_number_of_threads() {
-    let machine = uniform(topology::full(9), 0.3, 2);
+    let machine = uniform(Graph::full(9), 0.3, 2);
     let cells = rows_of_evidence(9, 21, 0b1_1101_0111);
     check_batch_against_rows(&trw(2), &machine, &cells, 1e-12);
-    let large = uniform(topology::grid(12, 12, Neighbours::Eight), 0.3, 2);
+    let large = uniform(Graph::grid(12, 12, Neighbours::Eight), 0.3, 2);
     let on = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| trw(3).expectations(&large, &Evidence::none(144), Pairs::All).unwrap())
@@ -219,10 +219,10 @@ fn rows_of_a_batch_are_as_alone_on_any_number_of_threads() {
 
 #[test]
 fn odd_machines_have_answers() {
-    let all_clamped = uniform(topology::full(6), 1.0, 0);
+    let all_clamped = uniform(Graph::full(6), 1.0, 0);
     let evidence = Evidence::from_cells(vec![1, -1, 1, 1, -1, 1]).unwrap();
     check_against_brute_force(&trw(1), &all_clamped, &evidence, 1e-12);
-    check_against_brute_force(&trw(1), &Machine::from_graph(topology::full(1)), &Evidence::none(1), 1e-12);
+    check_against_brute_force(&trw(1), &topology::full(1), &Evidence::none(1), 1e-12);
     // No weight at all, in two parts: every split is best at once.
     let edges = (0..4).flat_map(|a| (a + 1..5).map(move |b| (a, b)));
     let graph = Graph::new(10, edges.clone().chain(edges.map(|(a, b)| (a + 5, b + 5)))).unwrap();
@@ -245,7 +245,7 @@ fn odd_machines_have_answers() {
 
 #[test]
 fn early_ends_are_told_and_iterations_lower_the_bound() {
-    let machine = uniform(topology::full(10), 1.0, 1);
+    let machine = uniform(Graph::full(10), 1.0, 1);
     let mut last = f64::INFINITY;
     for iterations in [0, 1, 5, 20, 80] {
         let engine = stopped_after(3, iterations);
@@ -259,7 +259,7 @@ fn early_ends_are_told_and_iterations_lower_the_bound() {
 
 #[test]
 fn what_makes_no_sense_is_refused() {
-    let machine = uniform(topology::full(6), 1.0, 0);
+    let machine = uniform(Graph::full(6), 1.0, 0);
     let nothing = Evidence::none(6);
     let message = |engine: Trw| engine.expectations(&machine, &nothing, Pairs::None).unwrap_err().to_string();
     assert_eq!(message(trw(0)), "width: found 0, expected 1 to 3");
@@ -282,7 +282,7 @@ fn what_makes_no_sense_is_refused() {
 #[test]
 fn long_chains_are_exact() {
     let numbers = Numbers::Uniform { low: -1.0, high: 1.0 };
-    let chain = Machine::from_graph(topology::chain(100_000)).with_numbers(&numbers, &numbers, 2).unwrap();
+    let chain = topology::chain(100_000).with_numbers(&numbers, &numbers, 2).unwrap();
     let nothing = Evidence::none(100_000);
     let found = Trw::default().expectations(&chain, &nothing, Pairs::Edges).unwrap();
     let exact = Decimate::default().expectations(&chain, &nothing, Pairs::Edges).unwrap();

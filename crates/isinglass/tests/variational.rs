@@ -11,14 +11,14 @@ use common::{
 use isinglass::engine::{Annealing, Around, Schedule, VariationalSettings};
 use isinglass::topology::{self, Numbers};
 use isinglass::{
-    Engine, Enumerate, Evidence, Guarantee, LinearResponse, Machine, MeanField, Pairs, Spin, Tap,
+    Engine, Enumerate, Evidence, Graph, Guarantee, LinearResponse, Machine, MeanField, Pairs, Spin, Tap,
 };
 use proptest::prelude::*;
 
 /// The right-hand sides of eq. 10 or eq. 30 at some means, by plain loops.
 fn right_hand_sides(machine: &Machine, evidence: &Evidence, means: &[f64], tap: bool) -> Vec<f64> {
     let t = machine.temperature();
-    (0..machine.units())
+    (0..machine.unit_count())
         .map(|i| {
             if let Some(spin) = evidence.get(i) {
                 return f64::from(spin.value());
@@ -42,7 +42,7 @@ fn right_hand_sides(machine: &Machine, evidence: &Evidence, means: &[f64], tap: 
 
 fn uniform(units: usize, reach: f64, seed: u64) -> Machine {
     let numbers = Numbers::Uniform { low: -reach, high: reach };
-    Machine::from_graph(topology::full(units)).with_numbers(&numbers, &numbers, seed).unwrap()
+    topology::full(units).with_numbers(&numbers, &numbers, seed).unwrap()
 }
 
 fn precise() -> VariationalSettings {
@@ -82,7 +82,7 @@ proptest! {
     fn answers_do_not_depend_on_the_sign_of_a_unit_or_the_order_of_units(
         graph in graphs(8), seed in any::<u64>(), flips in proptest::collection::vec(any::<bool>(), 8), turn in 0usize..8,
     ) {
-        let n = graph.units();
+        let n = graph.unit_count();
         let numbers = Numbers::Uniform { low: -0.4 / n as f64, high: 0.4 / n as f64 };
         let fields = Numbers::Uniform { low: -1.0, high: 1.0 };
         let machine = Machine::from_graph(graph).with_numbers(&numbers, &fields, seed).unwrap();
@@ -111,7 +111,7 @@ proptest! {
     #[test]
     fn batches_are_their_rows((machine, _) in clamped_machines(9, 0.7), seed in any::<u64>()) {
         for (_, engine) in engines(precise()) {
-            let cells = rows_of_evidence(machine.units(), 40, seed);
+            let cells = rows_of_evidence(machine.unit_count(), 40, seed);
             check_batch_against_rows(&*engine, &machine, &cells, 1e-9);
         }
     }
@@ -123,7 +123,7 @@ fn the_mean_field_bound_is_never_above_log_z() {
     for seed in 0..1000 {
         let reach = [0.1, 0.5, 1.0, 3.0][seed as usize % 4];
         let machine = uniform(3 + seed as usize % 8, reach, seed);
-        let nothing = Evidence::none(machine.units());
+        let nothing = Evidence::none(machine.unit_count());
         let truth = brute_force(&machine, &nothing).log_z;
         // Stopped early, or too proud to be damped: a bound all the same.
         for (sweeps, schedule, starts) in
@@ -185,11 +185,11 @@ fn responses_are_finite_differences_of_the_means() {
         let n = 7;
         let mut machine = uniform(n, 0.35, seed).with_temperature(0.8).unwrap();
         if seed % 2 == 1 {
-            let sparse = topology::grid(3, 3, topology::Neighbours::Four);
+            let sparse = Graph::grid(3, 3, topology::Neighbours::Four);
             let numbers = Numbers::Uniform { low: -0.5, high: 0.5 };
             machine = Machine::from_graph(sparse).with_numbers(&numbers, &numbers, seed).unwrap();
         }
-        let mut evidence = Evidence::none(machine.units());
+        let mut evidence = Evidence::none(machine.unit_count());
         if seed % 3 == 0 {
             evidence.clamp(2, Spin::Down);
         }
@@ -202,7 +202,7 @@ fn responses_are_finite_differences_of_the_means() {
             }
             for a in evidence.free() {
                 let slopes = slope_of_means(&engine, &machine, &evidence, a);
-                for b in 0..machine.units() {
+                for b in 0..machine.unit_count() {
                     if a != b {
                         let excess = all.correlations.get(machine.graph(), a, b).unwrap()
                             - all.means[a] * all.means[b];
@@ -292,8 +292,7 @@ fn a_dense_batch_goes_through_products_and_is_its_rows() {
 
 #[test]
 fn swings_of_parallel_updates_are_noticed_and_damped() {
-    let machine =
-        Machine::from_graph(topology::full(8)).with_parameters(vec![-0.8; 28], vec![0.1; 8]).unwrap();
+    let machine = topology::full(8).with_parameters(vec![-0.8; 28], vec![0.1; 8]).unwrap();
     let nothing = Evidence::none(8);
     let solve = |schedule| {
         let settings = VariationalSettings { schedule, ..VariationalSettings::default() };
@@ -322,9 +321,7 @@ fn a_search_cut_short_says_so() {
 
 #[test]
 fn symmetric_machines_are_left_at_their_symmetric_point_only_while_it_is_stable() {
-    let ring = |w: f64| {
-        Machine::from_graph(topology::full(20)).with_parameters(vec![w; 190], vec![0.0; 20]).unwrap()
-    };
+    let ring = |w: f64| topology::full(20).with_parameters(vec![w; 190], vec![0.0; 20]).unwrap();
     let mean = |machine: &Machine| {
         let found = MeanField::default().expectations(machine, &Evidence::none(20), Pairs::None).unwrap();
         assert!(found.diagnostics.converged);
@@ -364,7 +361,7 @@ fn bad_settings_are_named() {
 #[test]
 fn an_unstable_fixed_point_has_no_response() {
     // Two units, started and held at the symmetric point by a sweep limit: the curvature there is negative.
-    let pair = Machine::from_graph(topology::full(2)).with_parameters(vec![3.0], vec![0.0; 2]).unwrap();
+    let pair = topology::full(2).with_parameters(vec![3.0], vec![0.0; 2]).unwrap();
     let settings = VariationalSettings { sweeps: 1, ..VariationalSettings::default() };
     let error = LinearResponse { around: Around::MeanField, settings }
         .expectations(&pair, &Evidence::none(2), Pairs::Edges)
@@ -376,8 +373,7 @@ fn an_unstable_fixed_point_has_no_response() {
 fn the_response_around_bethe_is_exact_on_trees() {
     let numbers = Numbers::Uniform { low: -1.0, high: 1.0 };
     for seed in 0..10 {
-        let machine =
-            Machine::from_graph(topology::tree(11, 2)).with_numbers(&numbers, &numbers, seed).unwrap();
+        let machine = topology::tree(11, 2).with_numbers(&numbers, &numbers, seed).unwrap();
         let engine = LinearResponse { around: Around::Bethe, ..LinearResponse::default() };
         check_against_brute_force(&engine, &machine, &common::given(11, 4, Spin::Up), 1e-10);
         let found = engine.expectations(&machine, &Evidence::none(11), Pairs::All).unwrap();

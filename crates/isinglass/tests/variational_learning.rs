@@ -7,9 +7,9 @@ mod common;
 use common::{check_gradient, close};
 use isinglass::engine::{Around, VariationalSettings};
 use isinglass::learn::{
-    Factorized, InformationGain, Learner, Likelihood, Method, NoObserver, Objective, OptimizerSettings,
-    Phases, start,
+    Factorized, InformationGain, Learner, Likelihood, Method, NoObserver, Objective, OptimizerSettings, start,
 };
+use isinglass::likelihood::Phases;
 use isinglass::topology::{self, Numbers};
 use isinglass::{
     Bethe, Engine, Enumerate, Evidence, LinearResponse, Machine, MeanField, Pairs, Sampler, Table, Tap, score,
@@ -28,7 +28,7 @@ fn responses() -> [LinearResponse; 3] {
 /// Rows drawn from a machine with weak couplings.
 fn weakly_coupled(units: usize, rows: usize, reach: f64) -> Table {
     let numbers = Numbers::Uniform { low: -reach, high: reach };
-    let machine = Machine::from_graph(topology::full(units)).with_numbers(&numbers, &numbers, 7).unwrap();
+    let machine = topology::full(units).with_numbers(&numbers, &numbers, 7).unwrap();
     let draws = Enumerate::default().draw(&machine, &Evidence::none(units), rows, 1).unwrap();
     Table::from_rows(machine.names().iter().cloned(), draws.cells.chunks(units)).unwrap()
 }
@@ -67,7 +67,7 @@ fn gradients_are_those_of_the_approximate_likelihood() {
 fn naive_mean_field_swings_on_correlated_data_and_the_best_machine_is_kept() {
     // Kappen & Rodríguez 1997, figure 1.
     let table = Table::from_rows(["a", "b"], [[1, 1], [-1, -1]]).unwrap();
-    let begin = Machine::from_graph(topology::full(2)).with_names(["a", "b"]).unwrap();
+    let begin = topology::full(2).with_names(["a", "b"]).unwrap();
     let settings = OptimizerSettings {
         method: Method::Momentum { rate: 0.1, momentum: 0.9 },
         iterations: 300,
@@ -95,7 +95,7 @@ fn naive_mean_field_swings_on_correlated_data_and_the_best_machine_is_kept() {
 fn fixed_points_of_learning_match_the_data_and_come_near_to_exact_learning() {
     let table = weakly_coupled(6, 4000, 0.25);
     let names = table.columns().to_vec();
-    let begin = Machine::from_graph(topology::full(6)).with_names(names).unwrap();
+    let begin = topology::full(6).with_names(names).unwrap();
     let exact = Enumerate::default();
     let best = Likelihood::new(&exact).fit(&begin, &table, &mut NoObserver).unwrap().log_likelihood.unwrap();
     let alone = Factorized.fit(&begin, &table, &mut NoObserver).unwrap().log_likelihood.unwrap();
@@ -106,7 +106,7 @@ fn fixed_points_of_learning_match_the_data_and_come_near_to_exact_learning() {
         assert!(fit.converged, "{}: {} {:?}", engine.name(), fit.stopped, fit.notes);
         let found = engine.expectations(&fit.machine, &Evidence::none(6), Pairs::Edges).unwrap();
         for ((a, b), moment) in found.correlations.iter(fit.machine.graph()) {
-            let rows = 0..table.distinct_rows();
+            let rows = 0..table.distinct_count();
             let sum: f64 = rows.map(|k| table.weight(k) * f64::from(table.row(k)[a] * table.row(k)[b])).sum();
             close(moment, sum / table.total_weight(), 1e-6, engine.name());
         }
@@ -120,7 +120,7 @@ fn fixed_points_of_learning_match_the_data_and_come_near_to_exact_learning() {
 fn hidden_units_and_missing_cells_are_learned_with_too() {
     let mut table = Table::new(["v0", "v1", "v2", "v3", "v4"]).unwrap();
     let complete = weakly_coupled(5, 300, 0.6);
-    for k in 0..complete.distinct_rows() {
+    for k in 0..complete.distinct_count() {
         let mut row = complete.row(k).to_vec();
         if k % 3 == 0 {
             row[k % 5] = 0;
@@ -146,7 +146,7 @@ fn hidden_units_and_missing_cells_are_learned_with_too() {
 #[test]
 fn methods_that_compare_values_refuse_a_gradient_without_one() {
     let table = weakly_coupled(3, 50, 0.3);
-    let begin = Machine::from_graph(topology::full(3)).with_names(table.columns().to_vec()).unwrap();
+    let begin = topology::full(3).with_names(table.columns().to_vec()).unwrap();
     let engine = LinearResponse::default();
     for method in [Method::Cg, Method::Adaptive { rate: 0.1 }] {
         let settings = OptimizerSettings { method, ..OptimizerSettings::default() };

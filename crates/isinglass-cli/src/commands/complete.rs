@@ -68,7 +68,7 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
     if common.json {
         return report::json(&json!({
             "output": args.output,
-            "rows": table.rows(),
+            "rows": table.row_count(),
             "filled": found.filled(),
             "added": found.added(),
             "engine": engine,
@@ -82,7 +82,7 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
         .map_or_else(String::new, |engine| report::provenance(engine, found.guarantee, &found.diagnostics));
     let done = format!(
         "{}, {} filled\n{by}wrote {}\n",
-        count(table.rows(), "row"),
+        count(table.row_count(), "row"),
         count(found.filled(), "cell"),
         args.output.display()
     );

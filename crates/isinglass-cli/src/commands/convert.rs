@@ -31,7 +31,7 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
     if common.json {
         report::json(&json!({
             "model": args.output,
-            "units": machine.units(),
+            "units": machine.unit_count(),
             "edges": machine.graph().edges().len(),
             "notes": notes,
         }))?;

@@ -187,7 +187,7 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
             "engine": engine,
             "clamped_engine": clamped_engine,
             "guarantee": fit.guarantee.word(),
-            "rows": table.rows(),
+            "rows": table.row_count(),
             "iterations": fit.iterations(),
             "converged": fit.converged,
             "stopped": fit.stopped,
@@ -260,10 +260,10 @@ fn plain(
         "{} ({} distinct, {} missing), {}, {}\n\
          learner {learner}{}: {ended}, {}, gradient {gradient:.1e}, {seconds:.2} s\n\
          {likelihood}{pseudo}",
-        count(table.rows(), "row"),
-        table.distinct_rows(),
-        count(table.missing_cells(), "cell"),
-        count(machine.units(), "unit"),
+        count(table.row_count(), "row"),
+        table.distinct_count(),
+        count(table.missing_count(), "cell"),
+        count(machine.unit_count(), "unit"),
         count(machine.graph().edges().len(), "coupling"),
         engine.map_or_else(String::new, |engine| format!(" with engine {engine}")),
         count(fit.iterations(), "iteration"),

@@ -274,7 +274,7 @@ fn plain(machine: &Machine, engine: &str, answer: &Expectations) -> String {
     let error = |values: Option<&Vec<f64>>, k: usize| values.map(|errors| format!("{:.4}", errors[k]));
     let mut header = vec!["unit", "mean", "P(+1)"];
     header.extend(with_error.then_some("error of mean"));
-    let rows: Vec<Vec<String>> = (0..machine.units().min(SHOWN_MEANS))
+    let rows: Vec<Vec<String>> = (0..machine.unit_count().min(SHOWN_MEANS))
         .map(|unit| {
             let mean = answer.means[unit];
             let mut row = vec![
@@ -287,8 +287,8 @@ fn plain(machine: &Machine, engine: &str, answer: &Expectations) -> String {
         })
         .collect();
     out += &format!("\n{}", report::columns(&header, &rows));
-    if machine.units() > SHOWN_MEANS {
-        let more = count(machine.units() - SHOWN_MEANS, "more unit");
+    if machine.unit_count() > SHOWN_MEANS {
+        let more = count(machine.unit_count() - SHOWN_MEANS, "more unit");
         out += &format!("({more}; --json gives them all)\n");
     }
 

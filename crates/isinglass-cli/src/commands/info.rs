@@ -31,7 +31,7 @@ const SHOWN: usize = 12;
 pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
     let machine = read_model(&args.model)?;
     let graph = machine.graph();
-    let offers = auto::offers(&machine, &Evidence::none(machine.units()), args.budget)?;
+    let offers = auto::offers(&machine, &Evidence::none(machine.unit_count()), args.budget)?;
     let structure = Structure::of(&machine, &offers);
     let Structure { components, decimation_order, treewidth, .. } = &structure;
     let elimination_order = offers.iter().filter_map(|offer| offer.order.as_ref()).next_back();
@@ -53,7 +53,7 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
             })
             .collect();
         return report::json(&json!({
-            "units": machine.units(),
+            "units": machine.unit_count(),
             "edges": graph.edges().len(),
             "roles": Map::from_iter(roles),
             "temperature": machine.temperature(),
@@ -94,7 +94,7 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
     });
     report::text(&format!(
         "{} ({}), {}, {}, temperature {}\ntreewidth: {}\ndecimatable: {}{order}\n\n{}",
-        count(machine.units(), "unit"),
+        count(machine.unit_count(), "unit"),
         roles.join(", "),
         count(graph.edges().len(), "edge"),
         count(*components, "component"),

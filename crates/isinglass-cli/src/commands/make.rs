@@ -110,7 +110,7 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
     for note in &notes {
         common.note(&format!("note: {note}"));
     }
-    let (units, edges) = (machine.units(), machine.graph().edges().len());
+    let (units, edges) = (machine.unit_count(), machine.graph().edges().len());
     if common.json {
         return report::json(&json!({"model": args.output, "units": units, "edges": edges, "notes": notes}));
     }
@@ -151,7 +151,8 @@ impl Args {
             })
         };
         let numbers = |machine: Machine| {
-            let deviation = if self.kind == Kind::Sk { (machine.units() as f64).sqrt().recip() } else { 1.0 };
+            let deviation =
+                if self.kind == Kind::Sk { (machine.unit_count() as f64).sqrt().recip() } else { 1.0 };
             let coupling = self.coupling.unwrap_or(Numbers::Normal { mean: 0.0, deviation });
             machine.with_numbers(&coupling, &self.bias, seed)
         };
@@ -169,20 +170,20 @@ impl Args {
         let grid = |neighbours| {
             let (rows, columns) = (size(self.rows, "rows")?, size(self.columns, "columns")?);
             let links = Links::Grid { rows, columns, neighbours };
-            plain(&links, rows.saturating_mul(columns), &|| topology::grid(rows, columns, neighbours))
+            plain(&links, rows.saturating_mul(columns), &|| Graph::grid(rows, columns, neighbours))
         };
         match self.kind {
             Kind::Chain => {
                 let n = units()?;
-                plain(&Links::Chain, n, &|| topology::chain(n))
+                plain(&Links::Chain, n, &|| Graph::chain(n))
             }
             Kind::Tree => {
                 let n = units()?;
-                plain(&Links::Chain, n, &|| topology::tree(n, self.branching.unwrap_or(2)))
+                plain(&Links::Chain, n, &|| Graph::tree(n, self.branching.unwrap_or(2)))
             }
             Kind::Full | Kind::Sk => {
                 let n = units()?;
-                plain(&Links::Full, n, &|| topology::full(n))
+                plain(&Links::Full, n, &|| Graph::full(n))
             }
             Kind::Grid => grid(Neighbours::Four),
             Kind::Grid8 => grid(Neighbours::Eight),

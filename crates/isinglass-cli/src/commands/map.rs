@@ -48,7 +48,7 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
             "converged": mode.diagnostics.converged,
         }));
     }
-    let rows: Vec<Vec<String>> = (0..machine.units())
+    let rows: Vec<Vec<String>> = (0..machine.unit_count())
         .map(|unit| vec![machine.name(unit).to_owned(), format!("{:+}", mode.state[unit])])
         .collect();
     report::text(&format!(

@@ -46,7 +46,7 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
     let states: Vec<Vec<i8>> =
         (0..table.probabilities.len()).map(|number| JointTable::state(asked.len(), number)).collect();
     if common.json {
-        let given = (0..machine.units()).filter_map(|unit| {
+        let given = (0..machine.unit_count()).filter_map(|unit| {
             let spin = evidence.get(unit)?;
             Some((machine.name(unit).to_owned(), json!(spin.value())))
         });

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use clap::Args as ClapArgs;
 use isinglass::engine::Open;
-use isinglass::learn::{Phases, open};
+use isinglass::likelihood::{Phases, TwoPhase};
 use isinglass::{Engine, Evidence, Machine, Table};
 use isinglass_files::{Output, read_model};
 use isinglass_lab::report::{Origin, Report, Settings, Shape, parse_history};
@@ -160,9 +160,9 @@ impl Engines<'_> {
         common: &Common,
     ) -> anyhow::Result<(Box<dyn Engine>, Box<dyn Engine>)> {
         let (clamped, free) = match table {
-            Some(table) => open(machine, table)?,
+            Some(table) => TwoPhase::new(machine, table)?.open()?,
             None => {
-                let nothing = Open::alike(Evidence::none(machine.units()));
+                let nothing = Open::alike(Evidence::none(machine.unit_count()));
                 (nothing.clone(), nothing)
             }
         };

@@ -154,7 +154,7 @@ pub(super) fn write(machine: &Machine, output: &mut impl Write) -> io::Result<()
         write!(output, " \"offset\": {:?},", machine.offset())?;
     }
     write!(output, "\n \"units\": [")?;
-    for unit in 0..machine.units() {
+    for unit in 0..machine.unit_count() {
         write!(output, "{}  {{\"name\": ", if unit == 0 { "\n" } else { ",\n" })?;
         serde_json::to_writer(&mut *output, machine.name(unit))?;
         write!(
@@ -164,7 +164,7 @@ pub(super) fn write(machine: &Machine, output: &mut impl Write) -> io::Result<()
             machine.biases()[unit]
         )?;
     }
-    write!(output, "{}],\n \"edges\": [", if machine.units() == 0 { "" } else { "\n " })?;
+    write!(output, "{}],\n \"edges\": [", if machine.unit_count() == 0 { "" } else { "\n " })?;
     for (k, (&(a, b), weight)) in machine.graph().edges().iter().zip(machine.weights()).enumerate() {
         write!(output, "{}  [{a}, {b}, {weight:?}]", if k == 0 { "\n" } else { ",\n" })?;
     }

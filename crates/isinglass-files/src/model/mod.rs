@@ -154,10 +154,10 @@ impl From<Fault> for Failure {
 /// let folder = tempfile::tempdir()?;
 /// let path = folder.path().join("chain.uai.evid");
 /// std::fs::write(&path, "2 0 1 3 0")?;
-/// let evidence = read_evidence(&path, &Machine::from_graph(topology::chain(4)))?;
+/// let evidence = read_evidence(&path, &topology::chain(4))?;
 /// assert_eq!(evidence.cells(), [1, 0, 0, -1]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn read_evidence(path: &Path, machine: &Machine) -> Result<Evidence> {
-    uai::read_evidence(&input::bytes(path)?, machine.units()).map_err(|fault| fault.reading(path))
+    uai::read_evidence(&input::bytes(path)?, machine.unit_count()).map_err(|fault| fault.reading(path))
 }

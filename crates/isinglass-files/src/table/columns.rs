@@ -195,7 +195,7 @@ impl Collector {
 
     /// The table, which must have rows, and what its file held besides.
     pub(crate) fn finish(self) -> Parsed<Sheet> {
-        if self.table.rows() == 0 {
+        if self.table.row_count() == 0 {
             return Err(Fault::whole("has a header but no rows, expected at least one row"));
         }
         let words: Vec<(Kinds, Case)> = self.kinds.into_iter().zip(self.cases).collect();

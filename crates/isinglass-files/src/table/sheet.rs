@@ -196,7 +196,7 @@ impl Writer<'_> {
         end_line(&mut line);
         output.write_all(&line)?;
         let mut cells = Vec::new();
-        for number in 0..table.rows() {
+        for number in 0..table.row_count() {
             cells.clear();
             row(number, &mut cells);
             line.clear();
@@ -230,7 +230,7 @@ impl Writer<'_> {
     fn check_numbers(&self) -> std::result::Result<(), Fault> {
         for column in &self.sheet.columns {
             let Column::Other { name, texts } = column else { continue };
-            if let Some(row) = (0..self.sheet.table.rows()).find(|&row| texts.number(row).is_none()) {
+            if let Some(row) = (0..self.sheet.table.row_count()).find(|&row| texts.number(row).is_none()) {
                 let place = format!("row {}, column {}", row + 1, quoted(name.as_bytes()));
                 let problem = format!("found {}, and an .npy file holds numbers", quoted(texts.get(row)));
                 return Err(Fault::new(place, problem).with_hint("write a .csv or .tsv file"));
@@ -245,9 +245,9 @@ impl Writer<'_> {
         let whole = self.form == CellForm::Words && !copied;
         let width = self.sheet.columns.len() + self.added.len();
         let head = if whole { Head::Int } else { Head::Float };
-        write_head(output, head, &[table.rows(), width])?;
+        write_head(output, head, &[table.row_count(), width])?;
         let mut cells = Vec::new();
-        for number in 0..table.rows() {
+        for number in 0..table.row_count() {
             cells.clear();
             row(number, &mut cells);
             let cell = |column: usize| match self.form {

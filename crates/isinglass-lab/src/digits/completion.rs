@@ -81,7 +81,7 @@ impl Completion {
             covered,
             machine: count(&filled.cells),
             nearest: count(&nearest),
-            majority: count(&vec![frequent; held_out.rows()]),
+            majority: count(&vec![frequent; held_out.row_count()]),
             guarantee: filled.guarantee,
             probabilities: filled.probabilities,
             nearest_pictures: nearest,

@@ -29,7 +29,7 @@ impl Study {
 
     /// Draws from the machine beside pictures that it was fitted to.
     pub fn samples_picture(&self) -> String {
-        let (trained, count) = (self.trained.rows(), self.drawn.len());
+        let (trained, count) = (self.trained.row_count(), self.drawn.len());
         let real: Vec<&[i8]> = rows(&self.trained).collect();
         // From all over the table.
         let real: Vec<Picture> = (0..count).map(|k| of_cells(real[k * trained / count])).collect();
@@ -56,7 +56,7 @@ impl Study {
             labels.iter().enumerate().filter(|(k, _)| is_held_out(*k)).map(|(_, label)| *label).collect();
         ('0'..='9')
             .filter_map(|digit| Some((digit, held_out.iter().position(|label| *label == digit)?)))
-            .filter(|&(_, place)| place < self.held_out.rows())
+            .filter(|&(_, place)| place < self.held_out.row_count())
             .collect()
     }
 }

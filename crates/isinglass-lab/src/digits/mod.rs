@@ -11,7 +11,8 @@ pub use completion::{Completion, Half};
 use std::fmt::Write as _;
 use std::ops::ControlFlow;
 
-use isinglass::learn::{Fit, Learner, Likelihood, Observer, OptimizerSettings, Phases, Step, start};
+use isinglass::learn::{Fit, Learner, Likelihood, Observer, OptimizerSettings, Step, start};
+use isinglass::likelihood::Phases;
 use isinglass::score::{Score, score};
 use isinglass::{Eliminate, Engine, Error, Evidence, Guarantee, Machine, Result, Sampler, Table, topology};
 
@@ -66,12 +67,12 @@ pub struct Study {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn study(pictures: &Table, seed: u64, watch: &dyn Watch) -> Result<Study> {
-    if pictures.columns().len() != PIXELS || pictures.missing_cells() > 0 || pictures.rows() < HELD_OUT {
+    if pictures.columns().len() != PIXELS || pictures.missing_count() > 0 || pictures.row_count() < HELD_OUT {
         let problem = format!(
             "found {} rows of {} columns with {} missing cells, expected at least {HELD_OUT} pictures of {PIXELS} pixels without gaps",
-            pictures.rows(),
+            pictures.row_count(),
             pictures.columns().len(),
-            pictures.missing_cells()
+            pictures.missing_count()
         );
         return Err(Error::invalid("digits", problem));
     }
@@ -90,11 +91,11 @@ pub fn study(pictures: &Table, seed: u64, watch: &dyn Watch) -> Result<Study> {
     )?;
     let machine = &fit.machine;
     let cover = |half| Completion::of(machine, &trained, &held_out, half, &engine);
-    let draws = engine.draw(machine, &Evidence::none(machine.units()), DRAWN, seed)?;
+    let draws = engine.draw(machine, &Evidence::none(machine.unit_count()), DRAWN, seed)?;
     Ok(Study {
         score: score(machine, &held_out, Phases { clamped: &engine, free: &engine })?,
         completions: [cover(Half::Lower)?, cover(Half::Right)?],
-        drawn: draws.cells.chunks_exact(machine.units()).map(|state| state[..PIXELS].to_vec()).collect(),
+        drawn: draws.cells.chunks_exact(machine.unit_count()).map(|state| state[..PIXELS].to_vec()).collect(),
         drawn_guarantee: draws.guarantee,
         trained,
         held_out,
@@ -127,7 +128,7 @@ impl Observer for Telling<'_> {
 impl Study {
     /// Hidden units of the machine.
     pub fn hidden_units(&self) -> usize {
-        self.fit.machine.units() - PIXELS
+        self.fit.machine.unit_count() - PIXELS
     }
 
     /// The pictures held out with their lower half left empty, as CSV.

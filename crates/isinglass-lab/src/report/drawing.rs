@@ -1,6 +1,6 @@
 //! What the heat map and the network show: units in order and in place, couplings in few bytes.
 
-use isinglass::{Machine, Role};
+use isinglass::{Graph, Machine, Role};
 use serde::Serialize;
 
 use super::digits::{Short, short};
@@ -30,7 +30,7 @@ pub(super) struct Drawing {
 impl Drawing {
     pub(super) fn of(machine: &Machine, seed: u64) -> Self {
         let units = strongest_units(machine);
-        let mut number = vec![usize::MAX; machine.units()];
+        let mut number = vec![usize::MAX; machine.unit_count()];
         for (k, &unit) in units.iter().enumerate() {
             number[unit] = k;
         }
@@ -71,7 +71,7 @@ impl Drawing {
 
 /// All units, or those whose couplings are strongest (the sum of their sizes), in the machine's order.
 fn strongest_units(machine: &Machine) -> Vec<usize> {
-    let mut units: Vec<usize> = (0..machine.units()).collect();
+    let mut units: Vec<usize> = (0..machine.unit_count()).collect();
     if units.len() > MOST_UNITS {
         let strength = |unit: usize| {
             machine.graph().neighbours(unit).map(|(_, edge)| machine.weights()[edge].abs()).sum::<f64>()
@@ -109,7 +109,7 @@ mod tests {
     #[test]
     fn couplings_can_be_read_from_their_gaps() {
         let numbers = Numbers::Normal { mean: 0.0, deviation: 1.0 };
-        for graph in [topology::full(9), topology::chain(12), topology::tree(30, 3), topology::full(2)] {
+        for graph in [Graph::full(9), Graph::chain(12), Graph::tree(30, 3), Graph::full(2)] {
             let edges = graph.edges().to_vec();
             let machine = Machine::from_graph(graph).with_numbers(&numbers, &numbers, 1).unwrap();
             assert_eq!(read(&Drawing::of(&machine, 0)), edges);
@@ -118,7 +118,7 @@ mod tests {
 
     #[test]
     fn of_many_units_the_strongest_are_shown() {
-        let graph = topology::chain(MOST_UNITS + 100);
+        let graph = Graph::chain(MOST_UNITS + 100);
         // The first hundred couplings are weak.
         let weights = (0..graph.edges().len()).map(|edge| if edge < 100 { 0.001 } else { 0.5 }).collect();
         let machine =

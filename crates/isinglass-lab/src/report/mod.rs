@@ -22,7 +22,8 @@ pub use structure::Structure;
 use std::collections::BTreeMap;
 
 use isinglass::engine::auto;
-use isinglass::learn::{Fit, Phases, Step};
+use isinglass::learn::{Fit, Step};
+use isinglass::likelihood::Phases;
 use isinglass::score::{Score, score};
 use isinglass::{Budget, Error, Evidence, Machine, Pairs, Result, Role, Table};
 use serde::Serialize;
@@ -186,10 +187,10 @@ impl Report {
     ///
     /// # Example
     /// ```
-    /// use isinglass::learn::Phases;
+    /// use isinglass::likelihood::Phases;
     /// use isinglass::{Enumerate, Machine, Table, topology};
     /// use isinglass_lab::report::{Origin, Report, Settings};
-    /// let machine = Machine::from_graph(topology::chain(3)).with_parameters(vec![1.0, -0.5], vec![0.1; 3])?;
+    /// let machine = topology::chain(3).with_parameters(vec![1.0, -0.5], vec![0.1; 3])?;
     /// let table = Table::from_rows(["x0", "x1", "x2"], [[1, 1, -1], [1, 0, 1]])?;
     /// let engine = Enumerate::default();
     /// let phases = Phases { clamped: &engine, free: &engine };
@@ -210,7 +211,7 @@ impl Report {
             None => Pixels::by_name(machine),
         };
         // For thousands of units the search for an order of elimination takes seconds, and so does the drawing.
-        let nothing = Evidence::none(machine.units());
+        let nothing = Evidence::none(machine.unit_count());
         let (structure, drawing) = rayon::join(
             || auto::offers(machine, &nothing, settings.budget).map(|offers| Structure::of(machine, &offers)),
             || Drawing::of(machine, settings.seed),
@@ -245,7 +246,7 @@ impl Report {
             model: origin.model,
             names: told.iter().map(|&unit| (unit, machine.name(unit).to_owned())).collect(),
             structure: StructureCard {
-                units: machine.units(),
+                units: machine.unit_count(),
                 visible: count(Role::Visible),
                 hidden: count(Role::Hidden),
                 input: count(Role::Input),
@@ -258,10 +259,10 @@ impl Report {
             },
             table: table.map(|table| TableCard {
                 name: origin.table,
-                rows: table.rows(),
-                distinct: table.distinct_rows(),
+                rows: table.row_count(),
+                distinct: table.distinct_count(),
                 columns: table.columns().len(),
-                missing: table.missing_cells(),
+                missing: table.missing_count(),
                 weight: Short(table.total_weight()),
             }),
             fit: origin.fit,
@@ -362,7 +363,7 @@ const PAIRED_UNITS: usize = 500;
 
 /// Which pair moments to compare, with a note where these are not all.
 fn usual_pairs(machine: &Machine, notes: &mut Vec<String>) -> Pairs {
-    if machine.units() <= PAIRED_UNITS {
+    if machine.unit_count() <= PAIRED_UNITS {
         return Pairs::All;
     }
     notes.push(format!(

@@ -69,7 +69,7 @@ impl Comparison {
             free(machine, engine, pairs)?
         };
         let observed = Observed::of(table);
-        let mut column_of = vec![None; machine.units()];
+        let mut column_of = vec![None; machine.unit_count()];
         for (column, name) in table.columns().iter().enumerate() {
             column_of[machine.position(name)?] = Some(column);
         }
@@ -80,7 +80,7 @@ impl Comparison {
         };
         let trained =
             |unit: usize| (machine.roles()[unit] == Role::Visible).then(|| column_of[unit]).flatten();
-        let means: Vec<Point> = (0..machine.units())
+        let means: Vec<Point> = (0..machine.unit_count())
             .filter_map(|unit| point((unit, None), observed.mean(trained(unit)?), modelled.means[unit]))
             .collect();
         // A pair of inputs is as it was given; a pair with one is not.
@@ -114,7 +114,7 @@ struct Modelled {
 }
 
 fn free(machine: &Machine, engine: &dyn Engine, pairs: Pairs) -> Result<Modelled> {
-    let answer = engine.expectations(machine, &Evidence::none(machine.units()), pairs)?;
+    let answer = engine.expectations(machine, &Evidence::none(machine.unit_count()), pairs)?;
     Ok(Modelled {
         means: answer.means,
         pairs: answer.correlations,
@@ -128,8 +128,8 @@ fn given_rows(machine: &Machine, table: &Table, engine: &dyn Engine, pairs: Pair
     let rows = table.evidence_for(machine)?;
     let inputs = |(&cell, &role): (&i8, &Role)| if role == Role::Input { cell } else { 0 };
     let cells: Vec<i8> =
-        (0..rows.rows()).flat_map(|row| rows.row(row).iter().zip(machine.roles()).map(inputs)).collect();
-    let batch = Batch::new(machine.units(), &cells, rows.weights())?;
+        (0..rows.row_count()).flat_map(|row| rows.row(row).iter().zip(machine.roles()).map(inputs)).collect();
+    let batch = Batch::new(machine.unit_count(), &cells, rows.weights())?;
     let answer = engine.batch(machine, &batch, Ask { statistics: true, means: false })?;
     // They were asked for.
     let sums = answer.statistics.unwrap_or_else(|| isinglass::Statistics::zero(machine.graph()));

@@ -16,7 +16,7 @@ pub(super) struct Observed {
 impl Observed {
     pub(super) fn of(table: &Table) -> Self {
         let mut rows: Vec<usize> =
-            (0..table.distinct_rows()).filter(|&row| table.weight(row) > 0.0).collect();
+            (0..table.distinct_count()).filter(|&row| table.weight(row) > 0.0).collect();
         rows.sort_by(|&a, &b| table.weight(a).total_cmp(&table.weight(b)));
         let groups = rows.chunk_by(|&a, &b| table.weight(a) == table.weight(b));
         let words: Vec<&[usize]> = groups.flat_map(|group| group.chunks(64)).collect();

@@ -217,7 +217,7 @@ fn draw(machine: &Machine, engine: &dyn Engine, count: usize, seed: u64) -> Resu
         what: "draw states".into(),
         why: "the exact engines and gibbs can".into(),
     })?;
-    sampler.draw(machine, &Evidence::none(machine.units()), count, seed)
+    sampler.draw(machine, &Evidence::none(machine.unit_count()), count, seed)
 }
 
 #[cfg(test)]
@@ -227,7 +227,7 @@ mod tests {
     use super::*;
 
     fn named(names: &[String]) -> Machine {
-        Machine::from_graph(topology::chain(names.len())).with_names(names.iter().cloned()).unwrap()
+        topology::chain(names.len()).with_names(names.iter().cloned()).unwrap()
     }
 
     fn grid(rows: usize, columns: usize, name: impl Fn(usize, usize) -> String) -> Vec<String> {

@@ -11,7 +11,7 @@ use isinglass::graph::TreewidthBounds;
 /// use isinglass::engine::auto;
 /// use isinglass::{Budget, Evidence, Machine, topology};
 /// use isinglass_lab::report::Structure;
-/// let chain = Machine::from_graph(topology::chain(5));
+/// let chain = topology::chain(5);
 /// let offers = auto::offers(&chain, &Evidence::none(5), Budget::default())?;
 /// let found = Structure::of(&chain, &offers);
 /// assert_eq!((found.components, found.treewidth.upper), (1, 1));
@@ -34,7 +34,8 @@ impl Structure {
     /// Of a machine, with what engines would do for it when nothing is clamped.
     pub fn of(machine: &Machine, offers: &[Offer]) -> Self {
         let graph = machine.graph();
-        let biased: Vec<usize> = (0..machine.units()).filter(|&unit| machine.biases()[unit] != 0.0).collect();
+        let biased: Vec<usize> =
+            (0..machine.unit_count()).filter(|&unit| machine.biases()[unit] != 0.0).collect();
         // The order that elimination would take, if it can; otherwise what any graph can do.
         let found = offers.iter().filter_map(|offer| offer.order.as_ref().map(|order| order.1)).min();
         let upper = match found {

@@ -1,9 +1,9 @@
 //! The rows that a machine expects least, and the cells that make them so.
 
 use isinglass::engine::Ask;
-use isinglass::learn::Phases;
+use isinglass::likelihood::Phases;
+use isinglass::likelihood::log_likelihoods;
 use isinglass::numeric::stable::{log_add, log_sigmoid_twice};
-use isinglass::score::log_likelihoods;
 use isinglass::{Batch, Diagnostics, Engine, Error, Guarantee, Machine, Result, Role, Table};
 use serde::Serialize;
 
@@ -130,7 +130,7 @@ impl Surprise {
 /// The distinct rows of a table in the machine's order of units.
 fn rows_in_given_order(machine: &Machine, table: &Table) -> Result<Vec<Vec<i8>>> {
     let batch = table.evidence_for(machine)?;
-    let mut rows = vec![Vec::new(); batch.rows()];
+    let mut rows = vec![Vec::new(); batch.row_count()];
     for (place, &given) in batch.given_order().iter().enumerate() {
         rows[given] = batch.row(place).to_vec();
     }
@@ -171,7 +171,7 @@ fn log_conditionals(
     if !incomplete.is_empty() && !engine.has_log_z() {
         return Err(cannot());
     }
-    let cells_of_a_row = (machine.units() * (1 + visible.len())).max(1);
+    let cells_of_a_row = (machine.unit_count() * (1 + visible.len())).max(1);
     for some in incomplete.chunks((CELLS_AT_ONCE / cells_of_a_row).max(1)) {
         let mut variants: Vec<i8> = Vec::new();
         for &row in some {
@@ -182,8 +182,8 @@ fn log_conditionals(
                 variants[start + unit] = -rows[row][unit];
             }
         }
-        let count = variants.len() / machine.units();
-        let batch = Batch::new(machine.units(), &variants, &vec![1.0; count])?;
+        let count = variants.len() / machine.unit_count();
+        let batch = Batch::new(machine.unit_count(), &variants, &vec![1.0; count])?;
         let answer = engine.batch(machine, &batch, Ask::default())?;
         found.guarantee = found.guarantee.and(answer.guarantee.of_ratio());
         found.diagnostics = found.diagnostics.and(answer.diagnostics);

@@ -2,7 +2,8 @@
 
 use std::ops::ControlFlow;
 
-use isinglass::learn::{Learner, Likelihood, Method, Observer, OptimizerSettings, Phases, Step};
+use isinglass::learn::{Learner, Likelihood, Method, Observer, OptimizerSettings, Step};
+use isinglass::likelihood::Phases;
 use isinglass::{Enumerate, Machine, Result, Table, score};
 
 use super::Watch;

@@ -118,7 +118,7 @@ impl Experiment {
     pub fn run(&'static self, settings: &Settings<'_>) -> Result<Report> {
         let outcome = (self.run)(settings)?;
         let digits = OF_DIGITS.contains(&self.name).then(|| {
-            settings.digits.map_or(Digits::BuiltIn, |table| Digits::Given { pictures: table.rows() })
+            settings.digits.map_or(Digits::BuiltIn, |table| Digits::Given { pictures: table.row_count() })
         });
         Ok(Report { experiment: self, quick: settings.quick, seed: settings.seed, digits, outcome })
     }

@@ -8,7 +8,7 @@ pub(super) const L2: f64 = 0.003;
 
 /// No couplings yet.
 pub(super) fn start(table: &Table) -> Result<Machine> {
-    Machine::from_graph(topology::full(table.columns().len())).with_names(table.columns().iter().cloned())
+    topology::full(table.columns().len()).with_names(table.columns().iter().cloned())
 }
 
 /// Missing cells are summed out. The maximum is the only one if no cells are missing.

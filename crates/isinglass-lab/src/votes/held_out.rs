@@ -164,7 +164,7 @@ pub(super) fn imputation(table: &Table, seed: u64, watch: &dyn Watch) -> Result<
     };
     let found = Imputation {
         machine: count(&guesses.cells),
-        majority: count(&vec![frequent; table.rows()]),
+        majority: count(&vec![frequent; table.row_count()]),
         guarantee: guesses.guarantee,
         converged: fit.converged,
     };

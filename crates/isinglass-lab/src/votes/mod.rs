@@ -6,7 +6,8 @@ mod network;
 
 pub use held_out::{Imputation, Party};
 
-use isinglass::learn::{Factorized, Fit, Learner, NoObserver, Phases};
+use isinglass::learn::{Factorized, Fit, Learner, NoObserver};
+use isinglass::likelihood::Phases;
 use isinglass::score::{Score, score};
 use isinglass::{Engine, Enumerate, Evidence, Machine, Result, Spin, Table};
 
@@ -73,7 +74,7 @@ pub fn study(table: &Table, seed: u64, watch: &dyn Watch) -> Result<Study> {
 
     let party = machine.position(PARTY)?;
     let mut votes = Vec::new();
-    for unit in (0..machine.units()).filter(|&unit| unit != party) {
+    for unit in (0..machine.unit_count()).filter(|&unit| unit != party) {
         votes.push(Vote {
             name: machine.name(unit).to_owned(),
             given_yes: probability(&engine, machine, party, &[(unit, Spin::Up)])?,
@@ -170,7 +171,7 @@ pub fn probability(
     unit: usize,
     given: &[(usize, Spin)],
 ) -> Result<f64> {
-    let mut evidence = Evidence::none(machine.units());
+    let mut evidence = Evidence::none(machine.unit_count());
     for &(unit, spin) in given {
         evidence.clamp(unit, spin);
     }

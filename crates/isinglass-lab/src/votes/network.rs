@@ -14,8 +14,8 @@ const SHOWN: usize = 32;
 pub(super) fn draw(machine: &Machine) -> String {
     let mut edges: Vec<(usize, usize, f64)> =
         machine.graph().edges().iter().zip(machine.weights()).map(|(&(a, b), &w)| (a, b, w)).collect();
-    let order = similarity_order(machine.units(), &edges, &[(0..machine.units()).collect()]);
-    let mut place = vec![0; machine.units()];
+    let order = similarity_order(machine.unit_count(), &edges, &[(0..machine.unit_count()).collect()]);
+    let mut place = vec![0; machine.unit_count()];
     for (k, &unit) in order.iter().enumerate() {
         place[unit] = k;
     }

@@ -3,10 +3,10 @@
 use isinglass::engine::Open;
 use isinglass::engine::auto::Choice;
 use isinglass::learn::{
-    Bootstrap, Bootstrapped, ClosedForm, Epochs, Factorized, Fit, InformationGain, Learner, Likelihood,
-    Observer, OptimizerSettings, Phases, Progress, Remedy, Restarted, Restarts, State, open,
-    start as start_of,
+    Bootstrap, Bootstrapped, ClosedForm, Epochs, Factorized, Fit, Learner, Likelihood, Observer,
+    OptimizerSettings, Progress, Remedy, Restarted, Restarts, State, start as start_of,
 };
+use isinglass::likelihood::{Phases, TwoPhase, log_likelihood};
 use isinglass::{Budget, Engine, Error as CoreError, Machine, Role, Table};
 
 use super::{FitSettings, LearnerName};
@@ -62,7 +62,7 @@ fn once(fit: Fit) -> Restarted {
 
 /// The machine as training may make it: whatever a bias is at the start, an engine must be able to do with all of them.
 fn with_all_biases(machine: &Machine) -> isinglass::Result<Machine> {
-    machine.clone().with_parameters(machine.weights().to_vec(), vec![1.0; machine.units()])
+    machine.clone().with_parameters(machine.weights().to_vec(), vec![1.0; machine.unit_count()])
 }
 
 /// Iterations and a tolerance, for learners that do not follow a gradient in the usual ways.
@@ -78,7 +78,7 @@ impl FitSettings {
         let way = match self.settled(start, table, note)? {
             LearnerName::Auto | LearnerName::Likelihood => self.likelihood(start, table, note)?,
             LearnerName::PseudoLikelihood => match self.paths() {
-                Some(paths) => Way::Steps(Box::new(paths), limits(start.units(), 0.0)),
+                Some(paths) => Way::Steps(Box::new(paths), limits(start.unit_count(), 0.0)),
                 None => {
                     let learner = self.pseudo_likelihood();
                     Way::Steps(Box::new(learner), learner.settings)
@@ -136,7 +136,7 @@ impl FitSettings {
 
     /// The learner that `auto` stands for here, or that a table with gaps asks for.
     fn settled(&self, start: &Machine, table: &Table, note: &dyn Fn(&str)) -> Result<LearnerName> {
-        let (clamped, free) = open(start, table)?;
+        let (clamped, free) = TwoPhase::new(start, table)?.open()?;
         let is_open = clamped.in_one_row.free_count() > 0;
         let has_hidden = start.with_role(Role::Hidden).next().is_some();
         let asked = match self.learner {
@@ -176,7 +176,7 @@ impl FitSettings {
 
     /// Engines for the likelihood.
     fn likelihood(&self, start: &Machine, table: &Table, note: &dyn Fn(&str)) -> Result<Way> {
-        let (clamped, free) = open(start, table)?;
+        let (clamped, free) = TwoPhase::new(start, table)?.open()?;
         // What the engine can do with the input units clamped alone, it can do with more units clamped.
         let trained = with_all_biases(start)?;
         let has_inputs = start.with_role(Role::Input).next().is_some();
@@ -203,7 +203,7 @@ impl FitSettings {
     /// Where a learner has no use for the likelihood but it takes next to nothing to compute, the user has: it is exact or absent.
     fn add_likelihood(&self, fit: &mut Fit, table: &Table) -> isinglass::Result<()> {
         let machine = &fit.machine;
-        let (clamped, free) = open(machine, table)?;
+        let (clamped, free) = TwoPhase::new(machine, table)?.open()?;
         let at_hand = EngineSettings { budget: self.engine.budget.min(AT_HAND), ..self.engine };
         let exact = |open: &Open| -> isinglass::Result<Option<Box<dyn Engine>>> {
             Ok(match at_hand.auto(&with_all_biases(machine)?, open)? {
@@ -213,7 +213,7 @@ impl FitSettings {
         };
         let (Some(free), Some(clamped)) = (exact(&free)?, exact(&clamped)?) else { return Ok(()) };
         let phases = Phases { clamped: &*clamped, free: &*free };
-        match InformationGain::new(phases, machine, table, 0.0)?.gain(machine) {
+        match log_likelihood(machine, table, phases) {
             Ok(gain) => {
                 (fit.log_likelihood, fit.guarantee) = (Some(gain.value), gain.guarantee);
                 Ok(())

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use super::Bound;
-use crate::engine::{Ask, Batch, BatchExpectations, Diagnostics, Engine, Expectations, Guarantee, Pairs};
+use crate::engine::{Ask, BatchExpectations, Diagnostics, Engine, Expectations, Guarantee, Pairs};
+use crate::table::Batch;
 use crate::{Error, Evidence, Machine, Result};
 
 /// From which side log Z is bounded.

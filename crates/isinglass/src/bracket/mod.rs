@@ -8,7 +8,7 @@ mod best;
 use std::sync::Arc;
 
 use crate::engine::{Diagnostics, Engine, Expectations, Guarantee, Pairs};
-use crate::learn::{Gain, InformationGain, Phases};
+use crate::likelihood::{LogLikelihood, Phases, log_likelihood};
 use crate::{Evidence, Machine, Mixture, Result, Structured, Table, Trw};
 
 use self::best::{Best, Side};
@@ -22,7 +22,7 @@ use self::best::{Best, Side};
 /// ```
 /// use isinglass::bracket::Bounds;
 /// use isinglass::{Engine, Enumerate, Evidence, Machine, Pairs, topology};
-/// let ring = Machine::from_graph(topology::full(6)).with_parameters(vec![0.4; 15], vec![0.1; 6])?;
+/// let ring = topology::full(6).with_parameters(vec![0.4; 15], vec![0.1; 6])?;
 /// let nothing = Evidence::none(6);
 /// let bracket = Bounds::default().log_z(&ring, &nothing, Pairs::None)?;
 /// let truth = Enumerate::default().expectations(&ring, &nothing, Pairs::None)?.log_z.unwrap();
@@ -141,12 +141,11 @@ impl Bounds {
         clamped: &Self,
         free: &Self,
     ) -> Result<LikelihoodBracket> {
-        let gain = |clamped: &Best<'_>, free: &Best<'_>| {
-            InformationGain::new(Phases { clamped, free }, machine, table, 0.0)?.gain(machine)
-        };
+        let gain =
+            |clamped: &Best<'_>, free: &Best<'_>| log_likelihood(machine, table, Phases { clamped, free });
         let lower = gain(&clamped.largest_lower(), &free.smallest_upper())?;
         if lower.guarantee == Guarantee::Exact {
-            let Gain { value, guarantee, diagnostics, .. } = lower;
+            let LogLikelihood { value, guarantee, diagnostics, .. } = lower;
             return Ok(LikelihoodBracket { lower: value, upper: value, guarantee, diagnostics });
         }
         let upper = gain(&clamped.smallest_upper(), &free.largest_lower())?;

@@ -2,8 +2,9 @@
 //!
 //! Calls engines and tables; nothing calls it but commands.
 
-use crate::engine::{Ask, Batch, BatchExpectations, Diagnostics, Engine, Guarantee, Open, in_pieces};
+use crate::engine::{Ask, BatchExpectations, Diagnostics, Engine, Guarantee, Open, in_pieces};
 use crate::learn::about_columns;
+use crate::table::Batch;
 use crate::table::units_without_column;
 use crate::{Budget, Error, Machine, Result, Role, Spin, Table};
 
@@ -92,7 +93,7 @@ impl Completed<'_> {
 /// ```
 /// use isinglass::complete::complete;
 /// use isinglass::{Budget, Decimate, Machine, Spin, Table, topology};
-/// let chain = Machine::from_graph(topology::chain(3)).with_parameters(vec![1.0, 1.0], vec![0.0; 3])?;
+/// let chain = topology::chain(3).with_parameters(vec![1.0, 1.0], vec![0.0; 3])?;
 /// let table = Table::from_rows(["x0", "x2"], [[-1, 0], [1, 1]])?;    // x1 has no column
 /// let found = complete(&chain, &table, &Decimate::default(), Budget::default())?;
 /// assert_eq!(found.columns(), ["x0", "x2", "x1"]);
@@ -110,12 +111,12 @@ pub fn complete<'a>(
 ) -> Result<Completed<'a>> {
     let rows = Rows::new(machine, table)?;
     let mut starts = vec![0];
-    for row in 0..table.distinct_rows() {
+    for row in 0..table.distinct_count() {
         starts.push(starts[row] + rows.missing(row).count());
     }
     let incomplete: Vec<usize> =
-        (0..table.distinct_rows()).filter(|&row| starts[row + 1] > starts[row]).collect();
-    let count = starts[table.distinct_rows()];
+        (0..table.distinct_count()).filter(|&row| starts[row + 1] > starts[row]).collect();
+    let count = starts[table.distinct_count()];
     budget.check("complete", 8 * count as u128, || format!("the means of {count} missing cells"))?;
     let mut completed = Completed {
         table,
@@ -131,7 +132,7 @@ pub fn complete<'a>(
         diagnostics: Diagnostics::direct(),
         notes: rows.notes(),
     };
-    let bytes_of_a_row = CELL_BYTES * machine.units().max(1);
+    let bytes_of_a_row = CELL_BYTES * machine.unit_count().max(1);
     let room = usize::try_from(budget.0).unwrap_or(usize::MAX).saturating_sub(8 * count);
     let at_once = (CELLS_AT_ONCE * CELL_BYTES).min(room) / bytes_of_a_row;
     let ask = |piece: &[usize]| rows.answer(piece, engine);
@@ -146,7 +147,7 @@ pub fn complete<'a>(
                 what: "complete a table".into(),
                 why: "it has no means of single rows".into(),
             })?;
-            for (&row, means) in piece.iter().zip(means.chunks_exact(machine.units().max(1))) {
+            for (&row, means) in piece.iter().zip(means.chunks_exact(machine.unit_count().max(1))) {
                 completed.means.extend(rows.missing(row).map(|unit| means[unit]));
             }
             // Bounds are on log Z; the means that come with one are approximations.
@@ -174,7 +175,7 @@ pub fn complete<'a>(
 pub fn open(machine: &Machine, table: &Table) -> Result<Option<Open>> {
     let rows = Rows::new(machine, table)?;
     let incomplete: Vec<usize> =
-        (0..table.distinct_rows()).filter(|&row| rows.missing(row).next().is_some()).collect();
+        (0..table.distinct_count()).filter(|&row| rows.missing(row).next().is_some()).collect();
     if incomplete.is_empty() {
         return Ok(None);
     }
@@ -184,7 +185,7 @@ pub fn open(machine: &Machine, table: &Table) -> Result<Option<Open>> {
         free.sort_unstable();
         free
     };
-    Ok(Some(Open::of(machine.units(), incomplete.iter().map(free))))
+    Ok(Some(Open::of(machine.unit_count(), incomplete.iter().map(free))))
 }
 
 /// A table as rows of evidence for a machine.
@@ -211,7 +212,7 @@ impl<'a> Rows<'a> {
     }
 
     fn answer(&self, rows: &[usize], engine: &dyn Engine) -> Result<BatchExpectations> {
-        let n = self.machine.units();
+        let n = self.machine.unit_count();
         let mut cells = vec![0; rows.len() * n];
         for (&row, to) in rows.iter().zip(cells.chunks_exact_mut(n.max(1))) {
             for (&unit, &cell) in self.positions.iter().zip(self.table.row(row)) {
@@ -225,7 +226,7 @@ impl<'a> Rows<'a> {
     fn notes(&self) -> Vec<String> {
         let (mut empty, mut inputs) = (Vec::new(), Vec::new());
         let mut present = vec![0; self.positions.len()];
-        for row in 0..self.table.distinct_rows() {
+        for row in 0..self.table.distinct_count() {
             for (count, &cell) in present.iter_mut().zip(self.table.row(row)) {
                 *count += usize::from(cell != 0);
             }
@@ -235,7 +236,7 @@ impl<'a> Rows<'a> {
             if present == 0 {
                 empty.push(name.as_str());
             }
-            if is_input(unit) && present < self.table.distinct_rows() {
+            if is_input(unit) && present < self.table.distinct_count() {
                 inputs.push(name.as_str());
             }
         }

@@ -1,9 +1,8 @@
 //! The choice `auto`: an exact engine whenever its cost is within the budget.
 
 use super::exact::pinned::clamp_pinned;
-use super::{
-    Ais, AisSettings, Budget, Decimate, Eliminate, Engine, Enumerate, Gibbs, Guarantee, Open, variational,
-};
+use super::{Ais, AisSettings, Decimate, Eliminate, Engine, Enumerate, Gibbs, Guarantee, Open, variational};
+use crate::Budget;
 use crate::{Error, Evidence, Machine, Result};
 
 /// What an engine would do for a machine.
@@ -28,7 +27,7 @@ pub struct Offer {
 /// # Example
 /// ```
 /// use isinglass::{Budget, Evidence, Machine, engine::auto, topology};
-/// let chain = Machine::from_graph(topology::chain(1000));
+/// let chain = topology::chain(1000);
 /// let offers = auto::offers(&chain, &Evidence::none(1000), Budget::default())?;
 /// let able: Vec<&str> = offers.iter().filter(|offer| offer.available).map(|offer| offer.engine).collect();
 /// assert_eq!(able[..4], ["decimate", "eliminate", "mean-field", "mixture"]);
@@ -165,11 +164,11 @@ const FEW_STATES: f64 = 4096.0;
 /// # Example
 /// ```
 /// use isinglass::{Budget, Engine, Evidence, Machine, engine::auto::{self, Choice}, topology};
-/// let clique = Machine::from_graph(topology::full(12));
+/// let clique = topology::full(12);
 /// let Choice::Exact { engine, .. } = auto::choose(&clique, &Evidence::none(12), Budget::default())? else { panic!() };
 /// assert_eq!(engine.name(), "enumerate");
 ///
-/// let clique = Machine::from_graph(topology::full(60));
+/// let clique = topology::full(60);
 /// assert!(matches!(auto::choose(&clique, &Evidence::none(60), Budget::default())?, Choice::Sampling { .. }));
 /// # Ok::<(), isinglass::Error>(())
 /// ```
@@ -213,7 +212,7 @@ pub fn choose(machine: &Machine, evidence: &Evidence, budget: Budget) -> Result<
 /// use isinglass::engine::auto::{self, Choice};
 /// use isinglass::{Budget, Engine, Table, complete, topology};
 /// let table = Table::from_rows(["x0", "x1", "x2"], [[1, 0, 1], [0, 1, 0]])?;
-/// let machine = isinglass::Machine::from_graph(topology::full(3));
+/// let machine = topology::full(3);
 /// let open = complete::open(&machine, &table)?.unwrap();
 /// let Choice::Exact { engine, .. } = auto::choose_for_rows(&machine, &open, Budget::default())? else { panic!() };
 /// assert_eq!(engine.name(), "decimate");

@@ -59,9 +59,9 @@ pub(super) fn check_units(machine: &Machine, units: &[usize]) -> Result<()> {
         let problem = format!("found {} units, expected 1 to {}", units.len(), Cumulants::MAX_ORDER);
         return Err(Error::invalid("cumulants", problem));
     }
-    match units.iter().find(|&&unit| unit >= machine.units()) {
+    match units.iter().find(|&&unit| unit >= machine.unit_count()) {
         Some(unit) => {
-            let problem = format!("position {unit} is beyond the {} units", machine.units());
+            let problem = format!("position {unit} is beyond the {} units", machine.unit_count());
             Err(Error::invalid("cumulants", problem))
         }
         None => Ok(()),

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::Budget;
+use crate::Budget;
 use crate::{Error, Graph, Machine, Result};
 
 /// What kind of answer this is. Nothing is called exact that is not.
@@ -102,7 +102,7 @@ impl PairMoments {
         match pairs {
             Pairs::None => 0,
             Pairs::Edges => graph.edges().len(),
-            Pairs::All => graph.units() * graph.units().saturating_sub(1) / 2,
+            Pairs::All => graph.unit_count() * graph.unit_count().saturating_sub(1) / 2,
         }
     }
 
@@ -128,7 +128,7 @@ impl PairMoments {
 
     /// Each pair with its moment.
     pub fn iter<'a>(&'a self, graph: &'a Graph) -> impl Iterator<Item = ((usize, usize), f64)> + 'a {
-        let n = graph.units();
+        let n = graph.unit_count();
         let edges = if self.pairs == Pairs::Edges { graph.edges() } else { &[] };
         let firsts = if self.pairs == Pairs::All { n } else { 0 };
         let all = (0..firsts).flat_map(move |a| (a + 1..n).map(move |b| (a, b)));
@@ -141,7 +141,7 @@ impl PairMoments {
             Pairs::None => None,
             Pairs::Edges => graph.edge_between(a, b).map(|edge| self.values[edge]),
             Pairs::All if a == b => None,
-            Pairs::All => Some(self.values[packed_pair(graph.units(), a.min(b), a.max(b))]),
+            Pairs::All => Some(self.values[packed_pair(graph.unit_count(), a.min(b), a.max(b))]),
         }
     }
 }
@@ -157,8 +157,8 @@ pub(crate) fn each_pair(pairs: Pairs, graph: &Graph, mut visit: impl FnMut(usize
         Pairs::None => {}
         Pairs::Edges => graph.edges().iter().for_each(|&(a, b)| visit(a, b)),
         Pairs::All => {
-            for a in 0..graph.units() {
-                for b in a + 1..graph.units() {
+            for a in 0..graph.unit_count() {
+                for b in a + 1..graph.unit_count() {
                     visit(a, b);
                 }
             }
@@ -341,7 +341,7 @@ pub struct BatchExpectations {
 /// # Example
 /// ```
 /// use isinglass::{Statistics, topology};
-/// let chain = topology::chain(3);
+/// let chain = Graph::chain(3);
 /// let mut sums = Statistics::zero(&chain);
 /// sums.add_state(&chain, &[1, -1, -1], 2.0);
 /// let mut other = Statistics::zero(&chain);
@@ -363,7 +363,7 @@ pub struct Statistics {
 impl Statistics {
     /// Of no rows.
     pub fn zero(graph: &Graph) -> Self {
-        Self { weight: 0.0, means: vec![0.0; graph.units()], edges: vec![0.0; graph.edges().len()] }
+        Self { weight: 0.0, means: vec![0.0; graph.unit_count()], edges: vec![0.0; graph.edges().len()] }
     }
 
     /// Add a complete state.

@@ -25,7 +25,7 @@ impl<const N: usize> Fields<N> {
                 constant[lane] += bias * value[lane];
             }
         }
-        if free.len() < machine.units() {
+        if free.len() < machine.unit_count() {
             for (&(a, b), &w) in machine.graph().edges().iter().zip(machine.weights()) {
                 for lane in 0..N {
                     constant[lane] += w * values[a][lane] * values[b][lane];
@@ -44,7 +44,7 @@ impl<const N: usize> Fields<N> {
 /// Values unit by unit with rows in adjacent lanes; free units count as 0 and so drop out of every product.
 pub(crate) fn values<const N: usize>(machine: &Machine, rows: &[&[i8]]) -> Vec<[f64; N]> {
     debug_assert!(rows.len() <= N);
-    (0..machine.units())
+    (0..machine.unit_count())
         .map(|unit| std::array::from_fn(|lane| rows.get(lane).map_or(0.0, |row| f64::from(row[unit]))))
         .collect()
 }
@@ -60,7 +60,7 @@ pub(crate) fn free_fields<const N: usize>(
     let temperature = machine.temperature();
     let field = |&unit: &usize| {
         let mut field = [machine.biases()[unit]; N];
-        if free.len() < machine.units() {
+        if free.len() < machine.unit_count() {
             for (other, edge) in machine.graph().neighbours(unit) {
                 let w = machine.weights()[edge];
                 for lane in 0..N {

@@ -1,8 +1,9 @@
 //! Joint probabilities of a few units.
 
 use super::exact::pinned::clamp_pinned;
-use super::{Batch, BatchExpectations, Diagnostics, Guarantee, JointTable};
+use super::{BatchExpectations, Diagnostics, Guarantee, JointTable};
 use crate::numeric::stable::shares;
+use crate::table::Batch;
 use crate::{Error, Evidence, Machine, Result};
 
 /// More asked units than this make a table that no one reads: a million states.
@@ -16,8 +17,8 @@ pub(super) fn check_asked(machine: &Machine, evidence: &Evidence, ask: &[usize])
         return Err(Error::invalid("query", problem));
     }
     for (k, &unit) in ask.iter().enumerate() {
-        if unit >= machine.units() {
-            let problem = format!("position {unit} is beyond the {} units", machine.units());
+        if unit >= machine.unit_count() {
+            let problem = format!("position {unit} is beyond the {} units", machine.unit_count());
             return Err(Error::invalid("query", problem));
         }
         let name = machine.name(unit);
@@ -57,18 +58,18 @@ pub(super) fn by_partition_sums(
     let mut guarantee = Guarantee::Exact;
     let mut diagnostics = Diagnostics::direct();
     let states = 1 << ask.len();
-    let at_once = (CELLS_AT_ONCE / machine.units().max(1)).clamp(1, STATES_AT_ONCE);
+    let at_once = (CELLS_AT_ONCE / machine.unit_count().max(1)).clamp(1, STATES_AT_ONCE);
     for first in (0..states).step_by(at_once) {
         let numbers = first..states.min(first + at_once);
-        let mut cells = Vec::with_capacity(numbers.len() * machine.units());
+        let mut cells = Vec::with_capacity(numbers.len() * machine.unit_count());
         for number in numbers.clone() {
             let start = cells.len();
-            cells.resize(start + machine.units(), 0);
+            cells.resize(start + machine.unit_count(), 0);
             for (&unit, s) in places.iter().zip(JointTable::state(ask.len(), number)) {
                 cells[start + unit] = s;
             }
         }
-        let answer = solve(&machine, &Batch::new(machine.units(), &cells, &vec![1.0; numbers.len()])?)?;
+        let answer = solve(&machine, &Batch::new(machine.unit_count(), &cells, &vec![1.0; numbers.len()])?)?;
         log_z.extend(answer.log_z.ok_or_else(|| Error::CannotDo {
             who: engine,
             what: "answer a query".into(),

@@ -5,21 +5,18 @@
 //! Engines call [`crate::machine`], [`crate::graph`] and [`crate::numeric`], never a learner.
 
 pub mod auto;
-mod batch;
-mod budget;
 mod cumulants;
 mod exact;
 mod expectations;
 pub(crate) mod fields;
 mod joint;
+mod mode;
 mod open;
 pub(crate) mod parts;
 mod pieces;
 pub(crate) mod sampling;
 mod variational;
 
-pub use batch::{Batch, Group};
-pub use budget::Budget;
 pub use cumulants::Cumulants;
 pub use exact::{Decimate, DecimationStep, Eliminate, Enumerate, UnitOrZero, explain_decimation};
 pub(crate) use exact::{digits, pinned};
@@ -27,6 +24,7 @@ pub use expectations::{
     Ask, BatchExpectations, Diagnostics, Expectations, Guarantee, Importance, Iteration, JointTable, Mixing,
     PairMoments, Pairs, StandardErrors, Statistics,
 };
+pub use mode::{Mode, ModeFinder};
 pub use open::Open;
 pub(crate) use pieces::in_pieces;
 pub(crate) use sampling::RowChains;
@@ -38,7 +36,7 @@ pub use variational::{
 
 use std::fmt;
 
-use crate::search::ModeFinder;
+use crate::table::Batch;
 use crate::{Evidence, Machine, Result};
 
 /// What to say where an engine without log Z was asked for one.
@@ -61,7 +59,7 @@ pub(crate) const WITH_LOG_Z: &str = "all engines but gibbs have it";
 ///     Ok(answer.means.iter().sum::<f64>() / machine.units() as f64)
 /// }
 ///
-/// let chain = Machine::from_graph(topology::chain(10)).with_parameters(vec![0.3; 9], vec![0.1; 10])?;
+/// let chain = topology::chain(10).with_parameters(vec![0.3; 9], vec![0.1; 10])?;
 /// let m = magnetisation(&Enumerate::default(), &chain)?;
 /// assert!(m > 0.1f64.tanh() && m < 1.0);
 /// # Ok::<(), isinglass::Error>(())
@@ -136,7 +134,7 @@ pub struct Draws {
 /// # Example
 /// ```
 /// use isinglass::{Enumerate, Evidence, Machine, Sampler, topology};
-/// let chain = Machine::from_graph(topology::chain(5)).with_parameters(vec![3.0; 4], vec![0.0; 5])?;
+/// let chain = topology::chain(5).with_parameters(vec![3.0; 4], vec![0.0; 5])?;
 /// let draws = Enumerate::default().draw(&chain, &Evidence::none(5), 100, 0)?;
 /// assert_eq!(draws.cells.len(), 5 * 100);
 /// # Ok::<(), isinglass::Error>(())

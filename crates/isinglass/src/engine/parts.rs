@@ -4,8 +4,9 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use crate::engine::{Ask, Batch, BatchExpectations, Diagnostics, Group, Guarantee, Statistics};
+use crate::engine::{Ask, BatchExpectations, Diagnostics, Guarantee, Statistics};
 use crate::numeric::lanes::LANES;
+use crate::table::{Batch, Group};
 use crate::{Machine, Result};
 
 /// Parts into which a batch is cut at most.
@@ -16,12 +17,12 @@ const NUMBERS: usize = 1 << 24;
 
 /// How many parts a batch for a machine is cut into at most.
 fn most_parts(machine: &Machine) -> usize {
-    (NUMBERS / (machine.units() + machine.graph().edges().len()).max(1)).clamp(2, PARTS)
+    (NUMBERS / (machine.unit_count() + machine.graph().edges().len()).max(1)).clamp(2, PARTS)
 }
 
 /// The bytes of the statistics of all parts.
 pub(in crate::engine) fn statistics_bytes(machine: &Machine) -> u128 {
-    let numbers = machine.units() + machine.graph().edges().len();
+    let numbers = machine.unit_count() + machine.graph().edges().len();
     8 * (numbers as u128) * (most_parts(machine) as u128 + 1)
 }
 
@@ -75,11 +76,11 @@ pub(in crate::engine) fn solve_in_parts(
         several => several.par_iter().map(solve_part).collect::<Result<_>>()?,
     };
 
-    let n = machine.units();
-    let mut log_z = vec![0.0; batch.rows()];
-    let mut log_z_errors = vec![0.0; batch.rows()];
+    let n = machine.unit_count();
+    let mut log_z = vec![0.0; batch.row_count()];
+    let mut log_z_errors = vec![0.0; batch.row_count()];
     let have_errors = solved.iter().any(|part| !part.log_z_errors.is_empty());
-    let mut means = ask.means.then(|| vec![0.0; batch.rows() * n]);
+    let mut means = ask.means.then(|| vec![0.0; batch.row_count() * n]);
     let mut statistics = ask.statistics.then(|| Statistics::zero(machine.graph()));
     let mut guarantee = Guarantee::Exact;
     let mut diagnostics = Diagnostics::direct();

@@ -14,10 +14,10 @@ impl Graph {
     /// ```
     pub fn components(&self) -> (Vec<usize>, usize) {
         const UNSEEN: usize = usize::MAX;
-        let mut component = vec![UNSEEN; self.units()];
+        let mut component = vec![UNSEEN; self.unit_count()];
         let mut count = 0;
         let mut open = Vec::new();
-        for start in 0..self.units() {
+        for start in 0..self.unit_count() {
             if component[start] != UNSEEN {
                 continue;
             }
@@ -38,10 +38,10 @@ impl Graph {
 
     /// All units, each component depth first from its first unit: a unit stands soon after one that it is joined to.
     pub(crate) fn depth_first(&self) -> Vec<usize> {
-        let mut order = Vec::with_capacity(self.units());
-        let mut seen = vec![false; self.units()];
+        let mut order = Vec::with_capacity(self.unit_count());
+        let mut seen = vec![false; self.unit_count()];
         let mut open = Vec::new();
-        for start in 0..self.units() {
+        for start in 0..self.unit_count() {
             open.push(start);
             while let Some(unit) = open.pop() {
                 if !std::mem::replace(&mut seen[unit], true) {

@@ -4,6 +4,7 @@
 //! the order in which a decimatable machine is taken apart) is computed here.
 //! Nothing in this folder knows about weights.
 
+mod builders;
 mod components;
 mod elimination;
 mod partial_three_tree;
@@ -11,6 +12,7 @@ pub(crate) mod peeling;
 mod shrinking;
 mod treewidth;
 
+pub use builders::Neighbours;
 pub use elimination::EliminationOrder;
 pub(crate) use elimination::Symbolic;
 pub use treewidth::TreewidthBounds;
@@ -104,7 +106,7 @@ impl Graph {
     }
 
     /// The number of units.
-    pub fn units(&self) -> usize {
+    pub fn unit_count(&self) -> usize {
         self.units
     }
 

@@ -35,10 +35,10 @@ impl Graph {
     /// # Example
     /// ```
     /// use isinglass::{Graph, topology::{self, Neighbours}};
-    /// let ladder = topology::grid(2, 30, Neighbours::Four);
+    /// let ladder = Graph::grid(2, 30, Neighbours::Four);
     /// let everywhere: Vec<usize> = (0..60).collect();
     /// assert_eq!(ladder.decimation_order(&everywhere).map(|order| order.len()), Some(60));
-    /// assert_eq!(topology::full(5).decimation_order(&[]), None);
+    /// assert_eq!(Graph::full(5).decimation_order(&[]), None);
     ///
     /// // A cube: every vertex has three neighbours, and none of them are joined.
     /// let cube = Graph::new(8, (0..8).flat_map(|a| [1, 2, 4].map(|bit| (a, a ^ bit))).filter(|(a, b)| a < b))?;
@@ -47,14 +47,14 @@ impl Graph {
     /// ```
     pub fn decimation_order(&self, biased: &[usize]) -> Option<Vec<usize>> {
         // Each step takes off at most three edges.
-        if self.edges().len() > 3 * self.units() {
+        if self.edges().len() > 3 * self.unit_count() {
             return None;
         }
         if biased.is_empty() {
             let reduction = reduce(self);
             return reduction.is_complete().then(|| reduction.units().collect());
         }
-        let zero = self.units() as u32;
+        let zero = self.unit_count() as u32;
         let reduction = Reducer::new(ShrinkingRows::new(self, Some(biased)), Some(zero)).run();
         reduction.is_complete().then(|| with_last(&reduction.steps, zero))
     }

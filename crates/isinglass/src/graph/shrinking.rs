@@ -37,7 +37,7 @@ pub(super) struct ShrinkingRows {
 impl ShrinkingRows {
     /// The rows of a graph, with one more vertex if `hub` names the units that it is joined to.
     pub(super) fn new(graph: &Graph, hub: Option<&[usize]>) -> Self {
-        let units = graph.units();
+        let units = graph.unit_count();
         let zero = units as u32;
         let mut at_hub = vec![false; if hub.is_some() { units } else { 0 }];
         for &unit in hub.unwrap_or_default() {
@@ -198,7 +198,7 @@ mod tests {
 
     #[test]
     fn rows_follow_losses_and_new_edges() {
-        let mut rows = ShrinkingRows::new(&topology::chain(100), Some(&(0..100).collect::<Vec<_>>()));
+        let mut rows = ShrinkingRows::new(&Graph::chain(100), Some(&(0..100).collect::<Vec<_>>()));
         assert_eq!((rows.len(), rows.degree(100), rows.degree(5)), (101, 100, 3));
         assert!(rows.joined(100, 7) && rows.joined(7, 8) && !rows.joined(7, 9));
         rows.lose(8);

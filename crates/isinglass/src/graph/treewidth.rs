@@ -24,11 +24,11 @@ impl Graph {
     /// # Example
     /// ```
     /// use isinglass::{Graph, topology::{self, Neighbours}};
-    /// let bounds = topology::full(6).treewidth_bounds(64);
+    /// let bounds = Graph::full(6).treewidth_bounds(64);
     /// assert_eq!((bounds.lower, bounds.upper), (5, 5));
-    /// let chain = topology::chain(9).treewidth_bounds(64);
+    /// let chain = Graph::chain(9).treewidth_bounds(64);
     /// assert_eq!((chain.lower, chain.upper), (1, 1));
-    /// let grid = topology::grid(40, 40, Neighbours::Four).treewidth_bounds(20);
+    /// let grid = Graph::grid(40, 40, Neighbours::Four).treewidth_bounds(20);
     /// assert!(grid.lower >= 4 && grid.upper == 40);
     /// ```
     pub fn treewidth_bounds(&self, give_up: usize) -> TreewidthBounds {
@@ -49,8 +49,8 @@ impl Graph {
         let lower = if self.edges().len() > CONTRACTED_EDGES {
             self.degeneracy()
         } else {
-            let rows =
-                (0..self.units()).map(|unit| self.neighbours(unit).map(|(other, _)| other as u32).collect());
+            let rows = (0..self.unit_count())
+                .map(|unit| self.neighbours(unit).map(|(other, _)| other as u32).collect());
             greedy_contraction(rows.collect(), upper)
         };
         if lower <= 3 && upper > 3 && self.decimation_order(&[]).is_none() { 4 } else { lower }
@@ -62,16 +62,16 @@ impl Graph {
     ///
     /// ```
     /// use isinglass::topology::{self, Neighbours};
-    /// assert_eq!(topology::grid(300, 20, Neighbours::Four).pathwidth_bound(), 20);
-    /// assert_eq!(topology::full(5).pathwidth_bound(), 4);
+    /// assert_eq!(Graph::grid(300, 20, Neighbours::Four).pathwidth_bound(), 20);
+    /// assert_eq!(Graph::full(5).pathwidth_bound(), 4);
     /// ```
     pub fn pathwidth_bound(&self) -> usize {
-        let natural: Vec<usize> = (0..self.units()).collect();
+        let natural: Vec<usize> = (0..self.unit_count()).collect();
         self.most_waiting(&natural).min(self.most_waiting(&self.breadth_first()))
     }
 
     fn most_waiting(&self, order: &[usize]) -> usize {
-        let mut seen = vec![false; self.units()];
+        let mut seen = vec![false; self.unit_count()];
         let (mut waiting, mut most) = (0usize, 0);
         for &unit in order {
             waiting -= usize::from(std::mem::replace(&mut seen[unit], true));
@@ -85,9 +85,9 @@ impl Graph {
 
     /// All units, each component breadth first from its first unit.
     fn breadth_first(&self) -> Vec<usize> {
-        let mut order = Vec::with_capacity(self.units());
-        let mut seen = vec![false; self.units()];
-        for start in 0..self.units() {
+        let mut order = Vec::with_capacity(self.unit_count());
+        let mut seen = vec![false; self.unit_count()];
+        for start in 0..self.unit_count() {
             if std::mem::replace(&mut seen[start], true) {
                 continue;
             }
@@ -114,17 +114,17 @@ impl Graph {
     ///
     /// ```
     /// use isinglass::topology;
-    /// assert_eq!(topology::tree(50, 3).degeneracy(), 1);
-    /// assert_eq!(topology::full(7).degeneracy(), 6);
+    /// assert_eq!(Graph::tree(50, 3).degeneracy(), 1);
+    /// assert_eq!(Graph::full(7).degeneracy(), 6);
     /// ```
     pub fn degeneracy(&self) -> usize {
-        let mut degrees: Vec<usize> = (0..self.units()).map(|unit| self.degree(unit)).collect();
+        let mut degrees: Vec<usize> = (0..self.unit_count()).map(|unit| self.degree(unit)).collect();
         let mut by_degree: Vec<Vec<usize>> = Vec::new();
         for (unit, &degree) in degrees.iter().enumerate() {
             by_degree.resize_with(by_degree.len().max(degree + 1), Vec::new);
             by_degree[degree].push(unit);
         }
-        let mut taken = vec![false; self.units()];
+        let mut taken = vec![false; self.unit_count()];
         let mut most = 0;
         let mut degree = 0;
         while degree < by_degree.len() {
@@ -189,11 +189,11 @@ mod tests {
     #[test]
     fn known_widths_are_within_the_bounds() {
         let bounds = |graph: &Graph| graph.treewidth_bounds(1000);
-        assert_eq!(bounds(&topology::tree(200, 3)), TreewidthBounds { lower: 1, upper: 1 });
+        assert_eq!(bounds(&Graph::tree(200, 3)), TreewidthBounds { lower: 1, upper: 1 });
         assert_eq!(bounds(&Graph::new(5, []).unwrap()), TreewidthBounds { lower: 0, upper: 0 });
         assert_eq!(bounds(&Graph::new(0, []).unwrap()), TreewidthBounds { lower: 0, upper: 0 });
         for side in 2..7 {
-            let found = bounds(&topology::grid(side, side, Neighbours::Four));
+            let found = bounds(&Graph::grid(side, side, Neighbours::Four));
             assert!(found.lower <= side && side <= found.upper, "{side}: {found:?}");
         }
         let cycle = Graph::new(7, (0..7).map(|k| (k, (k + 1) % 7))).unwrap();
@@ -202,7 +202,7 @@ mod tests {
 
     #[test]
     fn giving_up_still_bounds_from_above() {
-        let graph = topology::grid(12, 12, Neighbours::Eight);
+        let graph = Graph::grid(12, 12, Neighbours::Eight);
         let hurried = graph.treewidth_bounds(3);
         let patient = graph.treewidth_bounds(1000);
         assert!(hurried.upper >= patient.upper && patient.upper >= 12);

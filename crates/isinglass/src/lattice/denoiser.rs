@@ -7,7 +7,7 @@ use rayon::prelude::*;
 
 use super::planes::Shape;
 use super::{Lattice, bethe, gibbs, mean_field};
-use crate::interrupt;
+use crate::cancel;
 use crate::numeric::{chance, lanes};
 use crate::{Budget, Error, Guarantee, Result};
 
@@ -272,7 +272,7 @@ pub(super) fn iterate(settings: &Denoiser, mut sweep: impl FnMut(bool) -> Tally)
     let mut free_energy = Vec::new();
     let mut residual = f64::INFINITY;
     while residual > settings.tolerance && free_energy.len() < settings.iterations {
-        interrupt::point();
+        cancel::point();
         let tally = sweep(true);
         free_energy.push(tally.free_energy);
         if tally.violation <= settings.tolerance || free_energy.len() == settings.iterations {

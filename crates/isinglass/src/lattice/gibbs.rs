@@ -6,7 +6,7 @@ use rand::Rng;
 use super::denoiser::{Denoised, Denoiser};
 use super::planes::{PLANES, Planes, Shape, Step, degree};
 use super::{Lattice, Method};
-use crate::interrupt;
+use crate::cancel;
 use crate::numeric::chance::{WIDTH, exp, uniform};
 use crate::numeric::streams::{Purpose, stream};
 
@@ -114,7 +114,7 @@ struct Job<const D: usize> {
 impl<const D: usize> Chain<'_, D> {
     /// Draw every pixel anew; the log-weight of the state.
     fn sweep(&mut self, keep: Option<usize>) -> f64 {
-        interrupt::point();
+        cancel::point();
         let (coupling, data) = (self.lattice.coupling(), self.lattice.data());
         let shape = self.planes.shape;
         // Whole numbers: pairs of neighbours, and pixels with their observations, that agree less those that do not.

@@ -29,8 +29,8 @@ pub use denoiser::{Denoised, Denoiser, Method};
 pub use noise::{flip_pixels, log_odds_of_flips};
 pub use ordered::{FreeEnergy, OrderedSweep};
 
-use crate::topology::{self, Neighbours};
-use crate::{Budget, Error, Machine, Result};
+use crate::topology::Neighbours;
+use crate::{Budget, Error, Graph, Machine, Result};
 
 /// The largest coupling in size: beyond, a pixel has no choice at any precision.
 const STRONGEST: f64 = 100.0;
@@ -132,7 +132,7 @@ impl Lattice {
         Budget::default().check("lattice", Machine::bytes(observed.len() as u128, edges), || {
             format!("a machine of {} units", observed.len())
         })?;
-        let graph = topology::grid(self.rows, self.columns, self.neighbours);
+        let graph = Graph::grid(self.rows, self.columns, self.neighbours);
         let weights = vec![self.coupling; graph.edges().len()];
         let biases = observed.iter().map(|&x| self.data * f64::from(x)).collect();
         Machine::from_graph(graph).with_parameters(weights, biases)

@@ -1,7 +1,7 @@
 //! Mean-field inference pixel by pixel, in an order and from a start of one's own: the lecture's algorithm to be followed by hand.
 
 use super::Lattice;
-use crate::interrupt;
+use crate::cancel;
 use crate::topology::Neighbours;
 use crate::{Budget, Error, Result};
 
@@ -90,7 +90,7 @@ impl Lattice {
         let mut probabilities = start.to_vec();
         let mut kept = Vec::with_capacity(sweeps);
         for _ in 0..sweeps {
-            interrupt::point();
+            cancel::point();
             let mut change = 0f64;
             for &pixel in &order {
                 let pull: f64 = self.around(pixel).map(|other| 2.0 * probabilities[other] - 1.0).sum();

@@ -8,7 +8,7 @@ use rand_distr::{Binomial, Distribution};
 use rayon::prelude::*;
 
 use super::{Fit, Learner, Observer, Step};
-use crate::interrupt;
+use crate::cancel;
 use crate::numeric::streams::{Purpose, stream};
 use crate::{Budget, Error, Machine, Result, Role, Table};
 
@@ -58,7 +58,7 @@ const LEAST_SHARE: f64 = 0.2;
 ///     table.push(&row, weight)?;
 /// }
 /// let learner = PseudoLikelihood::default();
-/// let start = Machine::from_graph(topology::full(2)).with_names(["a", "b"])?;
+/// let start = topology::full(2).with_names(["a", "b"])?;
 /// let fitted = learner.fit(&start, &table, &mut NoObserver)?.machine;
 /// let bootstrap = Bootstrap { resamples: 200, ..Bootstrap::default() };
 /// let found = bootstrap.run(&learner, &start, &fitted, &table, &|_done, _of| ControlFlow::Continue(()))?;
@@ -180,12 +180,12 @@ impl Bootstrap {
             let problem = format!("found {}, expected a number above 0 and below 1", self.level);
             return Err(Error::invalid("level", problem));
         }
-        let (units, edges) = (machine.units() as u128, machine.weights().len() as u128);
+        let (units, edges) = (machine.unit_count() as u128, machine.weights().len() as u128);
         let numbers = units + edges;
         let threads = workers(self.resamples) as u128;
         // A table has its cells, and for each row a weight, its number, and a place where that is looked up.
-        let of_table =
-            table.distinct_rows() as u128 * (table.columns().len() as u128 + 20) + 4 * table.rows() as u128;
+        let of_table = table.distinct_count() as u128 * (table.columns().len() as u128 + 20)
+            + 4 * table.row_count() as u128;
         // The machine of a fit, and the one before it.
         let of_machines = 2 * Machine::bytes(units, edges);
         let needed = 8 * numbers * self.resamples as u128 + (threads + 1) * of_table + threads * of_machines;
@@ -311,9 +311,9 @@ fn in_turn<T: Send>(
         what: "start its threads".into(),
         why: error.to_string(),
     })?;
-    let interrupt = &interrupt::current();
+    let token = &cancel::current();
     let mut all = thread::scope(|scope| {
-        let run = |pool| scope.spawn(move || interrupt.run(pool, worker));
+        let run = |pool| scope.spawn(move || token.run(pool, worker));
         let running: Vec<_> = pools.iter().map(run).collect();
         let mut all = Vec::with_capacity(count);
         for one in running {
@@ -324,8 +324,8 @@ fn in_turn<T: Send>(
         }
         all
     });
-    // If workers have given up, so must this thread.
-    interrupt::point();
+    // If workers were cancelled, so is this thread.
+    cancel::point();
     // All before the first that failed were begun before it, and are done: the error is the same on any number of threads.
     all.sort_by_key(|(index, _)| *index);
     all.into_iter().map(|(_, found)| found).collect()
@@ -333,7 +333,7 @@ fn in_turn<T: Send>(
 
 /// The couplings of a machine at the edges of another, then its biases, with hidden units turned as there. A learner may give its machine fewer edges than that it began with.
 fn numbers_of(machine: &Machine, like: &Machine) -> Result<Vec<f64>> {
-    Error::check_length("units of a resample's machine", machine.units(), like.units())?;
+    Error::check_length("units of a resample's machine", machine.unit_count(), like.unit_count())?;
     let coupling = |&(a, b): &(usize, usize)| {
         machine.graph().edge_between(a, b).map_or(0.0, |edge| machine.weights()[edge])
     };
@@ -385,7 +385,7 @@ struct Rows<'a> {
 impl<'a> Rows<'a> {
     fn of(table: &'a Table) -> Result<Self> {
         let mut order: Vec<usize> =
-            (0..table.distinct_rows()).filter(|&row| table.weight(row) > 0.0).collect();
+            (0..table.distinct_count()).filter(|&row| table.weight(row) > 0.0).collect();
         order.sort_by_key(|&row| table.row(row));
         let total: f64 = order.iter().map(|&row| table.weight(row)).sum();
         if order.is_empty() {
@@ -393,7 +393,7 @@ impl<'a> Rows<'a> {
         }
         // Beyond 2⁵³ not every whole number is a number here.
         let is_whole = total < 9e15 && order.iter().all(|&row| table.weight(row).fract() == 0.0);
-        let draws = if is_whole { total as u64 } else { table.rows() as u64 };
+        let draws = if is_whole { total as u64 } else { table.row_count() as u64 };
         Ok(Self { table, order, is_whole, draws, unit: total / draws as f64 })
     }
 

@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use super::pair_counts::{Counts, PairCounts};
-use crate::interrupt;
+use crate::cancel;
 use crate::{Error, Graph, Result, Table};
 
 /// Pairs that one task counts.
@@ -86,7 +86,7 @@ fn maximum_spanning_tree(units: usize, weight: impl Fn(usize, usize) -> f64 + Sy
     let mut edges = Vec::with_capacity(outside.len());
     let mut newest = 0;
     while !outside.is_empty() {
-        interrupt::point();
+        cancel::point();
         outside.par_iter_mut().with_min_len(PIECE).for_each(|candidate| {
             let weight = weight(newest.min(candidate.unit), newest.max(candidate.unit));
             // Among equals the parent that stands first, whenever it joined.

@@ -19,7 +19,7 @@ use crate::{Error, Graph, Machine, Result, Role, Table};
 /// use isinglass::{Machine, Table, topology};
 /// use isinglass::learn::{Factorized, Learner, NoObserver};
 /// let table = Table::from_rows(["a", "b"], [[1, 1], [1, -1], [1, -1], [-1, 1]])?;
-/// let start = Machine::from_graph(topology::full(2)).with_names(["a", "b"])?;
+/// let start = topology::full(2).with_names(["a", "b"])?;
 /// let fit = Factorized.fit(&start, &table, &mut NoObserver)?;
 /// assert!((fit.machine.biases()[0] - 0.5f64.atanh()).abs() < 1e-15);
 /// assert_eq!(fit.machine.graph().edges().len(), 0);
@@ -48,7 +48,7 @@ impl Learner for Factorized {
             return Err(Error::invalid("table", "the rows have no weight"));
         }
         let sums: Vec<(f64, f64)> = table.column_sums();
-        let mut biases = vec![0.0; start.units()];
+        let mut biases = vec![0.0; start.unit_count()];
         let mut constant = Vec::new();
         let mut empty = Vec::new();
         let mut log_likelihood = 0.0;
@@ -71,7 +71,7 @@ impl Learner for Factorized {
             biases[unit] = field * start.temperature();
             log_likelihood += (sum * field - weight * (log_cosh(field) + std::f64::consts::LN_2)) / total;
         }
-        let machine = Machine::from_graph(Graph::new(start.units(), [])?)
+        let machine = Machine::from_graph(Graph::new(start.unit_count(), [])?)
             .with_names(start.names().iter().cloned())?
             .with_roles(start.roles().to_vec())?
             .with_temperature(start.temperature())?

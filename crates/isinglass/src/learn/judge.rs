@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Phases;
 use crate::engine::Engine;
-use crate::score::pseudo_log_likelihood;
+use crate::likelihood::Phases;
+use crate::likelihood::pseudo_log_likelihood;
 use crate::{Error, Machine, Result, Role, Table};
 
 /// Rows by which machines are judged: where every cell is observed, and where the engine must sum over some.
@@ -19,7 +19,7 @@ const LONGEST_PAUSE: usize = 10;
 
 /// Rows by which a machine is judged, at even distances, so that every part of the table has its say.
 pub(super) fn some_rows(table: &Table, most: usize) -> Result<Table> {
-    let weighed: Vec<usize> = (0..table.distinct_rows()).filter(|&row| table.weight(row) > 0.0).collect();
+    let weighed: Vec<usize> = (0..table.distinct_count()).filter(|&row| table.weight(row) > 0.0).collect();
     let mut rows = Table::new(table.columns().iter().cloned())?;
     if weighed.len() <= most {
         for row in weighed {
@@ -65,12 +65,12 @@ impl<'a> Judge<'a> {
         if phases.clamped.is_exact() && phases.free.is_exact() {
             return Ok(None);
         }
-        let incomplete = table.missing_cells() > 0 || start.with_role(Role::Hidden).next().is_some();
+        let incomplete = table.missing_count() > 0 || start.with_role(Role::Hidden).next().is_some();
         let most = if incomplete { INCOMPLETE_ROWS } else { COMPLETE_ROWS };
-        let count = table.distinct_rows();
+        let count = table.distinct_count();
         let rows = some_rows(table, most)?;
         // With hidden units or gaps, each observed cell of a row is turned over once.
-        let turned = if incomplete { rows.rows() * (1 + table.columns().len()) } else { 0 };
+        let turned = if incomplete { rows.row_count() * (1 + table.columns().len()) } else { 0 };
         let pause = (turned / count.max(1)).clamp(1, LONGEST_PAUSE);
         Ok(Some(Self { engine: phases.clamped, rows, pause, best: None }))
     }

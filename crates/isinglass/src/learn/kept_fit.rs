@@ -52,7 +52,7 @@ impl KeptFit {
         let bare = if same {
             structure.clone()
         } else {
-            Machine::from_graph(Graph::new(structure.units(), self.edges)?)
+            Machine::from_graph(Graph::new(structure.unit_count(), self.edges)?)
                 .with_names(structure.names().iter().cloned())?
                 .with_roles(structure.roles().to_vec())?
                 .with_temperature(structure.temperature())?

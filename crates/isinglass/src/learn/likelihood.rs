@@ -8,7 +8,6 @@
 //!
 //! Hidden units and missing cells are free in both terms. Its gradient is clamped minus free correlations (eq. 3), divided by T.
 
-use std::collections::HashMap;
 use std::ops::ControlFlow;
 
 use super::journal::{Journal, Resumed};
@@ -17,21 +16,13 @@ use super::notes::{about_likelihood, about_swings};
 use super::origin::Origin;
 use super::trained::Trained;
 use super::{Fit, Learner, Observer, State, Step};
-use crate::engine::{Ask, Batch, Diagnostics, Engine, Group, Guarantee, Open, Statistics, WITH_LOG_Z};
+use crate::engine::Engine;
+use crate::likelihood::{AverageLikelihood, Moments, Phases};
 use crate::optimize::{self, Method, Objective, OptimizerSettings, Start};
-use crate::{Error, Machine, Result, Role, Table};
+use crate::{Error, Machine, Result, Table};
 
 /// The name by which users choose the learner.
 const NAME: &str = "likelihood";
-
-/// Which engine computes which phase of the gradient.
-#[derive(Clone, Copy)]
-pub struct Phases<'a> {
-    /// With the rows of the table clamped: hidden and missing units are free.
-    pub clamped: &'a dyn Engine,
-    /// With the input units clamped alone.
-    pub free: &'a dyn Engine,
-}
 
 /// Learns by following the gradient of the information gain, with an engine for both phases.
 ///
@@ -48,7 +39,7 @@ pub struct Phases<'a> {
 /// use isinglass::{Enumerate, Machine, Table, topology};
 /// use isinglass::learn::{Learner, Likelihood, NoObserver};
 /// let table = Table::from_rows(["a", "b"], [[1, 1], [1, 1], [-1, -1], [1, -1], [-1, 1], [-1, -1]])?;
-/// let start = Machine::from_graph(topology::full(2)).with_names(["a", "b"])?;
+/// let start = topology::full(2).with_names(["a", "b"])?;
 /// let engine = Enumerate::default();
 /// let fit = Likelihood::new(&engine).fit(&start, &table, &mut NoObserver)?;
 /// assert!(fit.converged);
@@ -151,7 +142,7 @@ impl Learner for Likelihood<'_> {
                 notes.extend(about_swings(&history, kept, &found.stopped, self.phases.free.name()));
             }
         }
-        let last = gain.evaluate(&machine)?;
+        let last = gain.likelihood().value_and_moments(&machine)?.0;
         notes.extend(about_likelihood(&machine, table));
         // Whatever the gradient says: it is the engine's, and is worth what the engine's answer is.
         let (converged, stopped) = match (found.converged, last.diagnostics.converged) {
@@ -159,7 +150,7 @@ impl Learner for Likelihood<'_> {
             (converged, _) => (converged, found.stopped),
         };
         Ok(Fit {
-            log_likelihood: Some(last.gain),
+            log_likelihood: Some(last.value),
             guarantee: last.guarantee,
             pseudo_log_likelihood: quality,
             diagnostics: last.diagnostics,
@@ -180,66 +171,23 @@ pub(super) fn kept_iteration(history: &[Step], converged: bool) -> usize {
     kept.map_or(0, |step| step.iteration)
 }
 
-/// The information gain of a table as a function of a machine's trainable parameters, value and gradient in one call.
+/// The penalised log-likelihood of a table as a function of a machine's trainable parameters.
 ///
 /// Trainable are all weights but those between input units, then all biases but those of input units.
-/// Rows without free units are summed up once; only rows with hidden or missing units go to the engine at every step.
 pub struct InformationGain<'a> {
-    phases: Phases<'a>,
+    likelihood: AverageLikelihood<'a>,
     trained: Trained,
     l2: f64,
-    complete: Statistics,
-    incomplete: Batch,
-    /// The distinct states of the input units; without input units, one row in which nothing is clamped.
-    free: Batch,
-    total_weight: f64,
 }
 
 impl<'a> InformationGain<'a> {
-    /// Prepare a table for a machine's structure, names, roles and temperature.
+    /// Prepares a table for a machine's structure, names, roles and temperature.
     ///
     /// # Errors
     /// A table that does not fit the machine, or whose rows have no weight.
     pub fn new(phases: Phases<'a>, start: &Machine, table: &Table, l2: f64) -> Result<Self> {
-        let n = start.units();
-        let roles = start.roles();
-        let (cells, weights) = table.cells_for(start)?;
-        let mut complete = Statistics::zero(start.graph());
-        let mut incomplete = (Vec::new(), Vec::new());
-        let mut inputs: HashMap<Vec<i8>, usize> = HashMap::new();
-        let mut input_rows = (Vec::new(), Vec::new());
-        for (row, &weight) in cells.chunks_exact(n.max(1)).zip(&weights) {
-            if weight <= 0.0 {
-                continue;
-            }
-            if row.contains(&0) {
-                incomplete.0.extend_from_slice(row);
-                incomplete.1.push(weight);
-            } else {
-                complete.add_state(start.graph(), row, weight);
-            }
-            let given = |(&cell, &role): (&i8, &Role)| if role == Role::Input { cell } else { 0 };
-            let input: Vec<i8> = row.iter().zip(roles).map(given).collect();
-            let place = *inputs.entry(input).or_insert_with_key(|input| {
-                input_rows.0.extend_from_slice(input);
-                input_rows.1.push(0.0);
-                input_rows.1.len() - 1
-            });
-            input_rows.1[place] += weight;
-        }
-        let total_weight = complete.weight + incomplete.1.iter().sum::<f64>();
-        if total_weight <= 0.0 {
-            return Err(Error::invalid("table", "the rows have no weight"));
-        }
-        Ok(Self {
-            phases,
-            l2,
-            trained: Trained::of(start),
-            complete,
-            incomplete: Batch::new(n, &incomplete.0, &incomplete.1)?,
-            free: Batch::new(n, &input_rows.0, &input_rows.1)?,
-            total_weight,
-        })
+        let likelihood = AverageLikelihood::new(phases, start, table)?;
+        Ok(Self { likelihood, trained: Trained::of(start), l2 })
     }
 
     /// The trainable parameters of a machine with this structure.
@@ -252,168 +200,22 @@ impl<'a> InformationGain<'a> {
         self.trained.machine_of(parameters)
     }
 
+    /// The log-likelihood without the penalty.
+    pub fn likelihood(&self) -> &AverageLikelihood<'a> {
+        &self.likelihood
+    }
+
     fn penalty(&self, machine: &Machine) -> f64 {
         let squares = self.trained.edges.iter().map(|&edge| machine.weights()[edge].powi(2));
         0.5 * self.l2 * squares.sum::<f64>()
-    }
-
-    /// The gain of a machine with this structure, and what its gradient consists of; without the penalty.
-    ///
-    /// # Errors
-    /// [`Error::CannotDo`] for an engine without log Z, before any work is done.
-    pub fn evaluate(&self, machine: &Machine) -> Result<Evaluation> {
-        let machine = &self.prepared(machine)?;
-        let mut evaluation = Evaluation {
-            gain: self.complete.log_weight(machine),
-            gain_error: None,
-            clamped: self.complete.clone(),
-            free: Statistics::zero(machine.graph()),
-            guarantee: Guarantee::Exact,
-            diagnostics: Diagnostics::direct(),
-        };
-        if self.incomplete.rows() > 0 {
-            let rows = Phase::of_rows(self.phases.clamped, machine, &self.incomplete, true)?;
-            evaluation.gain += rows.value;
-            evaluation.gain_error = rows.error;
-            evaluation.clamped.merge(&required(self.phases.clamped, rows.statistics)?)?;
-            evaluation.guarantee = rows.guarantee;
-            evaluation.diagnostics = rows.diagnostics;
-        }
-        let free = Phase::of_rows(self.phases.free, machine, &self.free, true)?;
-        evaluation.gain = (evaluation.gain - free.value) / self.total_weight;
-        evaluation.gain_error = of_both(evaluation.gain_error, free.error).map(|x| x / self.total_weight);
-        evaluation.free = required(self.phases.free, free.statistics)?;
-        evaluation.guarantee = evaluation.guarantee.and(free.guarantee.negated());
-        evaluation.diagnostics = evaluation.diagnostics.and(free.diagnostics);
-        Ok(evaluation)
-    }
-
-    /// The gain alone: engines that have log Z without moments are spared these.
-    ///
-    /// # Errors
-    /// As [`evaluate`](Self::evaluate).
-    pub fn gain(&self, machine: &Machine) -> Result<Gain> {
-        let machine = &self.prepared(machine)?;
-        let mut gain = Gain {
-            value: self.complete.log_weight(machine),
-            error: None,
-            guarantee: Guarantee::Exact,
-            diagnostics: Diagnostics::direct(),
-        };
-        if self.incomplete.rows() > 0 {
-            let rows = Phase::of_rows(self.phases.clamped, machine, &self.incomplete, false)?;
-            gain.value += rows.value;
-            gain.error = rows.error;
-            gain.guarantee = rows.guarantee;
-            gain.diagnostics = rows.diagnostics;
-        }
-        let free = Phase::of_rows(self.phases.free, machine, &self.free, false)?;
-        gain.value = (gain.value - free.value) / self.total_weight;
-        gain.error = of_both(gain.error, free.error).map(|x| x / self.total_weight);
-        gain.guarantee = gain.guarantee.and(free.guarantee.negated());
-        gain.diagnostics = gain.diagnostics.and(free.diagnostics);
-        Ok(gain)
-    }
-
-    /// The machine without its offset, once it is known that both engines have log Z.
-    fn prepared(&self, machine: &Machine) -> Result<Machine> {
-        let clamped = (self.incomplete.rows() > 0).then_some(self.phases.clamped);
-        if let Some(engine) = clamped.into_iter().chain([self.phases.free]).find(|engine| !engine.has_log_z())
-        {
-            return Err(without_log_z(engine));
-        }
-        // The offset cancels; left out, it cannot take digits from the difference.
-        machine.clone().with_offset(0.0)
-    }
-}
-
-/// The gain of a machine and what its gradient consists of.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Evaluation {
-    /// The average log-likelihood of a row, visible given input units.
-    pub gain: f64,
-    /// Its standard error, where it is an estimate with one.
-    pub gain_error: Option<f64>,
-    /// Sums over the rows with the table's cells clamped.
-    pub clamped: Statistics,
-    /// Sums over the rows with the input units clamped alone.
-    pub free: Statistics,
-    /// What kind of number the gain is.
-    pub guarantee: Guarantee,
-    /// How the engines fared, both phases together.
-    pub diagnostics: Diagnostics,
-}
-
-/// The gain of a machine alone; as in [`Evaluation`].
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Gain {
-    /// The average log-likelihood of a row, visible given input units.
-    pub value: f64,
-    /// Its standard error, where it is an estimate with one.
-    pub error: Option<f64>,
-    /// What kind of number it is.
-    pub guarantee: Guarantee,
-    /// How the engines fared, both phases together.
-    pub diagnostics: Diagnostics,
-}
-
-/// One phase: Σ w log Z over rows, and the sums of their moments if they were asked for.
-struct Phase {
-    value: f64,
-    /// The standard error of the value, where it is an estimate with one.
-    error: Option<f64>,
-    statistics: Option<Statistics>,
-    guarantee: Guarantee,
-    diagnostics: Diagnostics,
-}
-
-impl Phase {
-    fn of_rows(engine: &dyn Engine, machine: &Machine, rows: &Batch, statistics: bool) -> Result<Self> {
-        let answer = engine.batch(machine, rows, Ask { statistics, means: false })?;
-        let log_z = required(engine, answer.log_z)?;
-        // Rows are drawn independently of each other.
-        let square = |(&row, weight): (&usize, &f64), errors: &[f64]| (weight * errors[row]).powi(2);
-        let error = answer.log_z_errors.map(|errors| {
-            let rows = rows.given_order().iter().zip(rows.weights());
-            rows.map(|row| square(row, &errors)).sum::<f64>().sqrt()
-        });
-        let weighted = rows.given_order().iter().zip(rows.weights());
-        Ok(Self {
-            value: weighted.map(|(&row, weight)| weight * log_z[row]).sum(),
-            error,
-            statistics: answer.statistics,
-            guarantee: answer.guarantee,
-            diagnostics: answer.diagnostics,
-        })
-    }
-}
-
-/// The standard error of a sum of two independent numbers.
-fn of_both(a: Option<f64>, b: Option<f64>) -> Option<f64> {
-    match (a, b) {
-        (Some(a), Some(b)) => Some(a.hypot(b)),
-        (a, b) => a.or(b),
-    }
-}
-
-/// What the likelihood cannot do without.
-fn required<T>(engine: &dyn Engine, part: Option<T>) -> Result<T> {
-    part.ok_or_else(|| without_log_z(engine))
-}
-
-fn without_log_z(engine: &dyn Engine) -> Error {
-    Error::CannotDo {
-        who: engine.name(),
-        what: "give a likelihood".into(),
-        why: format!("it has no log Z; {WITH_LOG_Z}"),
     }
 }
 
 impl Objective for InformationGain<'_> {
     fn value_and_gradient(&self, parameters: &[f64], gradient: &mut [f64]) -> Result<f64> {
         let machine = self.machine_of(parameters)?;
-        let Evaluation { gain, clamped, free, .. } = self.evaluate(&machine)?;
-        let scale = 1.0 / (machine.temperature() * self.total_weight);
+        let (gain, Moments { clamped, free }) = self.likelihood.value_and_moments(&machine)?;
+        let scale = 1.0 / (machine.temperature() * self.likelihood.total_weight());
         let (edge_part, bias_part) = gradient.split_at_mut(self.trained.edges.len());
         for (slot, &edge) in edge_part.iter_mut().zip(&self.trained.edges) {
             *slot = (clamped.edges[edge] - free.edges[edge]) * scale - self.l2 * machine.weights()[edge];
@@ -421,43 +223,15 @@ impl Objective for InformationGain<'_> {
         for (slot, &unit) in bias_part.iter_mut().zip(&self.trained.biases) {
             *slot = (clamped.means[unit] - free.means[unit]) * scale;
         }
-        Ok(gain - self.penalty(&machine))
+        Ok(gain.value - self.penalty(&machine))
     }
 
     fn value(&self, parameters: &[f64]) -> Result<f64> {
         let machine = self.machine_of(parameters)?;
-        Ok(self.gain(&machine)?.value - self.penalty(&machine))
+        Ok(self.likelihood.value(&machine)?.value - self.penalty(&machine))
     }
 
     fn gradient_is_of_value(&self) -> bool {
-        let clamped = self.incomplete.rows() == 0 || self.phases.clamped.moments_are_derivatives();
-        clamped && self.phases.free.moments_are_derivatives()
+        self.likelihood.moments_are_derivatives()
     }
-}
-
-/// Which units an engine must be able to sum out in either phase: with a row of the table clamped, and with its input units clamped alone.
-///
-/// # Errors
-/// A table that does not fit the machine.
-///
-/// # Example
-/// ```
-/// use isinglass::{Table, learn, topology};
-/// let table = Table::from_rows(["v0", "v1", "v2"], [[1, -1, 1], [1, 0, -1]])?;
-/// let (clamped, free) = learn::open(&topology::rbm(3, 2)?, &table)?;
-/// assert_eq!(clamped.in_one_row.cells(), [1, 0, 1, 0, 0]);
-/// assert_eq!(free.in_one_row.free_count(), 5);
-/// # Ok::<(), isinglass::Error>(())
-/// ```
-pub fn open(machine: &Machine, table: &Table) -> Result<(Open, Open)> {
-    let rows = table.evidence_for(machine)?;
-    let is_given = |unit: usize, group: &Group| {
-        machine.roles()[unit] == Role::Input && group.free.binary_search(&unit).is_err()
-    };
-    let clamped = rows.groups().iter().map(|group| group.free.clone());
-    let free = rows
-        .groups()
-        .iter()
-        .map(|group| (0..machine.units()).filter(|&unit| !is_given(unit, group)).collect());
-    Ok((Open::of(machine.units(), clamped), Open::of(machine.units(), free)))
 }

@@ -158,7 +158,7 @@ fn broken(learner: &str, error: &postcard::Error) -> Error {
 
 fn structure(machine: &Machine) -> u64 {
     let mut hash = Hash::new();
-    hash.number(machine.units() as u64);
+    hash.number(machine.unit_count() as u64);
     for &(a, b) in machine.graph().edges() {
         hash.number(a as u64);
         hash.number(b as u64);
@@ -186,7 +186,7 @@ fn numbers(machine: &Machine) -> u64 {
 fn cells(table: &Table) -> u64 {
     let mut hash = Hash::new();
     table.columns().iter().for_each(|column| hash.bytes(column.as_bytes()));
-    for row in 0..table.distinct_rows() {
+    for row in 0..table.distinct_count() {
         // Two bits a cell.
         for cells in table.row(row).chunks(32) {
             hash.number(cells.iter().fold(0, |word, &cell| word << 2 | u64::from(cell.cast_unsigned() & 3)));
@@ -224,7 +224,7 @@ mod tests {
     use crate::topology;
 
     fn machine() -> Machine {
-        Machine::from_graph(topology::chain(3)).with_names(["a", "b", "c"]).unwrap()
+        topology::chain(3).with_names(["a", "b", "c"]).unwrap()
     }
 
     fn table() -> Table {
@@ -252,7 +252,7 @@ mod tests {
         refused(read("likelihood", &start, &heavier, settings().into()), "another table");
         let cooler = machine().with_temperature(0.5).unwrap();
         refused(read("likelihood", &cooler, &rows, settings().into()), "temperature");
-        let ring = Machine::from_graph(topology::full(3)).with_names(["a", "b", "c"]).unwrap();
+        let ring = topology::full(3).with_names(["a", "b", "c"]).unwrap();
         refused(read("likelihood", &ring, &rows, settings().into()), "couplings");
         let moved = machine().with_parameters(vec![0.0; 2], vec![0.0, 1e-300, 0.0]).unwrap();
         refused(read("likelihood", &moved, &rows, settings().into()), "other numbers");

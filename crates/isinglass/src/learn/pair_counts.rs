@@ -94,7 +94,7 @@ impl PairCounts {
         };
         let up = pack(|cell| cell > 0);
         let is_missing = |row: usize| columns.iter().any(|&column| table.row(row)[column] == 0);
-        let rest = if (0..table.distinct_rows()).any(is_missing) {
+        let rest = if (0..table.distinct_count()).any(is_missing) {
             Rest::Present(pack(|cell| cell != 0))
         } else {
             let ups = |column: &[u64]| weigh_common(&planes, column, column);
@@ -158,9 +158,9 @@ fn weigh_common(planes: &[(u32, Range<usize>)], a: &[u64], b: &[u64]) -> u64 {
 
 /// Row weights as whole numbers, in proportion.
 fn whole_weights(table: &Table) -> Vec<u64> {
-    let weights = || (0..table.distinct_rows()).map(|row| table.weight(row));
+    let weights = || (0..table.distinct_count()).map(|row| table.weight(row));
     let largest = weights().fold(0.0, f64::max);
-    let row_bits = usize::BITS - table.distinct_rows().leading_zeros();
+    let row_bits = usize::BITS - table.distinct_count().leading_zeros();
     let limit = (1u64 << WEIGHT_BITS.min(SUM_BITS - row_bits)) as f64;
     if largest <= limit && weights().all(|weight| weight.fract() == 0.0) {
         return weights().map(|weight| weight as u64).collect();
@@ -196,7 +196,7 @@ mod tests {
     /// Counts by the plainest loop.
     fn plain(table: &Table, a: usize, b: usize) -> [f64; 4] {
         let mut counts = [0.0; 4];
-        for row in 0..table.distinct_rows() {
+        for row in 0..table.distinct_count() {
             let (x, y) = (table.row(row)[a], table.row(row)[b]);
             let holds = [x != 0 && y != 0, x > 0 && y != 0, x != 0 && y > 0, x > 0 && y > 0];
             for (count, holds) in counts.iter_mut().zip(holds) {

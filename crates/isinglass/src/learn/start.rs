@@ -33,7 +33,7 @@ pub fn start(structure: &Machine, table: &Table, seed: u64, restart: u64) -> Res
     let drawn = spread.draw(edges.len(), &mut stream(seed, Purpose::Start, restart));
     let hidden = |unit: usize| roles[unit] == Role::Hidden;
     let weights = edges.iter().zip(drawn).map(|(&(a, b), w)| if hidden(a) || hidden(b) { w } else { 0.0 });
-    let mut biases = vec![0.0; structure.units()];
+    let mut biases = vec![0.0; structure.unit_count()];
     for (unit, mean) in table.positions_in(structure)?.into_iter().zip(table.means()) {
         if roles[unit] == Role::Visible {
             let mean = mean.unwrap_or(0.0).clamp(MARGIN - 1.0, 1.0 - MARGIN);

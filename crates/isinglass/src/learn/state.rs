@@ -31,7 +31,7 @@ use serde::{Deserialize, Serialize};
 /// }
 ///
 /// let table = Table::from_rows(["a", "b"], [[1, 1], [1, 1], [-1, -1], [1, -1], [-1, 1], [1, 1]])?;
-/// let start = Machine::from_graph(topology::full(2)).with_names(["a", "b"])?;
+/// let start = topology::full(2).with_names(["a", "b"])?;
 /// let engine = Enumerate::default();
 /// let learner = Likelihood::new(&engine);
 /// let mut two = Two::default();

@@ -20,7 +20,7 @@ impl Trained {
                 .filter(|&(_, &(a, b))| !(is_input(a) && is_input(b)))
                 .map(|(edge, _)| edge)
                 .collect(),
-            biases: (0..start.units()).filter(|&unit| !is_input(unit)).collect(),
+            biases: (0..start.unit_count()).filter(|&unit| !is_input(unit)).collect(),
             start: start.clone(),
         }
     }

@@ -61,7 +61,7 @@ impl Evidence {
     }
 
     /// The number of units, clamped or free.
-    pub fn units(&self) -> usize {
+    pub fn unit_count(&self) -> usize {
         self.cells.len()
     }
 

@@ -84,7 +84,7 @@ impl Machine {
     /// A machine with all weights and biases zero and visible units named `x0`, `x1`, ….
     pub fn from_graph(graph: impl Into<Arc<Graph>>) -> Self {
         let graph = graph.into();
-        let n = graph.units();
+        let n = graph.unit_count();
         Self {
             weights: vec![0.0; graph.edges().len()],
             biases: vec![0.0; n],
@@ -103,14 +103,14 @@ impl Machine {
     /// The same machine with other names.
     pub fn with_names<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Result<Self> {
         let names: Vec<String> = names.into_iter().map(Into::into).collect();
-        Error::check_length("names", names.len(), self.units())?;
+        Error::check_length("names", names.len(), self.unit_count())?;
         self.labels = Arc::new(Labels::new(names, self.labels.roles.clone())?);
         Ok(self)
     }
 
     /// The same machine with other roles.
     pub fn with_roles(mut self, roles: Vec<Role>) -> Result<Self> {
-        Error::check_length("roles", roles.len(), self.units())?;
+        Error::check_length("roles", roles.len(), self.unit_count())?;
         self.labels = Arc::new(self.labels.with_roles(roles));
         Ok(self)
     }
@@ -121,7 +121,7 @@ impl Machine {
     /// A wrong length, or a number that is not finite.
     pub fn with_parameters(mut self, weights: Vec<f64>, biases: Vec<f64>) -> Result<Self> {
         Error::check_length("weights", weights.len(), self.graph.edges().len())?;
-        Error::check_length("biases", biases.len(), self.units())?;
+        Error::check_length("biases", biases.len(), self.unit_count())?;
         for (k, &weight) in weights.iter().enumerate() {
             finite(weight, || format!("weight of edge {k} {:?}", self.graph.edges()[k]))?;
         }
@@ -156,7 +156,7 @@ impl Machine {
     }
 
     /// The number of units.
-    pub fn units(&self) -> usize {
+    pub fn unit_count(&self) -> usize {
         self.biases.len()
     }
 
@@ -177,7 +177,7 @@ impl Machine {
 
     /// The positions of the units with a role.
     pub fn with_role(&self, role: Role) -> impl Iterator<Item = usize> + '_ {
-        (0..self.units()).filter(move |&unit| self.labels.roles[unit] == role)
+        (0..self.unit_count()).filter(move |&unit| self.labels.roles[unit] == role)
     }
 
     /// The position of the unit with a name.
@@ -231,7 +231,7 @@ impl Machine {
 
     /// Check that evidence is for as many units as the machine has.
     pub(crate) fn check_evidence(&self, evidence: &Evidence) -> Result<()> {
-        Error::check_length("evidence", evidence.units(), self.units())
+        Error::check_length("evidence", evidence.unit_count(), self.unit_count())
     }
 
     /// How large an energy divided by T can be.
@@ -276,13 +276,13 @@ impl Machine {
     pub fn conditional(&self, evidence: &Evidence) -> Result<Self> {
         self.check_evidence(evidence)?;
         let free: Vec<usize> = evidence.free().collect();
-        let mut place = vec![usize::MAX; self.units()];
+        let mut place = vec![usize::MAX; self.unit_count()];
         for (k, &unit) in free.iter().enumerate() {
             place[unit] = k;
         }
         let value = |unit: usize| f64::from(evidence.cells()[unit]);
         let mut biases: Vec<f64> = free.iter().map(|&unit| self.biases[unit]).collect();
-        let mut constant: f64 = (0..self.units()).map(|i| self.biases[i] * value(i)).sum();
+        let mut constant: f64 = (0..self.unit_count()).map(|i| self.biases[i] * value(i)).sum();
         let mut edges = Vec::new();
         let mut weights = Vec::new();
         for (&(a, b), &w) in self.graph.edges().iter().zip(&self.weights) {

@@ -1,15 +1,14 @@
-//! Builders for the usual structures.
+//! Machines with the usual structures. Weights and biases are 0 unless the name implies others.
 //!
-//! Each gives a [`Graph`], or a [`Machine`] where roles or weights belong to the name.
-//! An edge list needs no builder: [`Graph::new`] takes one.
+//! [`Graph`] has builders of the bare structures; an edge list goes to [`Graph::new`].
 //!
 //! ```
 //! use isinglass::{Machine, Role, topology::{self, Links, Neighbours}};
-//! assert_eq!(topology::chain(4).edges(), [(0, 1), (1, 2), (2, 3)]);
-//! assert_eq!(topology::tree(5, 2).edges(), [(0, 1), (0, 2), (1, 3), (1, 4)]);
-//! assert_eq!(topology::grid(3, 3, Neighbours::Four).edges().len(), 12);
-//! assert_eq!(topology::grid(3, 3, Neighbours::Eight).edges().len(), 20);
-//! assert_eq!(topology::full(5).edges().len(), 10);
+//! assert_eq!(topology::chain(4).graph().edges(), [(0, 1), (1, 2), (2, 3)]);
+//! assert_eq!(topology::tree(5, 2).graph().edges(), [(0, 1), (0, 2), (1, 3), (1, 4)]);
+//! assert_eq!(topology::grid(3, 3, Neighbours::Four).graph().edges().len(), 12);
+//! assert_eq!(topology::grid(3, 3, Neighbours::Eight).graph().edges().len(), 20);
+//! assert_eq!(topology::full(5).graph().edges().len(), 10);
 //!
 //! let rbm = topology::rbm(3, 2)?;
 //! assert_eq!(rbm.graph().edges().len(), 6);
@@ -33,14 +32,7 @@ use super::{Machine, Role};
 use crate::numeric::streams::{Purpose, stream};
 use crate::{Error, Graph, Result};
 
-/// How far a cell of a grid reaches.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Neighbours {
-    /// Left, right, up, down.
-    Four,
-    /// The four, and the diagonals.
-    Eight,
-}
+pub use crate::graph::Neighbours;
 
 /// How the units of one layer are joined among themselves.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -83,11 +75,11 @@ impl Links {
     pub fn graph(&self, units: usize) -> Result<Graph> {
         match self {
             Self::None => Graph::new(units, []),
-            Self::Chain => Ok(chain(units)),
-            Self::Full => Ok(full(units)),
+            Self::Chain => Ok(Graph::chain(units)),
+            Self::Full => Ok(Graph::full(units)),
             Self::Grid { rows, columns, neighbours } => {
                 if rows.checked_mul(*columns) == Some(units) {
-                    Ok(grid(*rows, *columns, *neighbours))
+                    Ok(Graph::grid(*rows, *columns, *neighbours))
                 } else {
                     let problem = format!("{rows} × {columns} cells do not hold {units} units");
                     Err(Error::invalid("grid", problem))
@@ -130,45 +122,24 @@ impl FromStr for Links {
     }
 }
 
-/// Each unit joined with the next.
-pub fn chain(units: usize) -> Graph {
-    sorted(units, (1..units).map(|k| (k - 1, k)).collect())
+/// A chain: each unit joined with the next.
+pub fn chain(units: usize) -> Machine {
+    Machine::from_graph(Graph::chain(units))
 }
 
 /// A balanced tree in which each unit has up to `branching` children, in the order of a heap.
-pub fn tree(units: usize, branching: usize) -> Graph {
-    let branching = branching.max(1);
-    sorted(units, (1..units).map(|k| ((k - 1) / branching, k)).collect())
+pub fn tree(units: usize, branching: usize) -> Machine {
+    Machine::from_graph(Graph::tree(units, branching))
 }
 
 /// A lattice, row by row.
-pub fn grid(rows: usize, columns: usize, neighbours: Neighbours) -> Graph {
-    let mut edges = Vec::new();
-    for row in 0..rows {
-        for column in 0..columns {
-            let here = row * columns + column;
-            if column + 1 < columns {
-                edges.push((here, here + 1));
-            }
-            if row + 1 < rows {
-                let below = here + columns;
-                if neighbours == Neighbours::Eight && column > 0 {
-                    edges.push((here, below - 1));
-                }
-                edges.push((here, below));
-                if neighbours == Neighbours::Eight && column + 1 < columns {
-                    edges.push((here, below + 1));
-                }
-            }
-        }
-    }
-    sorted(rows * columns, edges)
+pub fn grid(rows: usize, columns: usize, neighbours: Neighbours) -> Machine {
+    Machine::from_graph(Graph::grid(rows, columns, neighbours))
 }
 
-/// Every unit joined with every other.
-pub fn full(units: usize) -> Graph {
-    let edges = (0..units).flat_map(|a| (a + 1..units).map(move |b| (a, b))).collect();
-    sorted(units, edges)
+/// A complete graph: every unit joined with every other.
+pub fn full(units: usize) -> Machine {
+    Machine::from_graph(Graph::full(units))
 }
 
 /// A restricted Boltzmann machine: visible units `v0`…, hidden units `h0`…, every visible joined with every hidden.
@@ -200,15 +171,9 @@ pub fn two_layer(
 /// # Errors
 /// A strength that is not finite.
 pub fn sherrington_kirkpatrick(units: usize, strength: f64, seed: u64) -> Result<Machine> {
-    let machine = Machine::from_graph(full(units));
+    let machine = full(units);
     let scale = Numbers::Normal { mean: 0.0, deviation: strength / (units.max(1) as f64).sqrt() };
     machine.with_numbers(&scale, &Numbers::Constant(0.0), seed)
-}
-
-fn sorted(units: usize, mut edges: Vec<(usize, usize)>) -> Graph {
-    edges.sort_unstable();
-    // The builders list each pair once, smaller first; only a graph beyond 2³² could fail, and memory ends before.
-    Graph::from_sorted(units, edges).expect("a builder's edges form a graph")
 }
 
 /// Where the weights or biases of a new machine come from.
@@ -296,7 +261,7 @@ impl Machine {
     /// A number that was drawn is not finite.
     pub fn with_numbers(self, weights: &Numbers, biases: &Numbers, seed: u64) -> Result<Self> {
         let weights = weights.draw(self.graph().edges().len(), &mut stream(seed, Purpose::Weights, 0));
-        let biases = biases.draw(self.units(), &mut stream(seed, Purpose::Biases, 0));
+        let biases = biases.draw(self.unit_count(), &mut stream(seed, Purpose::Biases, 0));
         self.with_parameters(weights, biases)
     }
 
@@ -305,7 +270,7 @@ impl Machine {
     /// # Errors
     /// A number that was drawn is not finite.
     pub fn with_biases_drawn(self, biases: &Numbers, seed: u64) -> Result<Self> {
-        let biases = biases.draw(self.units(), &mut stream(seed, Purpose::Biases, 0));
+        let biases = biases.draw(self.unit_count(), &mut stream(seed, Purpose::Biases, 0));
         let weights = self.weights().to_vec();
         self.with_parameters(weights, biases)
     }
@@ -329,17 +294,17 @@ mod tests {
     #[test]
     fn numbers_that_are_drawn_are_finite_or_refused() {
         let wild = Numbers::Normal { mean: 0.0, deviation: f64::MAX };
-        let drawn = Machine::from_graph(chain(50)).with_numbers(&wild, &Numbers::Constant(0.0), 0);
+        let drawn = chain(50).with_numbers(&wild, &Numbers::Constant(0.0), 0);
         assert!(matches!(drawn, Err(Error::Invalid { .. })));
         assert!("uniform:-1e308,1e308".parse::<Numbers>().is_err());
         let same = Numbers::Uniform { low: 0.5, high: 0.5 };
-        let drawn = Machine::from_graph(chain(3)).with_numbers(&same, &same, 0).unwrap();
+        let drawn = chain(3).with_numbers(&same, &same, 0).unwrap();
         assert_eq!(drawn.weights(), [0.5; 2]);
     }
 
     #[test]
     fn eight_neighbours_reach_around_a_cell() {
-        let graph = grid(3, 3, Neighbours::Eight);
+        let graph = Graph::grid(3, 3, Neighbours::Eight);
         let centre: Vec<_> = graph.neighbours(4).map(|(unit, _)| unit).collect();
         assert_eq!(centre, [0, 1, 2, 3, 5, 6, 7, 8]);
     }
@@ -347,11 +312,11 @@ mod tests {
     #[test]
     fn small_sizes_are_graphs_too() {
         for n in 0..3 {
-            assert_eq!(chain(n).edges().len(), n.saturating_sub(1));
-            assert_eq!(tree(n, 2).edges().len(), n.saturating_sub(1));
-            assert_eq!(full(n).edges().len(), n * n.saturating_sub(1) / 2);
+            assert_eq!(chain(n).graph().edges().len(), n.saturating_sub(1));
+            assert_eq!(tree(n, 2).graph().edges().len(), n.saturating_sub(1));
+            assert_eq!(full(n).graph().edges().len(), n * n.saturating_sub(1) / 2);
         }
-        assert_eq!(grid(1, 1, Neighbours::Eight).edges().len(), 0);
-        assert_eq!(grid(0, 4, Neighbours::Four).units(), 0);
+        assert_eq!(grid(1, 1, Neighbours::Eight).graph().edges().len(), 0);
+        assert_eq!(grid(0, 4, Neighbours::Four).unit_count(), 0);
     }
 }

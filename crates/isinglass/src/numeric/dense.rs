@@ -8,7 +8,7 @@ use faer::linalg::matmul::matmul;
 use faer::linalg::solvers::{DenseSolveCore, Llt, Solve};
 use faer::{Accum, Mat, MatMut, MatRef, Par, Side};
 
-use crate::interrupt;
+use crate::cancel;
 use crate::{Error, Result};
 
 /// A matrix of f64, stored column by column.
@@ -59,7 +59,7 @@ impl Matrix {
 
     /// The product of two square matrices.
     pub(crate) fn times(&self, other: &Self) -> Self {
-        interrupt::point();
+        cancel::point();
         let mut product = Mat::zeros(self.0.nrows(), other.0.ncols());
         matmul(&mut product, Accum::Replace, &self.0, &other.0, 1.0, Par::Seq);
         Self(product)
@@ -76,7 +76,7 @@ impl Matrix {
 
     /// The factor L of a symmetric matrix `L Lᵀ`; `None` if it is not positive definite. Only the lower half is read.
     pub(crate) fn cholesky(&self) -> Option<Cholesky> {
-        interrupt::point();
+        cancel::point();
         let factor = self.0.llt(Side::Lower).ok().map(Cholesky)?;
         factor.log_det().is_finite().then_some(factor)
     }
@@ -86,7 +86,7 @@ impl Matrix {
     /// # Errors
     /// [`Error::Numerical`] if the iteration does not come to an end, as with numbers that are not finite.
     pub(crate) fn eigen(&self, method: &'static str) -> Result<Eigen> {
-        interrupt::point();
+        cancel::point();
         let failed =
             |_| Error::Numerical { method, problem: "the eigenvalues of a matrix were not found".into() };
         let found = self.0.self_adjoint_eigen(Side::Lower).map_err(failed)?;
@@ -117,7 +117,7 @@ pub(crate) struct Cholesky(Llt<f64>);
 impl Cholesky {
     /// The inverse of the matrix, symmetric to the last bit.
     pub(crate) fn inverse(&self) -> Matrix {
-        interrupt::point();
+        cancel::point();
         Matrix(self.0.inverse())
     }
 

@@ -171,19 +171,17 @@ impl SelectedInverse {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Graph;
     use crate::numeric::dense::Matrix;
     use crate::topology::{self, Neighbours};
 
     #[test]
     fn entries_are_those_of_the_dense_inverse() {
         let number = |k: usize| ((k * 7919 + 13) % 101) as f64 / 101.0 - 0.5;
-        for graph in [
-            topology::grid(4, 5, Neighbours::Eight),
-            topology::tree(17, 2),
-            topology::full(9),
-            topology::chain(1),
-        ] {
-            let n = graph.units();
+        for graph in
+            [Graph::grid(4, 5, Neighbours::Eight), Graph::tree(17, 2), Graph::full(9), Graph::chain(1)]
+        {
+            let n = graph.unit_count();
             let order = graph.elimination_order(n).unwrap().order;
             let symbolic = graph.symbolic(&order, n).unwrap();
             let plan = SelectedInverse::new(

@@ -6,7 +6,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::{OptimizerSettings, Optimum, Point, Watch, fits, rounding};
-use crate::interrupt;
+use crate::cancel;
 use crate::{Error, Result};
 
 /// A climb after an iteration: all that it needs to go on with the same bits.
@@ -123,7 +123,7 @@ impl<'c, 'w> Climb<'c, 'w> {
         gradient: &[f64],
         way: &impl Way,
     ) -> Result<Option<String>> {
-        interrupt::point();
+        cancel::point();
         let again = std::mem::take(&mut self.again);
         if !again {
             self.record.visited += 1;

@@ -12,7 +12,7 @@ pub(super) fn negative_entropy(machine: &Machine, table: &Table) -> Result<f64> 
     let positions = table.positions_in(machine)?;
     let inputs: Vec<usize> =
         (0..positions.len()).filter(|&column| machine.roles()[positions[column]] == Role::Input).collect();
-    let counted: Vec<usize> = (0..table.distinct_rows()).filter(|&row| table.weight(row) > 0.0).collect();
+    let counted: Vec<usize> = (0..table.distinct_count()).filter(|&row| table.weight(row) > 0.0).collect();
     let incomplete = counted.iter().filter(|&&row| table.row(row).contains(&0)).count();
     if incomplete > 0 {
         let s = if incomplete == 1 { "" } else { "s" };

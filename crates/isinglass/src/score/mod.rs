@@ -2,15 +2,11 @@
 //!
 //! Calls engines and tables; commands and reports call it, and the learner that compares machines by their pseudo-likelihood.
 
-mod completion;
 mod entropy;
-mod rows;
-
-pub use rows::{RowLikelihoods, log_likelihoods};
 
 use crate::bracket::{Bounds, LikelihoodBracket};
 use crate::engine::{Diagnostics, Engine, Guarantee};
-use crate::learn::{Gain, InformationGain, Phases};
+use crate::likelihood::{LogLikelihood, Phases, completion, log_likelihood};
 use crate::{Error, Machine, Result, Table};
 
 /// The scores of a machine on a table, averages per row with weights.
@@ -48,8 +44,8 @@ pub struct Score {
 ///
 /// # Example
 /// ```
-/// use isinglass::{Enumerate, Machine, Table, learn::Phases, score, topology};
-/// let coins = Machine::from_graph(topology::full(3));
+/// use isinglass::{Enumerate, Machine, Table, likelihood::Phases, score, topology};
+/// let coins = topology::full(3);
 /// let table = Table::from_rows(["x0", "x1", "x2"], [[1, 1, -1], [0, 1, 1]])?;
 /// let engine = Enumerate::default();
 /// let score = score::score(&coins, &table, Phases { clamped: &engine, free: &engine })?;
@@ -64,9 +60,9 @@ pub struct Score {
 /// # Ok::<(), isinglass::Error>(())
 /// ```
 pub fn score(machine: &Machine, table: &Table, phases: Phases<'_>) -> Result<Score> {
-    let gain = InformationGain::new(phases, machine, table, 0.0)?;
     let mut notes = Vec::new();
-    let gain = had(gain.gain(machine), "log_likelihood and kullback", &mut notes)?;
+    let likelihood = log_likelihood(machine, table, phases);
+    let gain = had(likelihood, "log_likelihood and kullback", &mut notes)?;
     all_scores(machine, table, phases.clamped, gain, notes)
 }
 
@@ -80,8 +76,8 @@ pub fn score(machine: &Machine, table: &Table, phases: Phases<'_>) -> Result<Sco
 /// # Example
 /// ```
 /// use isinglass::bracket::Bounds;
-/// use isinglass::{Enumerate, Machine, Table, learn::Phases, score, topology};
-/// let full = Machine::from_graph(topology::full(6)).with_parameters(vec![0.2; 15], vec![0.1; 6])?;
+/// use isinglass::{Enumerate, Machine, Table, likelihood::Phases, score, topology};
+/// let full = topology::full(6).with_parameters(vec![0.2; 15], vec![0.1; 6])?;
 /// let table = Table::from_rows(["x0", "x1", "x2", "x3", "x4", "x5"], [[1, 1, -1, 1, 1, 1], [0, 1, 1, 1, -1, 1]])?;
 /// let engine = Enumerate::default();
 /// let exact = score::score(&full, &table, Phases { clamped: &engine, free: &engine })?.log_likelihood.unwrap();
@@ -98,7 +94,7 @@ pub fn score_between(
     engine: &dyn Engine,
 ) -> Result<Score> {
     let bracket = Bounds::log_likelihood(machine, table, clamped, free)?;
-    let lower = Gain {
+    let lower = LogLikelihood {
         value: bracket.lower,
         error: None,
         guarantee: bracket.guarantee,
@@ -113,7 +109,7 @@ fn all_scores(
     machine: &Machine,
     table: &Table,
     engine: &dyn Engine,
-    gain: Option<Gain>,
+    gain: Option<LogLikelihood>,
     mut notes: Vec<String>,
 ) -> Result<Score> {
     let mut guarantee = gain.as_ref().map_or(Guarantee::Exact, |gain| gain.guarantee);
@@ -124,14 +120,14 @@ fn all_scores(
             .map(|best| at_least_zero(best - gain.value, kullback_guarantee)),
         None => None,
     };
-    let completion = completion::completion(machine, table, engine);
+    let completion = completion(machine, table, engine);
     let completion = had(completion, "pseudo_log_likelihood and completion", &mut notes)?;
     if let Some(found) = &completion {
         guarantee = guarantee.and(found.guarantee);
         diagnostics = diagnostics.and(found.diagnostics);
     }
     Ok(Score {
-        rows: table.rows(),
+        rows: table.row_count(),
         log_likelihood: gain.as_ref().map(|gain| gain.value),
         log_likelihood_error: gain.and_then(|gain| gain.error),
         kullback,
@@ -143,11 +139,6 @@ fn all_scores(
         bracket: None,
         notes,
     })
-}
-
-/// The average pseudo-log-likelihood of a row, as [`Score::pseudo_log_likelihood`].
-pub(crate) fn pseudo_log_likelihood(machine: &Machine, table: &Table, engine: &dyn Engine) -> Result<f64> {
-    Ok(completion::completion(machine, table, engine)?.per_row)
 }
 
 /// A divergence that is exact is not below 0, whatever rounding makes of the difference; what an approximation makes of it is shown.

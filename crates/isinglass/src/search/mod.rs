@@ -1,39 +1,8 @@
-//! Most probable states.
+//! Search for most probable states beyond the exact engines.
 //!
-//! Engines that can find one implement [`ModeFinder`]; what they do is told in their own folders. [`MaxProduct`] finds nothing else.
+//! Engines that find the mode implement [`ModeFinder`](crate::engine::ModeFinder) themselves;
+//! [`MaxProduct`] does nothing else.
 
 mod max_product;
 
 pub use max_product::{MaxProduct, States};
-
-use crate::engine::{Diagnostics, Guarantee};
-use crate::{Evidence, Machine, Result};
-
-/// A state and how sure it is that no other is more probable.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Mode {
-    /// The state of every unit, −1 or +1; clamped units as the evidence says.
-    pub state: Vec<i8>,
-    /// Its energy E (not divided by T, without the machine's offset).
-    pub energy: f64,
-    /// [`Guarantee::Exact`]: there is no better one.
-    pub guarantee: Guarantee,
-    /// How the search went.
-    pub diagnostics: Diagnostics,
-}
-
-/// An engine that can find the most probable state.
-///
-/// # Example
-/// ```
-/// use isinglass::{Enumerate, Evidence, Machine, Unit, search::ModeFinder};
-/// let machine = Machine::new(vec![Unit::new("a", 0.1), Unit::new("b", 0.0)], [(0, 1, -0.5)])?;
-/// let mode = Enumerate::default().mode(&machine, &Evidence::none(2))?;
-/// assert_eq!(mode.state, [1, -1]);
-/// assert!((mode.energy - -0.6).abs() < 1e-15);
-/// # Ok::<(), isinglass::Error>(())
-/// ```
-pub trait ModeFinder {
-    /// The most probable state given the evidence; among equals, the same one every time.
-    fn mode(&self, machine: &Machine, evidence: &Evidence) -> Result<Mode>;
-}

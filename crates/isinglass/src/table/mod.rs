@@ -3,12 +3,16 @@
 //! A [`Table`] keeps each distinct row once, since learning and scoring cost as much as there are distinct rows.
 //! Reading files is not done here.
 
+mod batch;
+
+pub use batch::{Batch, Group};
+
 use std::hash::BuildHasher;
 
 use hashbrown::{DefaultHashBuilder, HashTable};
 
 use crate::machine::nearest;
-use crate::{Batch, Error, Machine, Result, Role};
+use crate::{Error, Machine, Result, Role};
 
 /// Named columns of −1, +1 and 0 (missing); distinct rows with their summed weights.
 ///
@@ -131,12 +135,12 @@ impl Table {
     }
 
     /// The number of rows as given.
-    pub fn rows(&self) -> usize {
+    pub fn row_count(&self) -> usize {
         self.distinct_of.len()
     }
 
     /// The number of distinct rows.
-    pub fn distinct_rows(&self) -> usize {
+    pub fn distinct_count(&self) -> usize {
         self.weights.len()
     }
 
@@ -162,8 +166,8 @@ impl Table {
     }
 
     /// The number of missing cells among the rows as given.
-    pub fn missing_cells(&self) -> usize {
-        let missing: Vec<usize> = (0..self.distinct_rows())
+    pub fn missing_count(&self) -> usize {
+        let missing: Vec<usize> = (0..self.distinct_count())
             .map(|k| self.row(k).iter().filter(|&&cell| cell == 0).count())
             .collect();
         self.distinct_of.iter().map(|&k| missing[k as usize]).sum()
@@ -177,7 +181,7 @@ impl Table {
     /// For each column, the weight of its present cells and the weighted sum of their values.
     pub fn column_sums(&self) -> Vec<(f64, f64)> {
         let mut sums = vec![(0.0, 0.0); self.columns.len()];
-        for k in 0..self.distinct_rows() {
+        for k in 0..self.distinct_count() {
             let weight = self.weights[k];
             for (sum, &cell) in sums.iter_mut().zip(self.row(k)) {
                 if cell != 0 {
@@ -196,7 +200,7 @@ impl Table {
     /// A column that is no visible or input unit, or a visible or input unit without a column.
     pub fn evidence_for(&self, machine: &Machine) -> Result<Batch> {
         let (cells, weights) = self.cells_for(machine)?;
-        Batch::new(machine.units(), &cells, &weights)
+        Batch::new(machine.unit_count(), &cells, &weights)
     }
 
     /// For each column, the position of its unit; every visible and input unit has a column.
@@ -235,9 +239,9 @@ impl Table {
     /// As [`Table::evidence_for`], not yet grouped: cells row after row in the machine's order, and weights.
     pub(crate) fn cells_for(&self, machine: &Machine) -> Result<(Vec<i8>, Vec<f64>)> {
         let positions = self.positions_in(machine)?;
-        let n = machine.units();
-        let mut cells = vec![0; self.distinct_rows() * n];
-        for k in 0..self.distinct_rows() {
+        let n = machine.unit_count();
+        let mut cells = vec![0; self.distinct_count() * n];
+        for k in 0..self.distinct_count() {
             for (&position, &cell) in positions.iter().zip(self.row(k)) {
                 cells[k * n + position] = cell;
             }
@@ -252,7 +256,7 @@ pub(crate) fn units_without_column(machine: &Machine, positions: &[usize]) -> Ve
     for &unit in positions {
         lacking[unit] = false;
     }
-    (0..machine.units()).filter(|&unit| lacking[unit]).collect()
+    (0..machine.unit_count()).filter(|&unit| lacking[unit]).collect()
 }
 
 #[cfg(test)]
@@ -264,12 +268,12 @@ mod tests {
     fn equal_rows_are_kept_once_and_found_again() {
         let rows = [[1, 1, -1], [1, 0, -1], [1, 1, -1], [-1, -1, -1], [1, 0, -1]];
         let table = Table::from_rows(["a", "b", "c"], rows).unwrap();
-        assert_eq!(table.distinct_rows(), 3);
+        assert_eq!(table.distinct_count(), 3);
         for (k, row) in rows.iter().enumerate() {
             assert_eq!(table.row(table.distinct_of()[k] as usize), row);
         }
         assert_eq!(table.total_weight(), 5.0);
-        assert_eq!(table.missing_cells(), 2);
+        assert_eq!(table.missing_count(), 2);
     }
 
     #[test]
@@ -283,7 +287,7 @@ mod tests {
         assert!(table.push(&[1], 1.0).is_err());
         assert!(table.push(&[1, 1], f64::NAN).is_err());
         assert!(table.push(&[1, 1], -1.0).is_err());
-        assert_eq!(table.rows(), 1);
+        assert_eq!(table.row_count(), 1);
         assert!(Table::new(["a", "a"]).is_err());
         assert!(Table::new(["a", ""]).is_err());
     }

@@ -6,8 +6,8 @@
 pub(crate) mod contrastive;
 pub(crate) mod structure;
 
+use isinglass::engine::ModeFinder;
 use isinglass::learn::Objective;
-use isinglass::search::ModeFinder;
 use isinglass::topology::{self, Links, Neighbours};
 use isinglass::{
     Ask, Batch, Engine, Evidence, Expectations, Graph, JointTable, Machine, Pairs, Sampler, Spin,
@@ -24,7 +24,7 @@ pub(crate) struct BruteForce {
 }
 
 pub(crate) fn brute_force(machine: &Machine, evidence: &Evidence) -> BruteForce {
-    let n = machine.units();
+    let n = machine.unit_count();
     let free: Vec<usize> = (0..n).filter(|&unit| evidence.get(unit).is_none()).collect();
     let mut states = Vec::new();
     for number in 0..1u64 << free.len() {
@@ -76,11 +76,11 @@ pub(crate) fn graphs(most: usize) -> impl Strategy<Value = Graph> {
     });
     prop_oneof![
         any_edges,
-        (1..=most).prop_map(topology::chain),
-        (1..=most, 1..4usize).prop_map(|(n, b)| topology::tree(n, b)),
-        (1..=most).prop_map(topology::full),
+        (1..=most).prop_map(Graph::chain),
+        (1..=most, 1..4usize).prop_map(|(n, b)| Graph::tree(n, b)),
+        (1..=most).prop_map(Graph::full),
         (1..=most.min(4), 1..=(most / 4).max(1), any::<bool>()).prop_map(|(r, c, eight)| {
-            topology::grid(r, c, if eight { Neighbours::Eight } else { Neighbours::Four })
+            Graph::grid(r, c, if eight { Neighbours::Eight } else { Neighbours::Four })
         }),
         (1..=most / 2, 1..=most / 2).prop_map(|(v, h)| {
             Graph::clone(topology::two_layer(v, &Links::Chain, h, &Links::Full).unwrap().graph())
@@ -91,7 +91,7 @@ pub(crate) fn graphs(most: usize) -> impl Strategy<Value = Graph> {
 /// A machine with weights of any size up to `strength`, any temperature, and evidence on any of its units.
 pub(crate) fn clamped_machines(most: usize, strength: f64) -> impl Strategy<Value = (Machine, Evidence)> {
     graphs(most).prop_flat_map(move |graph| {
-        let (n, m) = (graph.units(), graph.edges().len());
+        let (n, m) = (graph.unit_count(), graph.edges().len());
         let number = -strength..strength;
         (
             proptest::collection::vec(number.clone(), m),
@@ -128,9 +128,9 @@ pub(crate) fn check_against_brute_force(
     let truth = brute_force(machine, evidence);
     let answer = engine.expectations(machine, evidence, Pairs::All).unwrap();
     close(answer.log_z.unwrap(), truth.log_z, tolerance, "log Z");
-    for unit in 0..machine.units() {
+    for unit in 0..machine.unit_count() {
         close(answer.means[unit], truth.means[unit], tolerance, "mean");
-        for other in unit + 1..machine.units() {
+        for other in unit + 1..machine.unit_count() {
             let found = answer.correlations.get(machine.graph(), unit, other).unwrap();
             close(found, truth.pairs[unit][other], tolerance, "pair moment");
         }
@@ -160,7 +160,7 @@ pub(crate) fn rows_of_evidence(units: usize, rows: usize, seed: u64) -> Vec<i8> 
 
 /// The answer for a batch against those for its rows one by one.
 pub(crate) fn check_batch_against_rows(engine: &dyn Engine, machine: &Machine, cells: &[i8], tolerance: f64) {
-    let n = machine.units();
+    let n = machine.unit_count();
     let rows = cells.len() / n;
     let weights: Vec<f64> = (0..rows).map(|row| 0.5 + row as f64).collect();
     let batch = Batch::new(n, cells, &weights).unwrap();
@@ -221,7 +221,7 @@ pub(crate) fn check_mode(finder: &dyn ModeFinder, machine: &Machine, evidence: &
     let best = truth.states.iter().map(|state| state.0).fold(f64::NEG_INFINITY, f64::max);
     close(machine.log_weight(&mode.state), best, 1e-12, "log-weight of the mode");
     close(mode.energy, -machine.negative_energy(&mode.state), 1e-12, "its energy");
-    for unit in 0..machine.units() {
+    for unit in 0..machine.unit_count() {
         assert!(
             evidence.get(unit).is_none_or(|spin| spin.value() == mode.state[unit]),
             "clamped unit {unit}"
@@ -253,7 +253,7 @@ pub(crate) fn check_derivatives(engine: &dyn Engine, machine: &Machine, evidence
 
 /// The moments of many draws are those of the machine, within five standard deviations.
 pub(crate) fn check_draws(engine: &dyn Sampler, machine: &Machine, evidence: &Evidence) {
-    let n = machine.units();
+    let n = machine.unit_count();
     let count = 40_000;
     let draws = engine.draw(machine, evidence, count, 17).unwrap();
     let truth = brute_force(machine, evidence);

@@ -59,9 +59,9 @@ fn document(study: &Study) -> Map<String, Value> {
         })
         .collect();
     let digits = json!({
-        "trained": study.trained.rows(),
-        "held_out": study.held_out.rows(),
-        "units": study.fit.machine.units(),
+        "trained": study.trained.row_count(),
+        "held_out": study.held_out.row_count(),
+        "units": study.fit.machine.unit_count(),
         "hidden": study.hidden_units(),
         "iterations": study.fit.iterations(),
         "converged": study.fit.converged,
@@ -77,7 +77,7 @@ fn document(study: &Study) -> Map<String, Value> {
 
 fn story(study: &Study) -> String {
     let number = |x: Option<f64>| x.map_or_else(|| "–".to_owned(), |x| format!("{x:.2}"));
-    let (trained, held_out) = (study.trained.rows(), study.held_out.rows());
+    let (trained, held_out) = (study.trained.row_count(), study.held_out.row_count());
     let fit = &study.fit;
     let mut out = format!(
         "DIGITS. {} handwritten digits of 8×8 pixels: {trained} to learn from, {held_out} held out.\n\

@@ -33,7 +33,7 @@ pub(super) fn visit(seed: u64, watch: &dyn Watch) -> anyhow::Result<Stop> {
         Content::Picture(study.network()),
         Content::Text(page),
     ];
-    let (rows, missing) = (table.rows(), table.missing_cells());
+    let (rows, missing) = (table.row_count(), table.missing_count());
     Ok(Stop { story: story(&study, rows, missing), document: document(&study, rows, missing), contents })
 }
 

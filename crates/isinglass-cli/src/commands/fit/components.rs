@@ -37,7 +37,7 @@ impl ComponentRecord {
 
     /// Note an iteration. The same machine and seed give the same components as in the gradient.
     pub(super) fn note(&mut self, step: &Step, machine: &Machine) -> isinglass::Result<()> {
-        let found = self.mixture.components_of(machine, &Evidence::none(machine.units()))?;
+        let found = self.mixture.components_of(machine, &Evidence::none(machine.unit_count()))?;
         let Some(rows) = self.starts.last_mut() else { return Ok(()) };
         for (component, (weight, means)) in found.weights.iter().zip(found.means).enumerate() {
             let head = [step.iteration as f64, component as f64, *weight];

@@ -18,11 +18,11 @@ const LARGEST: u128 = 8 << 30;
 
 /// Write a machine; all of it is kept.
 pub(in crate::model) fn write(machine: &Machine, output: &mut impl Write) -> Result<(), Failure> {
-    let cells = machine.units() as u128 * machine.units() as u128;
+    let cells = machine.unit_count() as u128 * machine.unit_count() as u128;
     if cells * 8 > LARGEST {
         let problem = format!(
             "{} units make a dense matrix of {}, more than the {} that are written",
-            machine.units(),
+            machine.unit_count(),
             Budget::bytes(cells * 8),
             Budget::bytes(LARGEST)
         );
@@ -37,7 +37,7 @@ pub(in crate::model) fn write(machine: &Machine, output: &mut impl Write) -> Res
 
 /// The names as characters; refused if NumPy would not give them back.
 fn padded(machine: &Machine) -> Parsed<Vec<Vec<char>>> {
-    let mut names = Vec::with_capacity(machine.units());
+    let mut names = Vec::with_capacity(machine.unit_count());
     for (k, name) in machine.names().iter().enumerate() {
         if name.ends_with('\0') {
             let problem = format!(
@@ -57,7 +57,7 @@ fn write_arrays<W: Write>(
     names: &[Vec<char>],
     archive: &mut Archive<W>,
 ) -> io::Result<()> {
-    let n = machine.units();
+    let n = machine.unit_count();
     weights(machine, archive)?;
     start(archive, "bias", n as u64 * 8, false)?;
     write_head(archive, Head::Float, &[n])?;
@@ -89,7 +89,7 @@ fn write_arrays<W: Write>(
 
 /// The full symmetric matrix, a row at a time.
 fn weights<W: Write>(machine: &Machine, archive: &mut Archive<W>) -> io::Result<()> {
-    let n = machine.units();
+    let n = machine.unit_count();
     // A dense matrix of real weights does not compress; one that is mostly zero does.
     let sparse = machine.weights().len() < n * n / 4;
     start(archive, "weights", (n * n) as u64 * 8, sparse)?;

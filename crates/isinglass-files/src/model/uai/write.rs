@@ -48,7 +48,12 @@ impl Factor {
 pub(in crate::model) fn write(machine: &Machine, output: &mut impl Write) -> Result<(), Failure> {
     let factors = factors(machine)?;
     let count: usize = factors.iter().map(|factor| factor.copies).sum();
-    writeln!(output, "MARKOV\n{}\n{}\n{count}", machine.units(), vec!["2"; machine.units()].join(" "))?;
+    writeln!(
+        output,
+        "MARKOV\n{}\n{}\n{count}",
+        machine.unit_count(),
+        vec!["2"; machine.unit_count()].join(" ")
+    )?;
     for factor in &factors {
         let mut line = factor.scope.len().to_string().into_bytes();
         for unit in &factor.scope {
@@ -73,7 +78,7 @@ pub(in crate::model) fn write(machine: &Machine, output: &mut impl Write) -> Res
 }
 
 fn factors(machine: &Machine) -> Parsed<Vec<Factor>> {
-    let (n, temperature) = (machine.units(), machine.temperature());
+    let (n, temperature) = (machine.unit_count(), machine.temperature());
     let mut factors = Vec::with_capacity(n + machine.weights().len());
     if n == 0 && machine.offset() != 0.0 {
         factors.push(Factor::new(Vec::new(), vec![machine.offset()], || "offset".into())?);
@@ -98,7 +103,7 @@ fn factors(machine: &Machine) -> Parsed<Vec<Factor>> {
 /// What a file of this format does not say of the machine.
 pub(in crate::model) fn not_kept(machine: &Machine) -> Vec<String> {
     let mut notes = Vec::new();
-    if (0..machine.units()).any(|unit| machine.name(unit) != format!("x{unit}")) {
+    if (0..machine.unit_count()).any(|unit| machine.name(unit) != format!("x{unit}")) {
         notes.push("the names of the units are not kept: they become x0, x1, …".to_owned());
     }
     if machine.roles().iter().any(|&role| role != Role::Visible) {

@@ -56,7 +56,7 @@ impl Patterns {
     }
 
     fn start(&self) -> Machine {
-        Machine::from_graph(topology::full(self.table.columns().len()))
+        topology::full(self.table.columns().len())
     }
 
     /// Of the machine that maximum likelihood gives, by the exact gradient.
@@ -100,10 +100,10 @@ impl Patterns {
 
     fn quality(&self, fit: impl FnOnce(&Machine) -> Result<Machine>) -> Result<Quality> {
         let start = self.start();
-        if start.units() == 0 {
+        if start.unit_count() == 0 {
             return Ok(Quality { k: 0.0, q: 0.0 });
         }
         let (k, q) = divergence_and_completion(&fit(&start)?, &self.table)?;
-        Ok(Quality { k, q: q * start.units() as f64 / self.units as f64 })
+        Ok(Quality { k, q: q * start.unit_count() as f64 / self.units as f64 })
     }
 }

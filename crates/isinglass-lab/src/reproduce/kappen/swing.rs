@@ -1,6 +1,6 @@
 //! Figure 1: two units, two patterns, exact gradient and naive mean field.
 
-use isinglass::learn::Phases;
+use isinglass::likelihood::Phases;
 use isinglass::topology::{self, Numbers};
 use isinglass::{Engine, Enumerate, Machine, MeanField, Result, Table};
 use rayon::prelude::*;
@@ -60,7 +60,7 @@ pub(super) fn run(settings: &Settings<'_>) -> Result<Outcome> {
     };
     let pair = |index: usize| -> Result<(Course, Course)> {
         let seed = seed_of(settings.seed, index as u64);
-        let start = Machine::from_graph(topology::full(2)).with_numbers(&small, &small, seed)?;
+        let start = topology::full(2).with_numbers(&small, &small, seed)?;
         Ok((course(&start, &Enumerate::default())?, course(&start, &MeanField::default())?))
     };
     let courses: Vec<(Course, Course)> = (0..STARTS).into_par_iter().map(pair).collect::<Result<_>>()?;

@@ -148,7 +148,7 @@ fn place(m: f64, a: f64) -> Result<Place> {
     for (row, p) in [[1, 1], [1, -1], [-1, 1], [-1, -1]].iter().zip(probabilities) {
         table.push(row, p)?;
     }
-    let start = Machine::from_graph(topology::full(2));
+    let start = topology::full(2);
     let response = ClosedForm::default().fit(&start, &table, &mut NoObserver)?.machine;
     let exact = [
         0.25 * (((1.0 - 2.0 * a).powi(2) - m * m) / (4.0 * a * a)).ln(),

@@ -1,7 +1,7 @@
 //! Figures 5 and 6: handwritten digits, mean field or a mixture in the free phase.
 
 use isinglass::engine::{Annealing, MixtureComponents, VariationalSettings};
-use isinglass::learn::Phases;
+use isinglass::likelihood::Phases;
 use isinglass::topology::{self, Links, Neighbours, Numbers};
 use isinglass::{Engine, Error, Evidence, Machine, MeanField, Mixture, Pairs, Result, Table};
 use rayon::prelude::*;
@@ -58,17 +58,17 @@ fn pictures(settings: &Settings<'_>) -> Result<Table> {
             &own
         }
     };
-    if all.columns().len() != PIXELS || all.missing_cells() > 0 || all.rows() == 0 {
+    if all.columns().len() != PIXELS || all.missing_count() > 0 || all.row_count() == 0 {
         let problem = format!(
             "found {} rows of {} columns with {} missing cells, expected pictures of {PIXELS} pixels without gaps",
-            all.rows(),
+            all.row_count(),
             all.columns().len(),
-            all.missing_cells()
+            all.missing_count()
         );
         return Err(Error::invalid("digits", problem));
     }
-    let count = if settings.quick { FEW.min(all.rows()) } else { all.rows() };
-    let rows = (0..count).map(|k| all.row(all.distinct_of()[k * all.rows() / count] as usize));
+    let count = if settings.quick { FEW.min(all.row_count()) } else { all.row_count() };
+    let rows = (0..count).map(|k| all.row(all.distinct_of()[k * all.row_count() / count] as usize));
     Table::from_rows(all.columns().iter().cloned(), rows)
 }
 
@@ -100,7 +100,7 @@ fn set_up(table: &Table, steps: usize, starts: usize) -> String {
     format!(
         "{} pictures of 8×8 pixels; 64 visible units, each joined to its eight neighbours, and {HIDDEN} hidden units joined to each other and to all visible ones; seven temperatures from 100 to 1 in both phases; {steps} steps of \
          gradient ascent with rate 0.1/N from N(0, 0.1²) (the source tells no start here), {starts} starts. Mean field in the clamped phase; mean field or a mixture of {COMPONENTS} in the free phase.",
-        table.rows()
+        table.row_count()
     )
 }
 

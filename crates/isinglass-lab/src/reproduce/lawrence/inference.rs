@@ -127,7 +127,7 @@ pub(super) fn run(settings: &Settings<'_>) -> Result<Outcome> {
 /// The errors on one machine, for every number of components.
 fn errors_of(seed: u64) -> Result<Vec<Errors>> {
     let numbers = Numbers::Uniform { low: -1.0, high: 1.0 };
-    let machine = Machine::from_graph(topology::full(UNITS)).with_numbers(&numbers, &numbers, seed)?;
+    let machine = topology::full(UNITS).with_numbers(&numbers, &numbers, seed)?;
     let nothing = Evidence::none(UNITS);
     let truth = Enumerate::default().expectations(&machine, &nothing, Pairs::Edges)?;
     let moments = |answer: &Expectations| -> Vec<f64> {

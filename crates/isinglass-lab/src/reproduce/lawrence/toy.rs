@@ -1,7 +1,7 @@
 //! Figures 2 and 3: two units that have to learn two modes.
 
 use isinglass::engine::VariationalSettings;
-use isinglass::learn::Phases;
+use isinglass::likelihood::Phases;
 use isinglass::topology::{self, Numbers};
 use isinglass::{Engine, Enumerate, Evidence, Machine, MeanField, Mixture, Pairs, Result, Table};
 
@@ -45,8 +45,7 @@ fn data() -> Result<Table> {
 
 fn path(engine: &dyn Engine, settings: &Settings<'_>) -> Result<Vec<Machine>> {
     let small = Numbers::Normal { mean: 0.0, deviation: 0.1 };
-    let start =
-        Machine::from_graph(topology::full(2)).with_numbers(&small, &small, seed_of(settings.seed, 0))?;
+    let start = topology::full(2).with_numbers(&small, &small, seed_of(settings.seed, 0))?;
     let phases = Phases { clamped: engine, free: engine };
     Ok(ascend(phases, &start, &data()?, (RATE, 0.0), STEPS, settings.watch)?.machines)
 }

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use isinglass::engine::GibbsSettings;
 use isinglass::topology::{self, Neighbours, Numbers};
-use isinglass::{Decimate, Engine, Error, Evidence, Expectations, Gibbs, Machine, Pairs, Result};
+use isinglass::{Decimate, Engine, Error, Evidence, Expectations, Gibbs, Graph, Machine, Pairs, Result};
 
 use crate::figure::PALETTE;
 use crate::figure::axis::Axis;
@@ -151,7 +151,7 @@ pub(super) fn run(settings: &Settings<'_>) -> Result<Outcome> {
 
 fn measure(units: usize, seed: u64) -> Result<Measured> {
     let numbers = Numbers::Uniform { low: -1.0, high: 1.0 };
-    let ladder = topology::grid(2, units / 2, Neighbours::Four);
+    let ladder = Graph::grid(2, units / 2, Neighbours::Four);
     let machine =
         Machine::from_graph(ladder).with_numbers(&numbers, &numbers, seed_of(seed, units as u64))?;
     let nothing = Evidence::none(units);

@@ -3,8 +3,9 @@
 use std::ops::ControlFlow;
 
 use isinglass::learn::{
-    self, EStep, InformationGain, Learner, MStep, Objective, Observer, Phases, PseudoLikelihoodEm, Step,
+    self, EStep, InformationGain, Learner, MStep, Objective, Observer, PseudoLikelihoodEm, Step,
 };
+use isinglass::likelihood::Phases;
 use isinglass::{Eliminate, Enumerate, Evidence, Machine, Result, Sampler, Table};
 
 use super::{VISIBLE, generating_machine};
@@ -29,7 +30,7 @@ impl Problem {
     pub(super) fn new(hidden: usize, j: f64, seed: u64, index: u64) -> Result<Self> {
         let seed = seed_of(seed, index);
         let machine = generating_machine(hidden, j, seed)?;
-        let units = machine.units();
+        let units = machine.unit_count();
         let nothing = Evidence::none(units);
         let drawn = Enumerate::default().draw(&machine, &nothing, DATA, seed)?;
         let rows = drawn.cells.chunks_exact(units).map(|state| &state[..VISIBLE]);

@@ -1,6 +1,7 @@
 //! Figure 2: how well draws of the hidden units given data reproduce their means.
 
-use isinglass::search::{MaxProduct, ModeFinder};
+use isinglass::engine::ModeFinder;
+use isinglass::search::MaxProduct;
 use isinglass::{Engine, Enumerate, Evidence, Machine, Pairs, Result, Sampler};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
@@ -119,7 +120,7 @@ pub(super) fn run(settings: &Settings<'_>) -> Result<Outcome> {
 fn errors_of(seed: u64, index: u64) -> Result<Found> {
     let machine = generating_machine(HIDDEN, J, seed_of(seed, index))?;
     let (engine, likely) = (Enumerate::default(), MaxProduct::default());
-    let nothing = Evidence::none(machine.units());
+    let nothing = Evidence::none(machine.unit_count());
     let truth = engine.expectations(&machine, &nothing, Pairs::None)?.means[VISIBLE..].to_vec();
     let data = engine.draw(&machine, &nothing, DATA[1], seed_of(seed, index))?.cells;
     let mut random = stream(seed, Purpose::Patterns, (4 << 32) + index);
@@ -128,7 +129,7 @@ fn errors_of(seed: u64, index: u64) -> Result<Found> {
     for (errors, count) in errors.iter_mut().zip(DATA) {
         // Sums over rows of every hidden unit, for each number of draws.
         let mut sums = vec![[0.0; HIDDEN]; MOST_DRAWS];
-        for row in data.chunks_exact(machine.units()).take(count) {
+        for row in data.chunks_exact(machine.unit_count()).take(count) {
             let cells = row[..VISIBLE].iter().copied().chain([0; HIDDEN]).collect();
             let given = machine.conditional(&Evidence::from_cells(cells)?)?;
             if count == DATA[1] {

@@ -41,7 +41,7 @@ pub struct DecimationStep {
 /// # Ok::<(), isinglass::Error>(())
 /// ```
 pub fn explain_decimation(machine: &Machine, order: &[usize]) -> Result<Vec<DecimationStep>> {
-    let n = machine.units();
+    let n = machine.unit_count();
     let mut sorted = order.to_vec();
     sorted.sort_unstable();
     if !sorted.iter().copied().eq(0..n) {

@@ -22,7 +22,7 @@ pub(crate) fn clamp_pinned(machine: &Machine, evidence: &Evidence, stay_free: &[
     // The field on each unit by its bias and clamped neighbours, and the pull that free ones may add.
     let graph = machine.graph();
     let mut field = machine.biases().to_vec();
-    let mut pull = vec![0.0; machine.units()];
+    let mut pull = vec![0.0; machine.unit_count()];
     for (&(a, b), &w) in graph.edges().iter().zip(machine.weights()) {
         for (unit, other) in [(a, b), (b, a)] {
             match evidence.get(other) {

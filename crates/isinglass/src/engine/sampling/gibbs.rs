@@ -7,13 +7,15 @@ use rayon::prelude::*;
 use super::diagnostics::{Summary, summarize};
 use super::kernel::{Couplings, Model};
 use super::record::{Plan, Record, clear_tail};
+use crate::Budget;
+use crate::cancel;
 use crate::engine::expectations::{StandardErrors, each_pair};
 use crate::engine::joint::check_asked;
 use crate::engine::{
-    Ask, Batch, BatchExpectations, Budget, Diagnostics, Draws, Engine, Expectations, Guarantee, JointTable,
-    Mixing, PairMoments, Pairs, Sampler, Statistics,
+    Ask, BatchExpectations, Diagnostics, Draws, Engine, Expectations, Guarantee, JointTable, Mixing,
+    PairMoments, Pairs, Sampler, Statistics,
 };
-use crate::interrupt;
+use crate::table::Batch;
 use crate::{Error, Evidence, Machine, Result};
 
 /// How long and how many chains run.
@@ -47,7 +49,7 @@ impl Default for GibbsSettings {
 /// # Example
 /// ```
 /// use isinglass::{Engine, Evidence, Gibbs, Machine, Pairs, topology::{self, Neighbours}};
-/// let lattice = topology::grid(8, 8, Neighbours::Four);
+/// let lattice = Graph::grid(8, 8, Neighbours::Four);
 /// let machine = Machine::from_graph(lattice).with_parameters(vec![0.2; 112], vec![0.1; 64])?;
 /// let answer = Gibbs::default().expectations(&machine, &Evidence::none(64), Pairs::Edges)?;
 /// assert!(answer.diagnostics.converged);
@@ -164,7 +166,7 @@ impl Run {
     }
 
     fn unit(&self, unit: usize) -> Summary {
-        interrupt::point();
+        cancel::point();
         match self.places[unit] {
             Err(value) => Self::known(value),
             Ok(place) => summarize(self.record.chains, self.record.samples, |chain, out| {
@@ -174,7 +176,7 @@ impl Run {
     }
 
     fn pair(&self, a: usize, b: usize) -> Summary {
-        interrupt::point();
+        cancel::point();
         match (self.places[a], self.places[b]) {
             (Err(x), Err(y)) => Self::known(x * y),
             (Err(x), Ok(_)) => signed(x, self.unit(b)),
@@ -190,7 +192,7 @@ impl Run {
 
     /// ⟨s_a s_b⟩ alone, where no error is asked for; the means are at hand.
     fn product(&self, a: usize, b: usize, means: &[f64]) -> f64 {
-        interrupt::point();
+        cancel::point();
         let (Ok(p), Ok(q)) = (self.places[a], self.places[b]) else {
             return means[a] * means[b];
         };
@@ -250,7 +252,8 @@ impl Engine for Gibbs {
             format!("moments of {} pairs", PairMoments::count(pairs, machine.graph()))
         })?;
         let run = Run::single(machine, evidence, &self.plan(0));
-        let units: Vec<Summary> = (0..machine.units()).into_par_iter().map(|unit| run.unit(unit)).collect();
+        let units: Vec<Summary> =
+            (0..machine.unit_count()).into_par_iter().map(|unit| run.unit(unit)).collect();
         let mut wanted = Vec::with_capacity(PairMoments::count(pairs, machine.graph()));
         each_pair(pairs, machine.graph(), |a, b| wanted.push((a, b)));
         let couples: Vec<Summary> = wanted.par_iter().map(|&(a, b)| run.pair(a, b)).collect();
@@ -269,14 +272,14 @@ impl Engine for Gibbs {
     }
 
     fn batch(&self, machine: &Machine, batch: &Batch, ask: Ask) -> Result<BatchExpectations> {
-        Error::check_length("units of the batch", batch.units(), machine.units())?;
+        Error::check_length("units of the batch", batch.unit_count(), machine.unit_count())?;
         for group in batch.groups() {
             self.check(group.free.len())?;
         }
         machine.check_scale(Self::NAME, SCALE)?;
-        let n = machine.units();
+        let n = machine.unit_count();
         let mut statistics = ask.statistics.then(|| Statistics::zero(machine.graph()));
-        let mut means = ask.means.then(|| vec![0.0; batch.rows() * n]);
+        let mut means = ask.means.then(|| vec![0.0; batch.row_count() * n]);
         let mut diagnostics = Diagnostics::direct();
         let wanted = ask.statistics || ask.means;
         for group in batch.groups().iter().filter(|_| wanted) {
@@ -337,7 +340,8 @@ impl Engine for Gibbs {
         }
         let run = Run::single(machine, evidence, &self.plan(0));
         let record = &run.record;
-        let units: Vec<Summary> = (0..machine.units()).into_par_iter().map(|unit| run.unit(unit)).collect();
+        let units: Vec<Summary> =
+            (0..machine.unit_count()).into_par_iter().map(|unit| run.unit(unit)).collect();
         let places: Vec<usize> = ask.iter().filter_map(|&unit| run.places[unit].ok()).collect();
         let shares: Vec<Summary> = (0..1usize << ask.len())
             .into_par_iter()
@@ -374,11 +378,14 @@ impl Sampler for Gibbs {
         };
         let engine = Self { settings };
         engine.check_row(machine, evidence)?;
-        let bytes = engine.bytes(evidence.free_count()) + count as u128 * machine.units() as u128;
-        settings.budget.check(Self::NAME, bytes, || format!("{count} draws of {} units", machine.units()))?;
+        let bytes = engine.bytes(evidence.free_count()) + count as u128 * machine.unit_count() as u128;
+        settings
+            .budget
+            .check(Self::NAME, bytes, || format!("{count} draws of {} units", machine.unit_count()))?;
         let run = Run::single(machine, evidence, &engine.plan(0));
-        let units: Vec<Summary> = (0..machine.units()).into_par_iter().map(|unit| run.unit(unit)).collect();
-        let mut cells = Vec::with_capacity(count * machine.units());
+        let units: Vec<Summary> =
+            (0..machine.unit_count()).into_par_iter().map(|unit| run.unit(unit)).collect();
+        let mut cells = Vec::with_capacity(count * machine.unit_count());
         for draw in 0..count {
             let (sample, chain) = (draw / settings.chains, draw % settings.chains);
             cells.extend(run.places.iter().map(|place| match *place {
@@ -393,7 +400,7 @@ impl Sampler for Gibbs {
             }));
         }
         Ok(Draws {
-            units: machine.units(),
+            units: machine.unit_count(),
             cells,
             guarantee: Guarantee::Approximation,
             diagnostics: run.diagnostics(&units),

@@ -10,7 +10,7 @@ use fearless_simd::{Level, Simd, dispatch, f32x16, prelude::*, u32x16};
 use rand::Rng;
 
 use crate::Machine;
-use crate::interrupt;
+use crate::cancel;
 use crate::numeric::chance::{WIDTH, exp, uniform};
 use crate::numeric::streams::{Purpose, stream};
 
@@ -30,7 +30,7 @@ pub(crate) struct Spins<const GROUPS: usize>(pub(crate) [[f32; CHAINS]; GROUPS])
 
 impl Couplings {
     pub(super) fn new(machine: &Machine, free: &[usize]) -> Self {
-        let mut place = vec![u32::MAX; machine.units()];
+        let mut place = vec![u32::MAX; machine.unit_count()];
         for (k, &unit) in free.iter().enumerate() {
             place[unit] = k as u32;
         }
@@ -79,7 +79,7 @@ impl Model {
             let pull: f64 = around.map(|(other, edge)| machine.weights()[edge] * f64::from(row[other])).sum();
             (scale * (machine.biases()[unit] + pull)) as f32
         };
-        let biases = (0..machine.units()).filter(|&unit| row[unit] == 0).map(bias).collect();
+        let biases = (0..machine.unit_count()).filter(|&unit| row[unit] == 0).map(bias).collect();
         Self { couplings: Arc::clone(couplings), biases }
     }
 
@@ -138,7 +138,7 @@ fn sweep_lanes<S: Simd, const GROUPS: usize>(
 ) {
     let mut random = chains.random.map(|words| words.map(|word| u32x16::load_array(simd, word)));
     for _ in 0..sweeps {
-        interrupt::point();
+        cancel::point();
         for unit in 0..model.biases.len() {
             let bias = [f32x16::splat(simd, model.biases[unit]); GROUPS];
             let field = add_pull(simd, bias, model.couplings.around(unit), &chains.states);

@@ -9,9 +9,9 @@ use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 
 use super::kernel::{Couplings, Spins, add_pull, choose};
-use crate::engine::Batch;
-use crate::interrupt;
+use crate::cancel;
 use crate::numeric::chance::WIDTH;
+use crate::table::Batch;
 use crate::{Error, Machine, Result};
 
 /// Lanes of sixteen rows in a block: they share the walk along the neighbours.
@@ -42,14 +42,14 @@ impl RowChains<'_> {
     ///
     /// *Complexity*: a step for each neighbour of a free unit, and for each sweep one for each neighbour that is free, for sixty-four rows together.
     pub(crate) fn draw(&self, random: &(dyn Fn(u64) -> ChaCha8Rng + Sync), out: &mut [i8]) -> Result<()> {
-        let units = self.machine.units();
-        Error::check_length("cells of the starts", self.start.len(), self.batch.rows() * units)?;
-        Error::check_length("cells of the draws", out.len(), self.batch.rows() * units * self.count)?;
+        let units = self.machine.unit_count();
+        Error::check_length("cells of the starts", self.start.len(), self.batch.row_count() * units)?;
+        Error::check_length("cells of the draws", out.len(), self.batch.row_count() * units * self.count)?;
         let level = Level::new();
         let blocks = out.par_chunks_mut((ROWS * units * self.count).max(1)).enumerate();
         blocks.for_each(|(number, out)| {
             let first = number * ROWS;
-            let mut block = Block::new(self, first..self.batch.rows().min(first + ROWS));
+            let mut block = Block::new(self, first..self.batch.row_count().min(first + ROWS));
             let mut source = random(number as u64);
             let mut words = [[[0; WIDTH]; 4]; GROUPS];
             for word in words.as_flattened_mut().as_flattened_mut() {
@@ -88,7 +88,7 @@ struct Block {
 impl Block {
     fn new(chains: &RowChains<'_>, rows: std::ops::Range<usize>) -> Self {
         let RowChains { machine, batch, start, .. } = *chains;
-        let units = machine.units();
+        let units = machine.unit_count();
         let mut given = vec![Spins([[0.0; WIDTH]; GROUPS]); units];
         let mut first = given.clone();
         let mut is_free = vec![false; units];
@@ -145,7 +145,7 @@ impl Block {
         let half = f32x16::splat(simd, 0.5);
         let mut random = words.map(|words| words.map(|word| u32x16::load_array(simd, word)));
         for _ in 0..sweeps {
-            interrupt::point();
+            cancel::point();
             for place in 0..self.free.len() {
                 let own = self.fields[place].0.map(|lane| f32x16::load_array(simd, lane));
                 let field = add_pull(simd, own, self.couplings.around(place), &self.states);

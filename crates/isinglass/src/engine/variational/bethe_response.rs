@@ -14,8 +14,9 @@ use super::{LinearResponse, VariationalSettings};
 use crate::engine::exact::digits::guarantee;
 use crate::engine::exact::pinned::clamp_pinned;
 use crate::engine::parts::{Part, Piece, solve_in_parts, statistics_bytes};
-use crate::engine::{Ask, Batch, BatchExpectations, Expectations, Group, Guarantee, PairMoments, Pairs};
+use crate::engine::{Ask, BatchExpectations, Expectations, Guarantee, PairMoments, Pairs};
 use crate::numeric::lanes::LANES;
+use crate::table::{Batch, Group};
 use crate::{Error, Evidence, Machine, Result};
 
 /// With a smaller `1 − ρ²`, an inverse would have fewer than six digits.
@@ -80,7 +81,7 @@ pub(super) fn batch(
     ask: Ask,
     settings: &VariationalSettings,
 ) -> Result<BatchExpectations> {
-    Error::check_length("units of the batch", batch.units(), machine.units())?;
+    Error::check_length("units of the batch", batch.unit_count(), machine.unit_count())?;
     settings.check(machine.temperature())?;
     let prepare = |group: &Group| prepare(machine, group, ask, settings);
     let plans: Vec<Plan> = batch.groups().iter().map(prepare).collect::<Result<_>>()?;
@@ -95,7 +96,7 @@ pub(super) fn batch(
     })?;
     if answer.guarantee == Guarantee::Exact {
         // Differences between rows matter here, so the clamped units' terms count as well.
-        answer.guarantee = guarantee(machine, 0..machine.units());
+        answer.guarantee = guarantee(machine, 0..machine.unit_count());
     }
     Ok(answer)
 }
@@ -177,7 +178,7 @@ fn all_pairs(
     let mut values = PairMoments::collect(Pairs::All, machine.graph(), product).values;
     let curvature = curvature(machine, couplings, solved, 1)?;
     let name = LinearResponse::NAME;
-    response::add_to_all_pairs(name, (couplings, free), &curvature, machine.units(), &mut values)?;
+    response::add_to_all_pairs(name, (couplings, free), &curvature, machine.unit_count(), &mut values)?;
     Ok(values)
 }
 

@@ -154,7 +154,7 @@ fn is_dense(units: usize, edges: usize) -> bool {
 /// The pairs among some units (in rising order) that are joined, in the order of their edges.
 pub(super) fn pairs_among(machine: &Machine, free: &[usize]) -> Vec<Pair> {
     const CLAMPED: u32 = u32::MAX;
-    let mut place = vec![CLAMPED; machine.units()];
+    let mut place = vec![CLAMPED; machine.unit_count()];
     for (k, &unit) in free.iter().enumerate() {
         place[unit] = k as u32;
     }

@@ -2,7 +2,8 @@
 
 use super::solver::Solver;
 use super::{VariationalSettings, bethe_response};
-use crate::engine::{Ask, Batch, BatchExpectations, Engine, Expectations, Pairs};
+use crate::engine::{Ask, BatchExpectations, Engine, Expectations, Pairs};
+use crate::table::Batch;
 use crate::{Evidence, Machine, Result};
 
 /// Which fixed point means come from.
@@ -28,7 +29,7 @@ pub(super) enum Theory {
 /// # Example
 /// ```
 /// use isinglass::{Engine, Enumerate, Evidence, Guarantee, Machine, MeanField, Pairs, topology};
-/// let machine = Machine::from_graph(topology::full(8)).with_parameters(vec![0.1; 28], vec![0.2; 8])?;
+/// let machine = topology::full(8).with_parameters(vec![0.1; 28], vec![0.2; 8])?;
 /// let (field, exact) = (MeanField::default(), Enumerate::default());
 /// let found = field.expectations(&machine, &Evidence::none(8), Pairs::None)?;
 /// let truth = exact.expectations(&machine, &Evidence::none(8), Pairs::None)?;
@@ -91,7 +92,7 @@ pub enum Around {
 /// # Example
 /// ```
 /// use isinglass::{Engine, Enumerate, Evidence, LinearResponse, Machine, Pairs, topology};
-/// let machine = Machine::from_graph(topology::full(6)).with_parameters(vec![0.05; 15], vec![0.3; 6])?;
+/// let machine = topology::full(6).with_parameters(vec![0.05; 15], vec![0.3; 6])?;
 /// let moment = |engine: &dyn Engine| -> isinglass::Result<f64> {
 ///     let answer = engine.expectations(&machine, &Evidence::none(6), Pairs::Edges)?;
 ///     Ok(answer.correlations.values[0] - answer.means[0] * answer.means[1])

@@ -7,8 +7,9 @@ use super::{
     Bethe, LinearResponse, MeanField, Mixture, Structured, StructuredSettings, Tap, Trw, VariationalSettings,
     bethe,
 };
+use crate::Budget;
+use crate::engine::Guarantee;
 use crate::engine::auto::Offer;
-use crate::engine::{Budget, Guarantee};
 use crate::{Error, Machine, Result};
 
 /// An offer of each engine, for the free units of a machine; `width` is the treewidth found for them, if any is known.
@@ -20,7 +21,8 @@ pub(in crate::engine) fn offers(
 ) -> Result<Vec<Offer>> {
     let pairs = pairs_among(machine, free);
     let field = |with_squares| {
-        Couplings::bytes(free.len(), pairs.len(), with_squares) + Panel::bytes(machine.units(), free.len(), 1)
+        Couplings::bytes(free.len(), pairs.len(), with_squares)
+            + Panel::bytes(machine.unit_count(), free.len(), 1)
     };
     let (plan, how) = match Plan::new(free.len(), &pairs)? {
         plan @ Plan::Dense => (plan, "and the inverse of a matrix"),

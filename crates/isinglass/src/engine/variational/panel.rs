@@ -48,7 +48,7 @@ impl Panel {
     /// Compiled for each instruction set that may be met.
     #[inline(always)]
     fn build<S: Simd>(_simd: S, machine: &Machine, free: &[usize], rows: &[&[i8]]) -> Self {
-        let (n, width) = (machine.units(), Self::width_of(rows.len()));
+        let (n, width) = (machine.unit_count(), Self::width_of(rows.len()));
         let temperature = machine.temperature();
         let mut values = vec![0.0; n * width];
         for (lane, row) in rows.iter().enumerate() {

@@ -8,8 +8,8 @@ use super::settings::StartingMeans;
 use super::sweep::Scratch;
 use super::update::tanh_in_place;
 use super::{Schedule, Theory, VariationalSettings};
+use crate::cancel;
 use crate::engine::Iteration;
-use crate::interrupt;
 use crate::numeric::lanes::LANES;
 
 /// The fixed points of the rows of a panel.
@@ -238,7 +238,7 @@ impl Rows<'_> {
         let mut scratch = Scratch::new(self);
         let level = self.level;
         for sweep in 0..sweeps {
-            interrupt::point();
+            cancel::point();
             dispatch!(level, simd => self.sweep(simd, beta, sweep % 2 == 1, &mut scratch));
             let open: Vec<usize> = (0..self.used).filter(|&row| self.logs[row].change > tolerance).collect();
             if open.is_empty() {

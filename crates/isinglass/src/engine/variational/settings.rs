@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use crate::engine::Budget;
+use crate::Budget;
 use crate::numeric::streams::{Purpose, stream};
 use crate::topology::Numbers;
 use crate::{Error, Result};

@@ -7,9 +7,8 @@ use super::search::{Found, Search};
 use super::{Theory, VariationalSettings};
 use crate::engine::expectations::packed_pair;
 use crate::engine::parts::{Part, Piece, solve_in_parts, statistics_bytes};
-use crate::engine::{
-    Ask, Batch, BatchExpectations, Diagnostics, Expectations, Group, Guarantee, PairMoments, Pairs,
-};
+use crate::engine::{Ask, BatchExpectations, Diagnostics, Expectations, Guarantee, PairMoments, Pairs};
+use crate::table::{Batch, Group};
 use crate::{Error, Evidence, Machine, Result};
 
 /// What is computed, and for which engine.
@@ -43,7 +42,7 @@ impl Solver<'_> {
         let edges = machine.graph().edges().len();
         let all_responses = self.response && pairs == Pairs::All;
         let bytes = Couplings::bytes(free.len(), edges, self.theory == Theory::Tap)
-            + Panel::bytes(machine.units(), free.len(), 1)
+            + Panel::bytes(machine.unit_count(), free.len(), 1)
             + 8 * PairMoments::count(pairs, machine.graph()) as u128
             + if all_responses { 32 * (free.len() as u128).pow(2) } else { 0 };
         self.check_memory(bytes, free.len())?;
@@ -57,14 +56,14 @@ impl Solver<'_> {
             let curvature = Curvature::new(self.theory, &couplings, &found.means, 1);
             let moments = &mut correlations.values;
             let pairs = (&couplings, &free[..]);
-            response::add_to_all_pairs(self.engine, pairs, &curvature, machine.units(), moments)?;
+            response::add_to_all_pairs(self.engine, pairs, &curvature, machine.unit_count(), moments)?;
         } else if pairs != Pairs::None {
             for (pair, x) in couplings.pairs.iter().zip(self.excess(&couplings, &found.means, 1, 1, None)?) {
                 let place = match pairs {
                     Pairs::Edges => pair.edge as usize,
                     _ => {
                         let (a, b) = machine.graph().edges()[pair.edge as usize];
-                        packed_pair(machine.units(), a, b)
+                        packed_pair(machine.unit_count(), a, b)
                     }
                 };
                 correlations.values[place] += x;
@@ -82,14 +81,14 @@ impl Solver<'_> {
 
     /// Expectations under each row of evidence.
     pub(super) fn batch(self, machine: &Machine, batch: &Batch, ask: Ask) -> Result<BatchExpectations> {
-        Error::check_length("units of the batch", batch.units(), machine.units())?;
+        Error::check_length("units of the batch", batch.unit_count(), machine.unit_count())?;
         self.check(machine)?;
         let widest = batch.groups().iter().max_by_key(|group| group.free.len());
         let free = widest.map_or(0, |group| group.free.len());
         let edges = machine.graph().edges().len();
-        let at_once = Panel::rows_at_once(free).min(batch.rows());
+        let at_once = Panel::rows_at_once(free).min(batch.row_count());
         let each = Couplings::bytes(free, edges, self.theory == Theory::Tap)
-            + Panel::bytes(machine.units(), free, at_once.max(1))
+            + Panel::bytes(machine.unit_count(), free, at_once.max(1))
             + if ask.statistics { 8 * (edges * at_once) as u128 } else { 0 };
         let sums = if ask.statistics { statistics_bytes(machine) } else { 0 };
         self.check_memory(each * rayon::current_num_threads() as u128 + sums, free)?;
@@ -134,7 +133,7 @@ impl Solver<'_> {
             let bytes = plan.bytes(group.free.len(), group.rows.len());
             self.check_memory(bytes * rayon::current_num_threads() as u128, group.free.len())?;
         }
-        let elements = machine.units() + machine.graph().edges().len();
+        let elements = machine.unit_count() + machine.graph().edges().len();
         let cost = USUAL_SWEEPS * couplings.sweep_cost()
             + 4.0 * elements as f64
             + plan.as_ref().map_or(0.0, |plan| plan.cost(group.free.len()));

@@ -19,12 +19,12 @@ const SMALL: usize = 24;
 pub(super) fn stages(graph: &Graph, meter: &mut Meter) -> Option<Vec<u8>> {
     let mut split = Split {
         graph,
-        part: vec![0; graph.units()],
-        level: vec![u32::MAX; graph.units()],
+        part: vec![0; graph.unit_count()],
+        level: vec![u32::MAX; graph.unit_count()],
         queue: Vec::new(),
     };
-    let mut stages = vec![0; graph.units()];
-    let mut open: Vec<(Vec<u32>, u8)> = vec![((0..graph.units() as u32).collect(), 0)];
+    let mut stages = vec![0; graph.unit_count()];
+    let mut open: Vec<(Vec<u32>, u8)> = vec![((0..graph.unit_count() as u32).collect(), 0)];
     let mut parts = 0;
     while let Some((vertices, depth)) = open.pop() {
         if vertices.len() <= SMALL || depth == DEPTH {

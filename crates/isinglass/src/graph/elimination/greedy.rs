@@ -50,7 +50,7 @@ pub(super) fn greedy(
     chance: &mut Chance,
     meter: &mut Meter,
 ) -> Option<Vec<usize>> {
-    if graph.units() <= MOST_FOR_BITS {
+    if graph.unit_count() <= MOST_FOR_BITS {
         greedy_on::<BitRows>(graph, plan, chance, meter)
     } else {
         greedy_on::<ShrinkingRows>(graph, plan, chance, meter)
@@ -63,7 +63,7 @@ fn greedy_on<R: Rows>(
     chance: &mut Chance,
     meter: &mut Meter,
 ) -> Option<Vec<usize>> {
-    let n = graph.units();
+    let n = graph.unit_count();
     let mut rest: Rest<R> = Rest::new(graph, plan.score != Score::Degree, meter)?;
     let mut order = Vec::with_capacity(n);
     for &v in plan.first {
@@ -117,7 +117,7 @@ struct Rest<R> {
 
 impl<R: Rows> Rest<R> {
     fn new(graph: &Graph, with_fill: bool, meter: &mut Meter) -> Option<Self> {
-        let n = graph.units();
+        let n = graph.unit_count();
         meter.work(R::LOOKUP * (8 * n + 2 * graph.edges().len()));
         let mut rows = R::of(graph);
         let mut fill = Vec::new();

@@ -1,6 +1,6 @@
 //! What a candidate order costs, what finding it has cost, and when to stop; and the chance that breaks ties.
 
-use crate::interrupt;
+use crate::cancel;
 
 /// What it costs to use an order.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -57,7 +57,7 @@ impl Meter {
 
     /// Count a step. `None` if the candidate is not worth going on with.
     pub(super) fn step(&mut self, neighbours: usize) -> Option<()> {
-        interrupt::point();
+        cancel::point();
         self.cost.add(neighbours);
         self.go_on()
     }

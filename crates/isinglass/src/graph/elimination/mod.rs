@@ -49,18 +49,18 @@ impl Graph {
     /// # Example
     /// ```
     /// use isinglass::topology::{self, Neighbours};
-    /// let grid = topology::grid(10, 10, Neighbours::Four);
+    /// let grid = Graph::grid(10, 10, Neighbours::Four);
     /// let found = grid.elimination_order(20).unwrap();
     /// assert_eq!((found.order.len(), found.width), (100, 10));
     /// assert!(found.entries < 100.0 * 1024.0);
-    /// assert_eq!(topology::full(30).elimination_order(20), None);
+    /// assert_eq!(Graph::full(30).elimination_order(20), None);
     /// ```
     ///
     /// *Literature*: Bodlaender & Koster 2010, "Treewidth computations I: upper bounds"; Kjærulff 1990, "Triangulation of
     /// graphs: algorithms giving small total state space".
     pub fn elimination_order(&self, max_width: usize) -> Option<EliminationOrder> {
         // Each step takes off at most `max_width` edges.
-        if self.edges().len() > max_width.saturating_mul(self.units()) {
+        if self.edges().len() > max_width.saturating_mul(self.unit_count()) {
             return None;
         }
         let reduction = reduce(self);
@@ -73,7 +73,7 @@ impl Graph {
         if cost.width.max(if is_complete { 0 } else { 4 }) > max_width {
             return None;
         }
-        let mut order: Vec<usize> = Vec::with_capacity(self.units());
+        let mut order: Vec<usize> = Vec::with_capacity(self.unit_count());
         order.extend(reduction.units());
         if !is_complete {
             for (units, core) in pieces(reduction.into_core())? {
@@ -83,7 +83,7 @@ impl Graph {
                 order.extend(found.order.into_iter().map(|k| units[k]));
             }
         }
-        debug_assert_eq!(order.len(), self.units());
+        debug_assert_eq!(order.len(), self.unit_count());
         Some(EliminationOrder { order, width: cost.width, entries: cost.entries })
     }
 }

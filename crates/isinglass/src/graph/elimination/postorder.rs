@@ -94,11 +94,12 @@ impl Rows {
 
 #[cfg(test)]
 mod tests {
+    use crate::Graph;
     use crate::topology::{self, Neighbours};
 
     #[test]
     fn the_steps_stay_the_same() {
-        let grid = topology::grid(7, 9, Neighbours::Eight);
+        let grid = Graph::grid(7, 9, Neighbours::Eight);
         let order = grid.elimination_order(20).unwrap().order;
         let (other, steps_told) = grid.postordered(&order, 20).unwrap();
         assert_eq!(grid.symbolic(&other, 20).unwrap(), steps_told);

@@ -89,7 +89,7 @@ impl Rows for BitRows {
     const LOOKUP: usize = 1;
 
     fn of(graph: &Graph) -> Self {
-        let n = graph.units();
+        let n = graph.unit_count();
         let words = n.div_ceil(64);
         let degrees = (0..n).map(|v| graph.degree(v) as u32).collect();
         let mut rows = Self { words, bits: vec![0; n * words], degrees };

@@ -5,7 +5,7 @@ use super::dissection;
 use super::greedy::{Plan, Score, greedy};
 use super::meter::{Chance, Cost, Meter};
 use super::sweeps::{Next, corners, sweep};
-use crate::interrupt;
+use crate::cancel;
 
 /// An order and what it costs.
 pub(super) struct Found {
@@ -34,7 +34,7 @@ pub(super) fn search(graph: &Graph, max_width: usize) -> Option<Found> {
     if graph.degeneracy() > max_width {
         return None;
     }
-    let granted = WORK_PER_ELEMENT * (graph.units() + graph.edges().len()) as f64;
+    let granted = WORK_PER_ELEMENT * (graph.unit_count() + graph.edges().len()) as f64;
     let mut search = Search { graph, max_width, granted, best: None, work: 0, made: 0 };
     search.first_candidates();
     search.granted = (2.0 * granted).min(GRANTED_TO_RESTARTS);
@@ -67,7 +67,7 @@ impl Search<'_> {
     fn consider(&mut self, make: impl FnOnce(&Graph, &mut Chance, &mut Meter) -> Option<Vec<usize>>) -> bool {
         let rank = self.best.as_ref().map_or(f64::INFINITY, |found| found.cost.rank());
         let mut meter = Meter::new(self.max_width, rank, self.allowance().saturating_sub(self.work));
-        interrupt::point();
+        cancel::point();
         self.made += 1;
         let order = make(self.graph, &mut Chance::new(self.made), &mut meter);
         self.work += meter.work;
@@ -80,7 +80,7 @@ impl Search<'_> {
 
     /// One candidate of each kind, the cheapest first.
     fn first_candidates(&mut self) {
-        let n = self.graph.units();
+        let n = self.graph.unit_count();
         self.consider(|graph, _, meter| follow(graph, (0..n).collect(), meter));
         self.consider(|graph, _, meter| follow(graph, (0..n).rev().collect(), meter));
         let mut starts = [0; 3];
@@ -104,7 +104,7 @@ impl Search<'_> {
 
     /// Candidates by chance, for as long as the work is small against that of using the order.
     fn restarts(&mut self) {
-        let n = self.graph.units();
+        let n = self.graph.unit_count();
         let mut failures = 0;
         let mut places = Chance::new(0);
         for turn in 0.. {

@@ -28,7 +28,7 @@ pub(super) fn sweep(
     chance: &mut Chance,
     meter: &mut Meter,
 ) -> Option<Vec<usize>> {
-    let n = graph.units();
+    let n = graph.unit_count();
     let mut reached = vec![false; n];
     let mut reached_around = vec![0u32; n];
     // Each vertex of the front with the number of its arrival.
@@ -89,8 +89,8 @@ fn farthest(graph: &Graph, distances: &[u32]) -> usize {
 
 /// The number of edges on the shortest way from a vertex to each vertex of a connected graph.
 fn distances_from(graph: &Graph, start: usize, meter: &mut Meter) -> Vec<u32> {
-    let mut distances = vec![u32::MAX; graph.units()];
-    let mut queue = Vec::with_capacity(graph.units());
+    let mut distances = vec![u32::MAX; graph.unit_count()];
+    let mut queue = Vec::with_capacity(graph.unit_count());
     distances[start] = 0;
     queue.push(start);
     let mut k = 0;
@@ -104,6 +104,6 @@ fn distances_from(graph: &Graph, start: usize, meter: &mut Meter) -> Vec<u32> {
             }
         }
     }
-    meter.work(graph.units() + 2 * graph.edges().len());
+    meter.work(graph.unit_count() + 2 * graph.edges().len());
     distances
 }

@@ -70,15 +70,15 @@ impl Graph {
         mut pleases: impl FnMut(usize) -> bool,
     ) -> Option<Symbolic> {
         const NONE: u32 = u32::MAX;
-        debug_assert_eq!(order.len(), self.units());
-        let mut place = vec![0u32; self.units()];
+        debug_assert_eq!(order.len(), self.unit_count());
+        let mut place = vec![0u32; self.unit_count()];
         for (step, &unit) in order.iter().enumerate() {
             place[unit] = step as u32;
         }
         let mut found = Symbolic { offsets: vec![0], neighbours: Vec::new() };
-        let mut last_child = vec![NONE; self.units()];
-        let mut sibling = vec![NONE; self.units()];
-        let mut entered_at = vec![NONE; self.units()];
+        let mut last_child = vec![NONE; self.unit_count()];
+        let mut sibling = vec![NONE; self.unit_count()];
+        let mut entered_at = vec![NONE; self.unit_count()];
         for (step, &unit) in order.iter().enumerate() {
             let start = found.neighbours.len();
             let now = step as u32;
@@ -120,11 +120,12 @@ impl Graph {
 mod tests {
     use std::collections::BTreeSet;
 
+    use crate::Graph;
     use crate::topology::{self, Neighbours};
 
     #[test]
     fn rows_are_those_of_plain_elimination() {
-        let graph = topology::grid(5, 6, Neighbours::Eight);
+        let graph = Graph::grid(5, 6, Neighbours::Eight);
         let order: Vec<usize> = (0..30).map(|k| k * 7 % 30).collect();
         let found = graph.symbolic(&order, 30).unwrap();
         let mut rows: Vec<BTreeSet<usize>> =

@@ -12,11 +12,11 @@ use self::moments::Moments;
 use self::outcome::{Outcome, Record};
 use self::parameters::machine_of;
 use self::precision::Free;
-use super::conditionals::pseudo_log_likelihood;
 use super::judge::some_rows;
 use super::origin::Origin;
 use super::{Factorized, Fit, Learner, NoObserver, Observer, State};
 use crate::engine::{Diagnostics, Guarantee};
+use crate::likelihood::filled_pseudo_log_likelihood;
 use crate::numeric::dense::Matrix;
 use crate::{Budget, Error, Graph, Machine, Result, Role, Table};
 
@@ -60,7 +60,7 @@ use crate::{Budget, Error, Graph, Machine, Result, Role, Table};
 /// use isinglass::{Machine, Table, topology};
 /// use isinglass::learn::{ClosedForm, Learner, NoObserver};
 /// let table = Table::from_rows(["a", "b"], [[1, 1], [1, 1], [-1, -1], [1, -1], [-1, 1], [-1, -1]])?;
-/// let start = Machine::from_graph(topology::full(2)).with_names(["a", "b"])?;
+/// let start = topology::full(2).with_names(["a", "b"])?;
 /// let fit = ClosedForm::default().fit(&start, &table, &mut NoObserver)?;
 /// // C = [[1, r], [r, 1]] with r = 1/3: the weight is r / (1 − r²), and the exact one would be artanh r = 0.347.
 /// assert!((fit.machine.weights()[0] - 0.375).abs() < 1e-12);
@@ -217,7 +217,7 @@ impl ClosedForm {
         let gaps = moments.has_gaps.then(|| gaps.to_owned());
         let machine = machine_of(start, &moments, &outcome.precision)?;
         let [coupled, alone] = qualities(&machine, start, table, &moments.fill)?;
-        let is_whole = table.distinct_rows() <= JUDGED_ROWS;
+        let is_whole = table.distinct_count() <= JUDGED_ROWS;
         let rows = if is_whole { String::new() } else { format!(" of {JUDGED_ROWS} rows") };
         let useless = (coupled < alone).then(|| {
             format!(
@@ -264,8 +264,8 @@ impl ClosedForm {
         if table.total_weight() <= 0.0 {
             return Err(Error::invalid("table", "the rows have no weight"));
         }
-        let n = start.units() as u128;
-        let cells = table.distinct_rows() as u128 * n;
+        let n = start.unit_count() as u128;
+        let cells = table.distinct_count() as u128 * n;
         // The cells stand a second time as bits, and a third time in the machine's order.
         self.budget.check(self.name(), 8 * MATRICES * n * n + 2 * cells, || {
             format!("{MATRICES} matrices of {n} × {n} units, with {cells} cells to count,")
@@ -277,12 +277,15 @@ impl ClosedForm {
 fn qualities(machine: &Machine, start: &Machine, table: &Table, fill: &[f64]) -> Result<[f64; 2]> {
     let table = some_rows(table, JUDGED_ROWS)?;
     let alone = Factorized.fit(start, &table, &mut NoObserver)?.machine;
-    Ok([pseudo_log_likelihood(machine, &table, fill)?, pseudo_log_likelihood(&alone, &table, fill)?])
+    Ok([
+        filled_pseudo_log_likelihood(machine, &table, fill)?,
+        filled_pseudo_log_likelihood(&alone, &table, fill)?,
+    ])
 }
 
 /// The graph among some units, given in rising order, which are numbered anew.
 fn among(graph: &Graph, units: &[usize]) -> Result<Graph> {
-    let mut place = vec![usize::MAX; graph.units()];
+    let mut place = vec![usize::MAX; graph.unit_count()];
     for (k, &unit) in units.iter().enumerate() {
         place[unit] = k;
     }

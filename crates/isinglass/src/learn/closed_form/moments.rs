@@ -4,7 +4,7 @@ use rayon::prelude::*;
 
 use super::super::factorized::{Alone, about_alone};
 use super::super::pair_counts::{Counts, PairCounts};
-use crate::interrupt;
+use crate::cancel;
 use crate::numeric::dense::Matrix;
 use crate::{Machine, Result, Table};
 
@@ -38,15 +38,15 @@ impl Moments {
     /// Count a table whose columns are all visible units of the machine.
     pub(super) fn of(start: &Machine, table: &Table) -> Result<Self> {
         let positions = table.positions_in(start)?;
-        let mut column_of = vec![0; start.units()];
+        let mut column_of = vec![0; start.unit_count()];
         for (column, &unit) in positions.iter().enumerate() {
             column_of[unit] = column;
         }
         let sums = table.column_sums();
         let mut constant = Vec::new();
         let mut empty = Vec::new();
-        let mut alone = vec![0.0; start.units()];
-        let mut fill = vec![0.0; start.units()];
+        let mut alone = vec![0.0; start.unit_count()];
+        let mut fill = vec![0.0; start.unit_count()];
         let mut varied = Vec::new();
         for (unit, &column) in column_of.iter().enumerate() {
             let (weight, sum) = sums[column];
@@ -78,7 +78,7 @@ impl Moments {
         let ratio = |a: u64, b: u64| a as f64 / b as f64;
         let down = |c: &Counts| c.total - c.both;
         let variance = |c: &Counts| 4.0 * ratio(c.both, c.total) * ratio(down(c), c.total);
-        let rows_with_weight = (0..table.distinct_rows()).filter(|&row| table.weight(row) > 0.0);
+        let rows_with_weight = (0..table.distinct_count()).filter(|&row| table.weight(row) > 0.0);
         Ok(Self {
             units: places.iter().map(|&k| varied[k]).collect(),
             means: own.iter().map(|c| ratio(c.both, c.total) - ratio(down(c), c.total)).collect(),
@@ -104,7 +104,7 @@ fn correlations(counts: &PairCounts, places: &[usize]) -> Matrix {
     let below: Vec<Vec<f64>> = (0..places.len())
         .into_par_iter()
         .map(|k| {
-            interrupt::point();
+            cancel::point();
             (0..k).map(|other| correlation(counts.of(places[other], places[k]))).collect()
         })
         .collect();
@@ -136,7 +136,7 @@ mod tests {
     fn moments_of_a_small_table() {
         let rows = [[1i8, 1, 1, 0], [1, -1, 1, 0], [-1, -1, 1, 0], [1, 0, 1, 0]];
         let table = Table::from_rows(["a", "b", "c", "d"], rows).unwrap();
-        let start = Machine::from_graph(topology::full(4)).with_names(["d", "c", "b", "a"]).unwrap();
+        let start = topology::full(4).with_names(["d", "c", "b", "a"]).unwrap();
         let moments = Moments::of(&start, &table).unwrap();
         assert_eq!(moments.units, [2, 3], "b and a vary");
         for (found, expected) in moments.means.iter().zip([-1.0 / 3.0, 0.5]) {

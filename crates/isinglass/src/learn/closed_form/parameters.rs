@@ -13,7 +13,7 @@ use crate::{Machine, Result};
 /// The sum over j has the self-coupling `w_ii` in it; the machine itself has none. Units that cannot be coupled keep to themselves.
 pub(super) fn machine_of(start: &Machine, moments: &Moments, precision: &Matrix) -> Result<Machine> {
     let temperature = start.temperature();
-    let mut place = vec![usize::MAX; start.units()];
+    let mut place = vec![usize::MAX; start.unit_count()];
     let mut biases: Vec<f64> = moments.alone.iter().map(|field| field * temperature).collect();
     let scaled: Vec<f64> =
         moments.means.iter().zip(&moments.deviations).map(|(m, deviation)| m / deviation).collect();

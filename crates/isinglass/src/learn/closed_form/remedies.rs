@@ -5,7 +5,7 @@ use super::precision::{Free, Solution, solve};
 use super::singular::{levenberg_marquardt, shrinkage};
 use super::{ClosedForm, LARGEST_INFLATION, Remedy, Singular};
 use crate::learn::Learner;
-use crate::learn::conditionals::pseudo_log_likelihood;
+use crate::likelihood::filled_pseudo_log_likelihood;
 use crate::numeric::dense::{Eigen, Matrix};
 use crate::{Error, Result, Table};
 
@@ -59,7 +59,7 @@ impl ClosedForm {
         }
         let shrunk = by_shrinkage(eigen, record)?;
         let score = |outcome: &Outcome| {
-            pseudo_log_likelihood(&record.machine(&outcome.precision)?, table, &record.moments.fill)
+            filled_pseudo_log_likelihood(&record.machine(&outcome.precision)?, table, &record.moments.fill)
         };
         let scores = [score(&squares)?, score(&shrunk)?];
         let [by_squares, by_shrinkage] = scores;

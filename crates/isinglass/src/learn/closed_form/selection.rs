@@ -4,7 +4,7 @@ use rayon::prelude::*;
 
 use super::precision::dot;
 use crate::Graph;
-use crate::interrupt;
+use crate::cancel;
 use crate::numeric::dense::Matrix;
 
 /// Conjugate gradients stop at this share of the gradient, or sooner the nearer the solution is.
@@ -49,7 +49,7 @@ pub(super) fn step(
 ) -> Matrix {
     let free = |of_edge: &dyn Fn(usize, usize) -> f64, of_unit: &dyn Fn(usize) -> f64| Elements {
         edges: graph.edges().iter().map(|&(a, b)| of_edge(a, b)).collect(),
-        diagonal: (0..graph.units()).filter(|_| diagonal).map(of_unit).collect(),
+        diagonal: (0..graph.unit_count()).filter(|_| diagonal).map(of_unit).collect(),
     };
     let mut left = free(&|a, b| gradient[(a, b)], &|k| gradient[(k, k)]);
     let mut found = free(&|_, _| 0.0, &|_| 0.0);
@@ -59,7 +59,7 @@ pub(super) fn step(
     let goal = squares * COARSE.min(squares.sqrt()).powi(2);
     // In exact arithmetic there are no more directions than elements.
     for _ in 0..found.edges.len() + found.diagonal.len() {
-        interrupt::point();
+        cancel::point();
         let image = sandwich(graph, response, &direction);
         let curvature = direction.inner(&image);
         if curvature.is_nan() || curvature <= 0.0 {
@@ -77,7 +77,7 @@ pub(super) fn step(
         turned.add(squares / before, &direction);
         direction = turned;
     }
-    let mut step = Matrix::zeros(graph.units());
+    let mut step = Matrix::zeros(graph.unit_count());
     for (&(a, b), &x) in graph.edges().iter().zip(&found.edges) {
         step.set_both(a, b, x);
     }
@@ -92,7 +92,7 @@ fn sandwich(graph: &Graph, matrix: &Matrix, x: &Elements) -> Elements {
     let of_unit = |unit: usize| {
         let column = matrix.column(unit);
         let mut product: Vec<f64> = column.iter().zip(&x.diagonal).map(|(m, x)| m * x).collect();
-        product.resize(graph.units(), 0.0);
+        product.resize(graph.unit_count(), 0.0);
         for (&(a, b), &x) in graph.edges().iter().zip(&x.edges) {
             product[a] += x * column[b];
             product[b] += x * column[a];
@@ -102,7 +102,7 @@ fn sandwich(graph: &Graph, matrix: &Matrix, x: &Elements) -> Elements {
         (edges, dot(column, &product))
     };
     let columns: Vec<(Vec<f64>, f64)> =
-        (0..graph.units()).into_par_iter().with_min_len(PIECE).map(of_unit).collect();
+        (0..graph.unit_count()).into_par_iter().with_min_len(PIECE).map(of_unit).collect();
     Elements {
         // Edges are in the order of their smaller units, then of their larger ones, as the rows of the graph are.
         edges: columns.iter().flat_map(|(edges, _)| edges).copied().collect(),

@@ -166,7 +166,7 @@ mod tests {
     fn moments() -> (Moments, Table) {
         let rows = [[1i8, 1, 1, 1], [1, -1, 1, 1], [-1, -1, -1, 1], [1, 1, 1, -1], [-1, 1, -1, 1]];
         let table = Table::from_rows(["a", "b", "c", "d"], rows).unwrap();
-        let start = Machine::from_graph(topology::full(4)).with_names(["a", "b", "c", "d"]).unwrap();
+        let start = topology::full(4).with_names(["a", "b", "c", "d"]).unwrap();
         (Moments::of(&start, &table).unwrap(), table)
     }
 
@@ -257,7 +257,7 @@ mod tests {
     #[test]
     fn the_share_is_that_of_variances_over_rows() {
         let (moments, table) = moments();
-        let n = table.rows() as f64;
+        let n = table.row_count() as f64;
         let row = |k: u32| table.row(k as usize).iter().map(|&cell| f64::from(cell)).collect::<Vec<_>>();
         let rows: Vec<Vec<f64>> = table.distinct_of().iter().map(|&k| row(k)).collect();
         let scaled = |row: &[f64], k: usize| (row[k] - moments.means[k]) / moments.deviations[k];

@@ -268,11 +268,11 @@ impl<'a> Run<'a> {
         table: &Table,
         chain_cells: usize,
     ) -> Result<Self> {
-        let cells = table.distinct_rows() as u128 * start.units() as u128;
+        let cells = table.distinct_count() as u128 * start.unit_count() as u128;
         settings.budget.check(NAME, 2 * cells, || format!("{cells} cells"))?;
         let data = Data::new(start, table)?;
         let rows = settings.batch.min(data.given_rows);
-        let usual = rows.max(chain_cells / start.units().max(1));
+        let usual = rows.max(chain_cells / start.unit_count().max(1));
         let chains = if settings.persistent { settings.chains.unwrap_or(usual) } else { 0 };
         let judged = data.shares.len().min(JUDGED_ROWS);
         let sizes = [(rows, chains), (judged, 0)];
@@ -283,7 +283,7 @@ impl<'a> Run<'a> {
             + 4 * data.given_rows as u128
             + states
             + parameters * (BYTES_OF_A_PARAMETER + 4 * pieces[0].0 as u128)
-            + 2 * chains as u128 * start.units() as u128;
+            + 2 * chains as u128 * start.unit_count() as u128;
         settings.budget.check(NAME, needed, || {
             format!(
                 "{cells} cells, {} rows of an epoch, {parameters} parameters and {chains} chains",
@@ -319,7 +319,7 @@ impl<'a> Run<'a> {
         rows_of_epoch(&self.data, self.settings.seed, 0, &mut self.order);
         self.pieces.begin_chains(&self.kernel, &self.plan, &self.data, &self.order);
         let mut all = self.pieces.chains();
-        if chains.len() % self.machine.units().max(1) != 0 {
+        if chains.len() % self.machine.unit_count().max(1) != 0 {
             return Err(Error::invalid("state", "its chains are not of this machine"));
         }
         all.iter_mut().zip(chains).for_each(|(cell, before)| *cell = before);

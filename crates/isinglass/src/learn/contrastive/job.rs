@@ -25,7 +25,7 @@ impl Data {
     /// A table that does not fit the machine, or whose rows have no weight.
     pub(super) fn new(machine: &Machine, table: &Table) -> Result<Self> {
         let (all, weights) = table.cells_for(machine)?;
-        let units = machine.units();
+        let units = machine.unit_count();
         let observed: Vec<usize> = (0..units).filter(|&unit| machine.roles()[unit] != Role::Hidden).collect();
         let kept: Vec<usize> = (0..weights.len()).filter(|&row| weights[row] > 0.0).collect();
         if kept.is_empty() {
@@ -93,7 +93,7 @@ mod tests {
 
     #[test]
     fn counts_and_rows_have_equally_long_epochs() {
-        let machine = Machine::from_graph(topology::full(2)).with_names(["a", "b"]).unwrap();
+        let machine = topology::full(2).with_names(["a", "b"]).unwrap();
         let epoch = |rows: &[([i8; 2], f64)]| {
             let mut table = Table::new(["a", "b"]).unwrap();
             for (row, weight) in rows {

@@ -10,7 +10,7 @@ use super::layers::{self, Layers};
 use super::slots::Slots;
 use super::wires::{self, Wires};
 use crate::Machine;
-use crate::interrupt;
+use crate::cancel;
 use crate::numeric::chance::{Generators, Sixteen, WIDTH};
 use crate::numeric::streams::{Purpose, stream};
 
@@ -136,7 +136,7 @@ struct Piece {
 
 /// In how many pieces so many rows are cut, and how many rows each has at most: by the work alone.
 pub(super) fn cut(machine: &Machine, rows: usize) -> (usize, usize) {
-    let products = machine.graph().edges().len() + machine.units();
+    let products = machine.graph().edges().len() + machine.unit_count();
     let least = (PIECE / products.max(1)).clamp(LEAST_ROWS, MOST_ROWS);
     let count = rows.div_ceil(least.next_multiple_of(LEAST_ROWS)).clamp(1, PIECES);
     (count, rows.div_ceil(count))
@@ -157,7 +157,7 @@ impl Pieces {
             Piece {
                 rows: kernel.rows(most),
                 generators: plan.generators(Use::Start, number),
-                states: vec![0; chains.len() * machine.units()],
+                states: vec![0; chains.len() * machine.unit_count()],
                 chains,
                 sums: vec![Sixteen::ZERO; slots / WIDTH],
                 value: 0.0,
@@ -185,7 +185,7 @@ impl Pieces {
                 steps: plan.steps,
                 clamped_sweeps: plan.clamped_sweeps,
             };
-            interrupt::point();
+            cancel::point();
             work(&job, piece);
         };
         match &mut self.pieces[..] {

@@ -55,7 +55,7 @@ impl Layers {
         let is_hidden = |unit: usize| machine.roles()[unit] == Role::Hidden;
         let edges = machine.graph().edges();
         let above = machine.with_role(Role::Hidden).count();
-        let (wide, high) = ((machine.units() - above).div_ceil(WIDTH), above.div_ceil(WIDTH));
+        let (wide, high) = ((machine.unit_count() - above).div_ceil(WIDTH), above.div_ceil(WIDTH));
         let across = edges.iter().all(|&(a, b)| is_hidden(a) != is_hidden(b));
         let dense = wide * high * WIDTH * WIDTH <= FEW + DENSE * edges.len();
         (across && dense && !edges.is_empty()).then_some((wide, high))
@@ -63,7 +63,7 @@ impl Layers {
 
     pub(super) fn new(machine: &Machine, (wide, high): (usize, usize)) -> Self {
         let (above, below): (Vec<usize>, Vec<usize>) =
-            (0..machine.units()).partition(|&unit| machine.roles()[unit] == Role::Hidden);
+            (0..machine.unit_count()).partition(|&unit| machine.roles()[unit] == Role::Hidden);
         let mut inputs = vec![Sixteen::ZERO; wide];
         for (k, &unit) in below.iter().enumerate() {
             inputs[k / WIDTH].0[k % WIDTH] = f32::from(u8::from(machine.roles()[unit] == Role::Input));
@@ -112,8 +112,8 @@ impl Layers {
     /// Couplings by units below and then above, filled up to whole vectors both ways; then biases below; then above.
     pub(super) fn slots(&self, machine: &Machine) -> Slots {
         let (wide, high) = (self.bias_below.len() * WIDTH, self.bias_above.len() * WIDTH);
-        let mut place = vec![0; machine.units()];
-        let mut units = vec![0; machine.units()];
+        let mut place = vec![0; machine.unit_count()];
+        let mut units = vec![0; machine.unit_count()];
         for (k, &unit) in self.below.iter().enumerate() {
             place[unit] = k * high;
             units[unit] = wide * high + k;

@@ -50,7 +50,7 @@ const SCALE: f64 = 1e100;
 /// use isinglass::{Machine, Table, topology};
 /// use isinglass::learn::{Learner, MeanFieldCd, NoObserver};
 /// let table = Table::from_rows(["a", "b"], [[1, 1], [1, 1], [-1, -1], [1, -1], [-1, 1], [-1, -1]])?;
-/// let start = Machine::from_graph(topology::full(2)).with_names(["a", "b"])?;
+/// let start = topology::full(2).with_names(["a", "b"])?;
 /// let learner = MeanFieldCd { iterations: 5000, ..MeanFieldCd::default() };
 /// let fit = learner.fit(&start, &table, &mut NoObserver)?;
 /// assert!(fit.converged);
@@ -183,7 +183,7 @@ struct Run<'a> {
 
 impl<'a> Run<'a> {
     fn new(settings: &'a MeanFieldCd, start: &Machine, table: &Table) -> Result<Self> {
-        let cells = table.distinct_rows() as u128 * start.units() as u128;
+        let cells = table.distinct_count() as u128 * start.unit_count() as u128;
         let needed = 2 * cells + Wiring::bytes(start);
         settings.budget.check(NAME, needed, || {
             format!("{cells} cells, with the moments of {} edges,", start.graph().edges().len())

@@ -4,7 +4,7 @@ use fearless_simd::{Level, Simd, dispatch, f64x8, prelude::*};
 use rayon::prelude::*;
 
 use super::job::Data;
-use crate::interrupt;
+use crate::cancel;
 use crate::numeric::lanes::{LANES, Lane, exp_nonpositive, ln_1p_of_share, tanh};
 use crate::{Machine, Role};
 
@@ -92,9 +92,9 @@ impl Wiring {
         let graph = machine.graph();
         let roles = machine.roles().to_vec();
         let is_hidden = |unit: usize| roles[unit] == Role::Hidden;
-        let (hidden, observed) = (0..machine.units()).partition(|&unit| is_hidden(unit));
+        let (hidden, observed) = (0..machine.unit_count()).partition(|&unit| is_hidden(unit));
         let (mut offsets, mut around) = (vec![0], Vec::new());
-        for unit in 0..machine.units() {
+        for unit in 0..machine.unit_count() {
             around.extend(graph.neighbours(unit).map(|(other, edge)| (other as u32, edge as u32)));
             offsets.push(around.len());
         }
@@ -112,7 +112,7 @@ impl Wiring {
 
     /// The bytes of the sums and states of all pieces, and of parameters, velocities, sums and machines before and after an iteration.
     pub(super) fn bytes(machine: &Machine) -> u128 {
-        let (units, edges) = (machine.units() as u128, machine.graph().edges().len() as u128);
+        let (units, edges) = (machine.unit_count() as u128, machine.graph().edges().len() as u128);
         let pieces = PIECES as u128 + 1;
         8 * pieces * (edges + units)
             + pieces * units * 2 * size_of::<Means>() as u128
@@ -157,7 +157,7 @@ impl Wiring {
         let mut given = vec![[Lane::ZERO; GROUPS]; self.roles.len()];
         let mut means = given.clone();
         for rows in rows.chunks(CHUNK) {
-            interrupt::point();
+            cancel::point();
             let mut shares = [Lane::ZERO; GROUPS];
             for k in 0..CHUNK {
                 // Lanes that are left over repeat the first row, without weight.

@@ -35,7 +35,7 @@ mod tests {
 
     #[test]
     fn rows_are_taken_as_often_as_they_weigh() {
-        let machine = Machine::from_graph(topology::full(2)).with_names(["a", "b"]).unwrap();
+        let machine = topology::full(2).with_names(["a", "b"]).unwrap();
         let mut table = Table::new(["a", "b"]).unwrap();
         for (row, weight) in [([1, 1], 2.0), ([1, -1], 1.0), ([1, 1], 1.0), ([-1, 1], 0.0), ([-1, -1], 0.4)] {
             table.push(&row, weight).unwrap();
@@ -67,7 +67,7 @@ mod tests {
     #[test]
     fn equal_weights_take_every_row_once() {
         let names: Vec<String> = (0..10).map(|k| format!("x{k}")).collect();
-        let machine = Machine::from_graph(topology::full(10));
+        let machine = topology::full(10);
         let cells = |number: i32| (0..10).map(move |k| if number >> k & 1 == 1 { 1 } else { -1 });
         let table = Table::from_rows(names, (0..1000).map(|row| cells(row).collect::<Vec<i8>>())).unwrap();
         let data = Data::new(&machine, &table).unwrap();

@@ -71,7 +71,7 @@ impl Wires {
         let graph = machine.graph();
         let roles = machine.roles().to_vec();
         let is_hidden = |unit: usize| roles[unit] == Role::Hidden;
-        let units = machine.units();
+        let units = machine.unit_count();
         let is_smooth =
             |unit: usize| is_hidden(unit) && graph.neighbours(unit).all(|(other, _)| !is_hidden(other));
         let smooth: Vec<bool> = (0..units).map(is_smooth).collect();
@@ -104,7 +104,7 @@ impl Wires {
 
     /// The places of parameters, the bytes of the couplings, and those of a piece's states.
     pub(super) fn sizes(machine: &Machine) -> (u128, u128, u128) {
-        let (edges, units) = (machine.graph().edges().len() as u128, machine.units() as u128);
+        let (edges, units) = (machine.graph().edges().len() as u128, machine.unit_count() as u128);
         let states = 3 * (size_of::<Spins<1>>() + size_of::<Spins<GROUPS>>()) as u128;
         (edges + units + WIDTH as u128, 44 * edges + 64 * units, states * units)
     }

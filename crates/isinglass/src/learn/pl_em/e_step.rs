@@ -1,9 +1,10 @@
 //! The E-step: rows completed by draws of their free units.
 
-use crate::engine::{Batch, Eliminate, RowChains};
+use crate::engine::{Eliminate, RowChains};
 use crate::learn::PseudoGain;
 use crate::numeric::streams::{Purpose, stream};
 use crate::search::MaxProduct;
+use crate::table::Batch;
 use crate::{Budget, Error, Machine, Result, Table};
 
 use super::averages::Averages;
@@ -76,7 +77,7 @@ impl Completed {
     /// # Errors
     /// A table that does not fit the machine or whose rows have no weight, draws that cannot be had, more memory than the budget has.
     pub(super) fn new(learner: &PseudoLikelihoodEm, start: &Machine, table: &Table) -> Result<Self> {
-        let units = start.units();
+        let units = start.unit_count();
         let (cells, weights) = table.cells_for(start)?;
         let mut weighed = (Vec::new(), Vec::new());
         for (row, &weight) in cells.chunks_exact(units.max(1)).zip(&weights) {
@@ -95,8 +96,8 @@ impl Completed {
         }
         let batch = Batch::new(units, &weighed.0, &weighed.1)?;
         let (drawing, note) = decide(learner, start, &batch, &changed)?;
-        let mut cells = Vec::with_capacity(batch.rows() * draws * units);
-        let mut shares = Vec::with_capacity(batch.rows() * draws);
+        let mut cells = Vec::with_capacity(batch.row_count() * draws * units);
+        let mut shares = Vec::with_capacity(batch.row_count() * draws);
         for (place, &weight) in batch.weights().iter().enumerate() {
             for _ in 0..draws {
                 cells.extend_from_slice(batch.row(place));
@@ -124,7 +125,7 @@ impl Completed {
 
     /// Distinct rows that have weight.
     pub(super) fn distinct_rows(&self) -> usize {
-        self.batch.rows()
+        self.batch.row_count()
     }
 
     /// Whether any cell is drawn.
@@ -182,7 +183,7 @@ impl Completed {
 
 /// Refuse tables that are too large before room is taken for them.
 fn check_room(budget: Budget, start: &Machine, rows: usize, draws: usize) -> Result<()> {
-    let units = start.units() as u128;
+    let units = start.unit_count() as u128;
     let states = rows as u128 * draws as u128;
     let parameters = units + start.graph().edges().len() as u128;
     // The cells of all states and, in another order, of the pseudo-likelihood; shares twice; the rows and where chains start.

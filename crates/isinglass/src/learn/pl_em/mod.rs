@@ -16,7 +16,7 @@ use super::notes::about_likelihood;
 use super::origin::Origin;
 use super::{Fit, Learner, Observer, State};
 use crate::engine::{Diagnostics, Eliminate, Guarantee};
-use crate::score::pseudo_log_likelihood;
+use crate::likelihood::pseudo_log_likelihood;
 use crate::{Budget, Error, Machine, Result, Table};
 use course::Course;
 use e_step::Completed;
@@ -134,7 +134,7 @@ impl Learner for PseudoLikelihoodEm {
             Some(completed.gain().average(&parameters))
         } else if completed.is_exact() {
             let judged = some_rows(table, JUDGED_ROWS)?;
-            let (some, all) = (judged.distinct_rows(), completed.distinct_rows());
+            let (some, all) = (judged.distinct_count(), completed.distinct_rows());
             if some < all {
                 notes.push(format!("the pseudo-log-likelihood is that on {some} of {all} distinct rows"));
             }

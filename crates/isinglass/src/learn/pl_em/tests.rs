@@ -47,7 +47,7 @@ fn check_moments(e_step: EStep, draws: usize, temperature: f64, seed: u64) {
     let mut completed = Completed::new(&learner, &machine, &table()).unwrap();
     completed.draw(&machine, 7).unwrap();
     let (batch, cells) = completed.rows();
-    assert_eq!(batch.rows(), 5, "a row without weight is no row");
+    assert_eq!(batch.row_count(), 5, "a row without weight is no row");
     for (place, states) in cells.chunks_exact(draws * 9).enumerate() {
         let evidence = Evidence::from_cells(batch.row(place).to_vec()).unwrap();
         let exact = Enumerate::default().expectations(&machine, &evidence, Pairs::All).unwrap();

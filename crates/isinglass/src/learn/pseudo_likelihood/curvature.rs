@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::gain::{Parts, PseudoGain};
 use super::responses::total;
-use crate::interrupt;
+use crate::cancel;
 use crate::learn::pair_counts::{Counts, PairCounts};
 use crate::numeric::dense::multiply;
 use crate::numeric::lanes::LANES;
@@ -89,12 +89,12 @@ impl<'a> Curvature<'a> {
     /// A table that does not fit the machine, more memory than the budget has.
     pub(super) fn new(gain: &'a PseudoGain, start: &Machine, table: &Table, budget: Budget) -> Result<Self> {
         let layout = gain.layout();
-        let (units, height) = (start.units(), start.units() + 1);
+        let (units, height) = (start.unit_count(), start.unit_count() + 1);
         let squares: u128 = layout.units.iter().map(|range| (range.len() as u128).pow(2)).sum();
         let of_moments = if gain.others().is_none() { (height as u128).pow(2) } else { squares };
         let of_steps = (2 * STEPS) as u128 * layout.size as u128;
         let numbers = of_moments + squares.min(of_steps) + 8 * layout.size as u128;
-        let cells = units as u128 * table.distinct_rows() as u128;
+        let cells = units as u128 * table.distinct_count() as u128;
         budget.check(super::NAME, 8 * numbers + cells, || format!("{numbers} numbers for the curvature"))?;
         let mut columns = vec![0; units];
         for (column, unit) in table.positions_in(start)?.into_iter().enumerate() {
@@ -186,7 +186,7 @@ impl<'a> Curvature<'a> {
         let mut height = inner(simd, &rest, &direction);
         let enough = LEFT * LEFT * height;
         for _ in 0..ITERATIONS {
-            interrupt::point();
+            cancel::point();
             if height <= enough {
                 break;
             }

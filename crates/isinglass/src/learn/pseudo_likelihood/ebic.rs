@@ -11,10 +11,10 @@ use super::logistic::Logistic;
 use super::panels::Panels;
 use super::path::{Path, TOLERANCE};
 use crate::engine::{Diagnostics, Guarantee};
-use crate::learn::conditionals::pseudo_log_likelihood;
 use crate::learn::factorized::{Alone, about_alone};
 use crate::learn::origin::Origin;
 use crate::learn::{Fit, Learner, Observer, State, Step};
+use crate::likelihood::filled_pseudo_log_likelihood;
 use crate::{Budget, Error, Machine, Result, Role, Table};
 
 /// Values of λ along a path.
@@ -83,7 +83,7 @@ pub enum Rule {
 ///     table.push(&row, weight)?;
 ///     table.push(&[row[0], row[1], -1], weight)?;
 /// }
-/// let start = Machine::from_graph(topology::full(3)).with_names(["a", "b", "c"])?;
+/// let start = topology::full(3).with_names(["a", "b", "c"])?;
 /// let found = EbicPaths::default().solve(&start, &table, &mut NoObserver)?;
 /// let weights = found.fit.machine.weights();
 /// assert!((weights[0] - 3f64.ln()).abs() < 0.1);
@@ -144,7 +144,7 @@ fn with_rest(
     panels: &Panels,
     varied: &[bool],
 ) -> Vec<Option<Chosen>> {
-    let rest = chosen.len()..start.units();
+    let rest = chosen.len()..start.unit_count();
     let alone = |unit| (start.roles()[unit] == Role::Visible).then(|| Chosen::alone(panels, varied, unit));
     chosen.iter().cloned().chain(rest.map(alone)).collect()
 }
@@ -157,7 +157,7 @@ fn check_kept(start: &Machine, history: &[Step], chosen: &[Option<Chosen>]) -> R
         found.is_some() == is_visible
             && known.all(|(other, _)| start.graph().edge_between(unit, *other).is_some())
     };
-    if history.is_empty() || chosen.len() > start.units() || !chosen.iter().enumerate().all(is_of) {
+    if history.is_empty() || chosen.len() > start.unit_count() || !chosen.iter().enumerate().all(is_of) {
         return Err(Error::invalid("state", "its regressions are those of another machine"));
     }
     Ok(())
@@ -201,7 +201,7 @@ impl EbicPaths {
     ) -> Result<EbicFit> {
         self.check(start, table)?;
         let panels = Panels::new(super::NAME, start, table)?;
-        let varied: Vec<bool> = (0..start.units()).map(|unit| panels.is_varied(unit)).collect();
+        let varied: Vec<bool> = (0..start.unit_count()).map(|unit| panels.is_varied(unit)).collect();
         let visible = |unit: usize| start.roles()[unit] == Role::Visible;
         let settings = [("gamma", format!("{:?}", self.gamma)), ("rule", format!("{:?}", self.rule))];
         let origin = Origin::new(super::NAME, start, table, settings);
@@ -212,37 +212,37 @@ impl EbicPaths {
             check_kept(start, &history, &chosen)?;
         }
         let (least, times) = TOLD;
-        let block = least.max(start.units().div_ceil(times));
+        let block = least.max(start.unit_count().div_ceil(times));
         let mut stopped = false;
         // Without units, too, the observer is told once.
-        while !stopped && (chosen.len() < start.units() || history.is_empty()) {
-            let next = (chosen.len() + block).min(start.units());
+        while !stopped && (chosen.len() < start.unit_count() || history.is_empty()) {
+            let next = (chosen.len() + block).min(start.unit_count());
             let regressions = (chosen.len()..next).into_par_iter();
             let found = regressions
                 .map(|unit| visible(unit).then(|| self.choose(start, &panels, &varied, unit)))
                 .collect::<Vec<_>>();
             chosen.extend(found);
             let machine = self.combine(start, &with_rest(&chosen, start, &panels, &varied))?;
-            let objective = pseudo_log_likelihood(&machine, table, &vec![0.0; start.units()])?;
+            let objective = filled_pseudo_log_likelihood(&machine, table, &vec![0.0; start.unit_count()])?;
             let step = Step { iteration: history.len(), objective, gradient_norm: 0.0 };
             history.push(step);
             // Where the answer is complete, it makes no difference whether the observer would stop.
             let flow = observer.step(&step, &machine)?;
             observer.state(&step, &|| origin.state(&(&history, &chosen)))?;
-            stopped = flow == ControlFlow::Break(()) && chosen.len() < start.units();
+            stopped = flow == ControlFlow::Break(()) && chosen.len() < start.unit_count();
         }
         let done = chosen.len();
         let chosen = with_rest(&chosen, start, &panels, &varied);
         let machine = self.combine(start, &chosen)?;
-        let average = pseudo_log_likelihood(&machine, table, &vec![0.0; start.units()])?;
+        let average = filled_pseudo_log_likelihood(&machine, table, &vec![0.0; start.unit_count()])?;
         let failed = |unit: &usize| chosen[*unit].as_ref().is_some_and(|found| !found.converged);
-        let failed: Vec<&str> = (0..start.units()).filter(failed).map(|unit| start.name(unit)).collect();
+        let failed: Vec<&str> = (0..start.unit_count()).filter(failed).map(|unit| start.name(unit)).collect();
         let is_lost = |unit: &usize| visible(*unit) && !varied[*unit];
-        let lost: Vec<&str> = (0..start.units()).filter(is_lost).map(|unit| start.name(unit)).collect();
+        let lost: Vec<&str> = (0..start.unit_count()).filter(is_lost).map(|unit| start.name(unit)).collect();
         let mut notes: Vec<String> = about_alone(&lost, &[]).collect();
         notes.extend(crate::learn::about_columns(&failed, "whose regressions have not converged for some λ"));
         let left: Vec<&str> =
-            (done..start.units()).filter(|&unit| visible(unit)).map(|unit| start.name(unit)).collect();
+            (done..start.unit_count()).filter(|&unit| visible(unit)).map(|unit| start.name(unit)).collect();
         notes.extend(crate::learn::about_columns(&left, "without a regression, as the fit was stopped"));
         notes.push(about_zeros(machine.weights()));
         let fit = Fit {
@@ -263,9 +263,10 @@ impl EbicPaths {
 
     fn check(&self, start: &Machine, table: &Table) -> Result<()> {
         Error::check_not_negative("gamma", self.gamma)?;
-        let n = start.units() as u128;
-        let cells = table.distinct_rows() as u128 * n;
-        let most = (0..start.units()).map(|unit| start.graph().degree(unit)).max().unwrap_or(0) as u128 + 1;
+        let n = start.unit_count() as u128;
+        let cells = table.distinct_count() as u128 * n;
+        let most =
+            (0..start.unit_count()).map(|unit| start.graph().degree(unit)).max().unwrap_or(0) as u128 + 1;
         let threads = rayon::current_num_threads() as u128;
         let needed = 2 * cells + 8 * threads * (4 * most * most + 600 * most);
         self.budget.check(super::NAME, needed, || {

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::layout::Layout;
 use super::panels::Panels;
 use super::responses::{lane, product, respond};
-use crate::interrupt;
+use crate::cancel;
 use crate::learn::trained::Trained;
 use crate::numeric::dense::{add_transposed_times, multiply};
 use crate::numeric::lanes::LANES;
@@ -44,7 +44,7 @@ const PIECE: usize = 1 << 19;
 /// use isinglass::{Budget, Machine, Table, topology};
 /// use isinglass::learn::{Objective, PseudoGain};
 /// let table = Table::from_rows(["a", "b"], [[1, 1], [-1, 1], [-1, -1]])?;
-/// let start = Machine::from_graph(topology::full(2)).with_names(["a", "b"])?;
+/// let start = topology::full(2).with_names(["a", "b"])?;
 /// let gain = PseudoGain::new(&start, &table, 0.0, Budget::default())?;
 /// let mut gradient = [0.0; 3];
 /// let value = gain.value_and_gradient(&[0.0, 0.0, 0.0], &mut gradient)?;
@@ -73,7 +73,7 @@ enum Form {
 
 /// Whether enough pairs of units are joined for products of matrices.
 fn is_dense(machine: &Machine) -> bool {
-    let units = machine.units();
+    let units = machine.unit_count();
     units > 1 && machine.graph().edges().len() >= units * (units - 1) / 2 / DENSE
 }
 
@@ -101,7 +101,7 @@ impl PseudoGain {
     /// # Errors
     /// A table that does not fit the machine or whose rows have no weight, hidden units, missing cells, more memory than the budget has.
     pub fn new(start: &Machine, table: &Table, l2: f64, budget: Budget) -> Result<Self> {
-        Self::check(super::NAME, start, table.distinct_rows(), budget)?;
+        Self::check(super::NAME, start, table.distinct_count(), budget)?;
         Ok(Self::of_panels(start, Panels::new(super::NAME, start, table)?, l2))
     }
 
@@ -117,7 +117,7 @@ impl PseudoGain {
         budget: Budget,
     ) -> Result<Self> {
         Self::check(who, start, weights.len(), budget)?;
-        Ok(Self::of_panels(start, Panels::of_cells(start.units(), cells, weights)?, l2))
+        Ok(Self::of_panels(start, Panels::of_cells(start.unit_count(), cells, weights)?, l2))
     }
 
     /// Put other cells in place of some units', for the rows that [`PseudoGain::of_rows`] was given.
@@ -137,7 +137,7 @@ impl PseudoGain {
             panels,
             l2,
             temperature: start.temperature(),
-            units: start.units(),
+            units: start.unit_count(),
             layout,
             form,
             trained,
@@ -146,7 +146,7 @@ impl PseudoGain {
     }
 
     fn check(who: &'static str, start: &Machine, rows: usize, budget: Budget) -> Result<()> {
-        let n = start.units() as u128;
+        let n = start.unit_count() as u128;
         let cells = rows as u128 * n;
         let sums = if is_dense(start) { n * (n + 1) } else { 2 * start.graph().edges().len() as u128 + n };
         let needed = 2 * cells + 8 * (PIECES as u128 + 2) * sums;
@@ -243,7 +243,7 @@ impl PseudoGain {
         let pieces = (work / PIECE).clamp(1, PIECES).min(self.panels.count());
         let bound = |piece: usize| piece * self.panels.count() / pieces;
         let of_piece = |piece: usize| {
-            interrupt::point();
+            cancel::point();
             let panels = bound(piece)..bound(piece + 1);
             dispatch!(self.level, simd => self.sum(simd, panels, &numbers, gradient))
         };

@@ -23,8 +23,8 @@ pub(super) struct Layout {
 impl Layout {
     /// For each modelled unit a column of all units, last the unit that is +1 always: most places belong to a coupling.
     pub(super) fn of_columns(trained: &Trained, machine: &Machine) -> Self {
-        let height = machine.units() + 1;
-        let columns = column_of(trained, machine.units());
+        let height = machine.unit_count() + 1;
+        let columns = column_of(trained, machine.unit_count());
         let place = |unit: usize, other: usize| columns[unit].map(|column| column * height + other);
         let ends = trained.edges.iter().map(|&edge| machine.graph().edges()[edge]);
         let count = trained.biases.len();
@@ -60,7 +60,7 @@ impl Layout {
                 }
             }
             layout.biases.push(others.len());
-            others.push(machine.units());
+            others.push(machine.unit_count());
             layout.units.push(first..others.len());
         }
         layout.size = others.len();

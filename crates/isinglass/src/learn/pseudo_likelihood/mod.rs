@@ -52,7 +52,7 @@ const NAME: &str = "pseudo-likelihood";
 /// use isinglass::{Machine, Table, topology};
 /// use isinglass::learn::{Learner, NoObserver, PseudoLikelihood};
 /// let table = Table::from_rows(["a", "b"], [[1, 1], [1, 1], [-1, -1], [1, -1], [-1, 1], [-1, -1]])?;
-/// let start = Machine::from_graph(topology::full(2)).with_names(["a", "b"])?;
+/// let start = topology::full(2).with_names(["a", "b"])?;
 /// let fit = PseudoLikelihood::default().fit(&start, &table, &mut NoObserver)?;
 /// assert!(fit.converged);
 /// assert!((fit.machine.weights()[0] - (1.0f64 / 3.0).atanh()).abs() < 1e-9);

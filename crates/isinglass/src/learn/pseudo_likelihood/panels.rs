@@ -38,7 +38,7 @@ impl Panels {
     /// A table that does not fit the machine, hidden units, missing cells, no weight.
     pub(super) fn new(who: &'static str, machine: &Machine, table: &Table) -> Result<Self> {
         refuse_gaps(who, machine, table)?;
-        let units = machine.units();
+        let units = machine.unit_count();
         let (given, weights) = table.cells_for(machine)?;
         Self::of_cells(units, &given, &weights)
     }
@@ -144,7 +144,7 @@ fn refuse_gaps(who: &'static str, machine: &Machine, table: &Table) -> Result<()
             "it needs the states of all other units of a row; the learners pl-em and likelihood can do it",
         );
     }
-    if table.missing_cells() > 0 {
+    if table.missing_count() > 0 {
         return refuse(
             "learn from rows with missing cells",
             "it needs the states of all other units of a row; the learners pl-em and likelihood can do it",

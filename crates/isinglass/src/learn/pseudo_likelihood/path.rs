@@ -5,7 +5,7 @@
 //! taken in where they should have been.
 
 use super::logistic::{Logistic, Slopes};
-use crate::interrupt;
+use crate::cancel;
 
 /// The conditions of an optimum hold to this, for averages over rows.
 pub(super) const TOLERANCE: f64 = 1e-9;
@@ -96,7 +96,7 @@ impl<'a> Path<'a> {
         let mut slopes = self.logistic.slopes(&others, &here, true);
         let mut distance = distance_from_optimum(&here, &slopes.gradient, &penalties);
         for _ in 0..MODELS {
-            interrupt::point();
+            cancel::point();
             if distance <= TOLERANCE {
                 break;
             }
@@ -105,7 +105,7 @@ impl<'a> Path<'a> {
             let mut share = 1.0;
             let mut next = None;
             for _ in 0..HALVINGS {
-                interrupt::point();
+                cancel::point();
                 let there: Vec<f64> = here.iter().zip(&step).map(|(w, d)| w + share * d).collect();
                 let found = self.logistic.slopes(&others, &there, false);
                 let gain = penalised(found.value, &there, &penalties) - height;
@@ -153,7 +153,7 @@ fn minimum_of_model(couplings: &[f64], slopes: &Slopes, penalties: &[f64]) -> Ve
     let bend = |k: usize| slopes.curvature[k * size + k].max(1e-12);
     let mut over_all = true;
     for _ in 0..SWEEPS {
-        interrupt::point();
+        cancel::point();
         let mut largest: f64 = 0.0;
         for k in 0..size {
             if !over_all && reached[k] == 0.0 {

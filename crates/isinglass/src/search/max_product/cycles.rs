@@ -9,8 +9,8 @@ use super::forests::Forest;
 use super::plan::Plan;
 use super::reading::Reader;
 use super::trees::message;
+use crate::cancel;
 use crate::engine::{Diagnostics, Iteration};
-use crate::interrupt;
 
 /// States are read after each of the first sweeps, then ever more seldom: after this share more of them each time.
 const SELDOM: usize = 6;
@@ -54,7 +54,7 @@ pub(super) fn search<const N: usize>(
     keep[..rows].fill(settings.damping);
     let mut due = 1;
     for sweep in 1..=settings.sweeps {
-        interrupt::point();
+        cancel::point();
         let is_last = sweep == settings.sweeps;
         let change = messages.sweep(keep, sweep % 2 == 0);
         let is_due = sweep == due || is_last;

@@ -104,7 +104,7 @@ mod tests {
     use crate::{Graph, Machine};
 
     fn forests(graph: Graph) -> (Plan, Vec<Forest>) {
-        let (units, edges) = (graph.units(), graph.edges().len());
+        let (units, edges) = (graph.unit_count(), graph.edges().len());
         let machine = Machine::from_graph(graph).with_parameters(vec![1.0; edges], vec![0.0; units]).unwrap();
         let plan = Plan::new(&machine, &(0..units).collect::<Vec<_>>());
         let forests = Forest::several(&plan);
@@ -113,8 +113,8 @@ mod tests {
 
     #[test]
     fn members_touch_those_before_them_once_at_most() {
-        let grid = topology::grid(9, 7, Neighbours::Four);
-        for graph in [grid.clone(), topology::grid(6, 6, Neighbours::Eight), topology::full(9)] {
+        let grid = Graph::grid(9, 7, Neighbours::Four);
+        for graph in [grid.clone(), Graph::grid(6, 6, Neighbours::Eight), Graph::full(9)] {
             let (plan, forests) = forests(graph);
             for forest in &forests {
                 for (k, member) in forest.members.iter().enumerate() {

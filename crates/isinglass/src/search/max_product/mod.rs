@@ -12,9 +12,11 @@ mod solver;
 mod trees;
 
 use self::solver::{Solved, Solver};
-use super::{Mode, ModeFinder};
+use crate::Budget;
+use crate::engine::Guarantee;
 use crate::engine::pinned::clamp_pinned;
-use crate::engine::{Batch, Budget, Guarantee};
+use crate::engine::{Mode, ModeFinder};
+use crate::table::Batch;
 use crate::{Error, Evidence, Machine, Result};
 
 /// The most probable state by the max-product algorithm: exact without cycles, a good guess with them.
@@ -48,15 +50,16 @@ use crate::{Error, Evidence, Machine, Result};
 ///
 /// # Example
 /// ```
-/// use isinglass::search::{MaxProduct, ModeFinder};
+/// use isinglass::engine::ModeFinder;
+/// use isinglass::search::MaxProduct;
 /// use isinglass::{Evidence, Guarantee, Machine, topology};
 /// // An antiferromagnet without biases: each unit against its neighbours.
-/// let chain = Machine::from_graph(topology::chain(5)).with_parameters(vec![-0.5; 4], vec![0.0; 5])?;
+/// let chain = topology::chain(5).with_parameters(vec![-0.5; 4], vec![0.0; 5])?;
 /// let mode = MaxProduct::default().mode(&chain, &Evidence::none(5))?;
 /// assert_eq!(mode.guarantee, Guarantee::Exact);
 /// assert_eq!(mode.energy, -2.0);
 ///
-/// let full = Machine::from_graph(topology::full(5)).with_parameters(vec![0.1; 10], vec![0.2; 5])?;
+/// let full = topology::full(5).with_parameters(vec![0.1; 10], vec![0.2; 5])?;
 /// let mode = MaxProduct::default().mode(&full, &Evidence::none(5))?;
 /// assert_eq!((mode.state, mode.guarantee), (vec![1; 5], Guarantee::Approximation));
 /// # Ok::<(), isinglass::Error>(())
@@ -140,7 +143,7 @@ impl MaxProduct {
     /// # Errors
     /// Rows for another number of units, bad settings, numbers too large, and what does not fit the budget.
     pub fn rows(&self, machine: &Machine, rows: &Batch) -> Result<States> {
-        Error::check_length("units of the batch", rows.units(), machine.units())?;
+        Error::check_length("units of the batch", rows.unit_count(), machine.unit_count())?;
         self.check()?;
         rows::solve(self, machine, rows)
     }

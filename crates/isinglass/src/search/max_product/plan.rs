@@ -46,13 +46,13 @@ impl Plan {
     /// The bytes of a plan, and of what is needed to make it.
     pub(super) fn bytes(machine: &Machine, free: &[usize]) -> u128 {
         let ends: usize = free.iter().map(|&unit| machine.graph().degree(unit)).sum();
-        4 * machine.units() as u128 + 64 * free.len() as u128 + 16 * ends as u128
+        4 * machine.unit_count() as u128 + 64 * free.len() as u128 + 16 * ends as u128
     }
 
     /// *Complexity*: linear in the free units and their edges.
     pub(super) fn new(machine: &Machine, free: &[usize]) -> Self {
         let graph = machine.graph();
-        let mut local = vec![NONE; machine.units()];
+        let mut local = vec![NONE; machine.unit_count()];
         for (k, &unit) in free.iter().enumerate() {
             local[unit] = k as u32;
         }

@@ -6,7 +6,7 @@ use std::collections::BinaryHeap;
 use super::forests::Forest;
 use super::plan::{Link, Plan};
 use super::trees::choice;
-use crate::interrupt;
+use crate::cancel;
 
 /// Rounds through all forests at most, from each state; few are needed.
 const ROUNDS: usize = 20;
@@ -90,7 +90,7 @@ impl<'a> Reader<'a> {
         let field = |state: &[f64], place: usize| field(plan, fields, state, place);
         let mut height = height(plan, fields, state);
         for _ in 0..ROUNDS {
-            interrupt::point();
+            cancel::point();
             for forest in self.forests {
                 forest.settle(state, field, totals);
             }

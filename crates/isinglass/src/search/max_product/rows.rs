@@ -4,9 +4,10 @@ use rayon::prelude::*;
 
 use super::solver::{Solver, check_room};
 use super::{MaxProduct, States};
+use crate::engine::Guarantee;
 use crate::engine::parts::{PARTS, Piece, cut};
-use crate::engine::{Batch, Group, Guarantee};
 use crate::numeric::lanes::LANES;
+use crate::table::{Batch, Group};
 use crate::{Machine, Result};
 
 /// About what an end of a coupling costs in eight rows, in nanoseconds: on a tree,
@@ -20,9 +21,9 @@ const FEW_ROWS: usize = 2;
 
 /// Solve all rows of a batch.
 pub(super) fn solve(settings: &MaxProduct, machine: &Machine, batch: &Batch) -> Result<States> {
-    let units = machine.units();
-    let cells = (batch.rows() as u128).saturating_mul(2 * units as u128);
-    let what = || format!("the states of {units} units in {} rows", batch.rows());
+    let units = machine.unit_count();
+    let cells = (batch.row_count() as u128).saturating_mul(2 * units as u128);
+    let what = || format!("the states of {units} units in {} rows", batch.row_count());
     settings.budget.check(MaxProduct::NAME, cells, what)?;
     let threads = rayon::current_num_threads();
     // Where eight rows do not fit on every thread, one may.
@@ -64,8 +65,12 @@ pub(super) fn solve(settings: &MaxProduct, machine: &Machine, batch: &Batch) -> 
     };
     let parts: Vec<Part> = cut(batch, PARTS, cost).par_iter().map(solve_part).collect::<Result<_>>()?;
 
-    let mut states =
-        States { units, cells: vec![0; batch.rows() * units], converged: 0, guarantee: Guarantee::Exact };
+    let mut states = States {
+        units,
+        cells: vec![0; batch.row_count() * units],
+        converged: 0,
+        guarantee: Guarantee::Exact,
+    };
     let mut given = batch.given_order().iter();
     for part in parts {
         states.converged += part.converged;

@@ -81,7 +81,7 @@ impl<'a> Solver<'a> {
     /// Without any message: unit by unit, each to suit those before it; then again and again to suit all, until none changes.
     fn greedy(&self, field: impl Fn(usize) -> f64) -> Vec<f64> {
         let Self { machine, free, .. } = self;
-        let mut state = vec![0.0; machine.units()];
+        let mut state = vec![0.0; machine.unit_count()];
         for _ in 0..GREEDY_SWEEPS {
             let mut has_changed = false;
             for (k, &unit) in free.iter().enumerate() {
@@ -111,7 +111,7 @@ pub(super) fn check_room(
 ) -> Result<()> {
     let ends: usize = free.iter().map(|&unit| machine.graph().degree(unit)).sum();
     // Values and greedy states; fields by number and place, states, starts; a reader's fields, states, totals and open places; messages.
-    let numbers = 2 * machine.units() as u128 + 12 * free.len() as u128 + 3 * ends as u128;
+    let numbers = 2 * machine.unit_count() as u128 + 12 * free.len() as u128 + 3 * ends as u128;
     let shared = Plan::bytes(machine, free) + Forest::bytes(free.len());
     let bytes = (shared + 8 * rows as u128 * numbers) * threads as u128;
     settings.budget.check(MaxProduct::NAME, bytes, || {

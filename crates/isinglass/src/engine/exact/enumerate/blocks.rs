@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use fearless_simd::{Level, Simd, dispatch, f64x8, prelude::*};
 
-use crate::interrupt;
+use crate::cancel;
 use crate::numeric::lanes::Lane;
 
 /// Units summed within a block at most: 2⁸ states × 8 lanes × 8 bytes are 16 KiB.
@@ -151,7 +151,7 @@ fn walk_lanes<S: Simd, V: Visitor>(
     let mut high_table = vec![Lane::ZERO; 1 << (block - low)];
     let mut fields = vec![Lane::ZERO; block];
     for high in range {
-        interrupt::point();
+        cancel::point();
         let constant = fields_given_high(simd, couplings, lanes, high, &mut fields);
         linear_table(simd, &fields[..low], f64x8::splat(simd, 0.0), &mut low_table);
         linear_table(simd, &fields[low..], constant, &mut high_table);

@@ -66,8 +66,8 @@ fn draw_bytes(units: usize, count: usize) -> u128 {
 impl Sampler for Enumerate {
     fn draw(&self, machine: &Machine, evidence: &Evidence, count: usize, seed: u64) -> Result<Draws> {
         self.check_row(machine, evidence)?;
-        self.budget.check(Self::NAME, draw_bytes(machine.units(), count), || {
-            format!("{count} draws of {} units", machine.units())
+        self.budget.check(Self::NAME, draw_bytes(machine.unit_count(), count), || {
+            format!("{count} draws of {} units", machine.unit_count())
         })?;
         let row = SingleRow::new(machine, evidence);
         let logs: Vec<f64> = parts(row.couplings.blocks())
@@ -111,7 +111,7 @@ impl Sampler for Enumerate {
                 wanted.iter().map(place).collect()
             })
             .collect();
-        let n = machine.units();
+        let n = machine.unit_count();
         let mut cells = vec![0; count * n];
         for (draw, lane, along) in chosen.into_iter().flatten() {
             row.write_state(lane, along, &mut cells[draw * n..(draw + 1) * n]);

@@ -14,11 +14,12 @@ mod single;
 
 use self::moments::Order;
 use self::single::RowMoments;
+use crate::Budget;
+use crate::engine::ModeFinder;
 use crate::engine::{
-    Ask, Batch, BatchExpectations, Budget, Diagnostics, Engine, Expectations, Guarantee, PairMoments, Pairs,
-    Sampler,
+    Ask, BatchExpectations, Diagnostics, Engine, Expectations, Guarantee, PairMoments, Pairs, Sampler,
 };
-use crate::search::ModeFinder;
+use crate::table::Batch;
 use crate::{Error, Evidence, Machine, Result};
 
 /// Exact answers for any graph by summing over all states of the free units.
@@ -102,7 +103,7 @@ impl Engine for Enumerate {
         let moments = RowMoments::of(machine, evidence, Order::Second);
         Ok(Expectations {
             log_z: Some(moments.log_z),
-            means: (0..machine.units()).map(|unit| moments.mean(unit)).collect(),
+            means: (0..machine.unit_count()).map(|unit| moments.mean(unit)).collect(),
             correlations: PairMoments::collect(pairs, machine.graph(), |a, b| moments.pair(a, b)),
             guarantee: Self::guarantee(moments.scale),
             errors: None,
@@ -111,7 +112,7 @@ impl Engine for Enumerate {
     }
 
     fn batch(&self, machine: &Machine, batch: &Batch, ask: Ask) -> Result<BatchExpectations> {
-        Error::check_length("units of the batch", batch.units(), machine.units())?;
+        Error::check_length("units of the batch", batch.unit_count(), machine.unit_count())?;
         machine.check_scale(Self::NAME, Self::SCALE)?;
         for group in batch.groups() {
             self.check(group.free.len())?;

@@ -8,8 +8,8 @@ use super::blocks::{Block, Visitor, walk};
 use super::problem::SingleRow;
 use super::single::parts;
 use crate::engine::Diagnostics;
+use crate::engine::{Mode, ModeFinder};
 use crate::numeric::lanes::LANES;
-use crate::search::{Mode, ModeFinder};
 use crate::{Evidence, Machine, Result};
 
 /// The best state met so far: its −E/T, lane, block and place in the block.
@@ -49,7 +49,7 @@ impl ModeFinder for Enumerate {
             .collect::<Vec<_>>()
             .into_iter()
             .fold(nothing, |best, next| if next.value > best.value { next } else { best });
-        let mut state = vec![0; machine.units()];
+        let mut state = vec![0; machine.unit_count()];
         row.write_state(best.lane, (best.high << row.couplings.block_units()) | best.state, &mut state);
         Ok(Mode {
             energy: -machine.negative_energy(&state),

@@ -4,8 +4,9 @@ use super::moments::Order;
 use super::problem::{group_couplings, rows_in_lanes};
 use super::single::{RowMoments, sum_in_parts};
 use crate::engine::parts::{Part, Piece, solve_in_parts};
-use crate::engine::{Ask, Batch, BatchExpectations, Group, Guarantee};
+use crate::engine::{Ask, BatchExpectations, Guarantee};
 use crate::numeric::lanes::LANES;
+use crate::table::{Batch, Group};
 use crate::{Evidence, Machine, Result};
 
 /// Few rows with many free units are each spread over lanes and cores of their own.

@@ -11,7 +11,7 @@ use fearless_simd::{Simd, f64x8, prelude::*};
 
 use super::plan::{Bucket, Child, NONE, Plan};
 use super::star::{Eight, Rows, Rule};
-use crate::interrupt;
+use crate::cancel;
 use crate::numeric::lanes::{LANES, exp_nonpositive};
 
 /// Numbers in a block.
@@ -92,7 +92,7 @@ impl<'a, R: Rows> Numbers<'a, R> {
     #[inline(always)]
     fn fill<S: Simd>(&self, simd: S, block: usize, scratch: &mut Scratch) {
         if block % BLOCKS_BETWEEN == BLOCKS_BETWEEN - 1 {
-            interrupt::point();
+            cancel::point();
         }
         let mut field = R::all(0.0);
         for (bit, weight) in &self.high {

@@ -24,7 +24,7 @@ impl Compiled {
         width: usize,
     ) -> Option<Self> {
         let (order, steps) = graph.postordered(order, width)?;
-        let free: Vec<usize> = (0..graph.units()).collect();
+        let free: Vec<usize> = (0..graph.unit_count()).collect();
         let edges: Vec<u32> = (0..graph.edges().len() as u32).collect();
         let plan = Plan::compile(Blueprint {
             graph,

@@ -23,19 +23,19 @@ pub(crate) fn guarantee(machine: &Machine, free: impl IntoIterator<Item = usize>
     let temperature = machine.temperature();
     // Large machines with few strong couplings: no cluster has more units than these join.
     let largest = |numbers: &[f64]| numbers.iter().fold(0.0, |most: f64, x| most.max(x.abs())) / temperature;
-    let degree = (0..machine.units()).map(|unit| machine.graph().degree(unit)).max().unwrap_or(0);
+    let degree = (0..machine.unit_count()).map(|unit| machine.graph().degree(unit)).max().unwrap_or(0);
     let at_unit = largest(machine.biases()) + degree as f64 * largest(machine.weights());
     let strong = machine.weights().iter().filter(|w| w.abs() > STRONG * temperature).count();
     if (strong + 1) as f64 * at_unit <= NINE_DIGITS {
         return Guarantee::Exact;
     }
-    let mut tied = Clusters((0..machine.units()).collect());
+    let mut tied = Clusters((0..machine.unit_count()).collect());
     for (&(a, b), w) in machine.graph().edges().iter().zip(machine.weights()) {
         if w.abs() > STRONG * temperature {
             tied.join(a, b);
         }
     }
-    let mut sums = vec![0.0; machine.units()];
+    let mut sums = vec![0.0; machine.unit_count()];
     for unit in free {
         let around = machine.graph().neighbours(unit).map(|(_, edge)| machine.weights()[edge].abs());
         let size = (machine.biases()[unit].abs() + around.sum::<f64>()) / temperature;
@@ -76,7 +76,7 @@ mod tests {
     #[test]
     fn strong_chains_are_not_called_exact_for_being_long() {
         let chain = |n: usize, w: f64| {
-            let chain = Machine::from_graph(topology::chain(n));
+            let chain = topology::chain(n);
             chain.with_parameters(vec![w; n - 1], vec![0.1; n]).unwrap()
         };
         assert_eq!(guarantee(&chain(100, 4.9e5), 0..100), Guarantee::Approximation);

@@ -38,10 +38,10 @@ impl Solver<'_> {
     ) -> Result<Vec<Complex64>> {
         self.check(machine, evidence)?;
         for &(unit, x) in frequencies.iter().flatten() {
-            if unit >= machine.units() || !x.is_finite() {
+            if unit >= machine.unit_count() || !x.is_finite() {
                 let problem = format!(
                     "unit {unit} at {x}: expected one of {} units and a finite number",
-                    machine.units()
+                    machine.unit_count()
                 );
                 return Err(Error::invalid("characteristic function", problem));
             }
@@ -54,7 +54,7 @@ impl Solver<'_> {
         let fields = Fields::<1>::new(machine, &plan.free, &[evidence.cells()]);
         let temperature = machine.temperature();
         let at = |frequency: &[(usize, f64)]| {
-            let mut turn = vec![0.0; machine.units()];
+            let mut turn = vec![0.0; machine.unit_count()];
             for &(unit, x) in frequency {
                 turn[unit] += x;
             }
@@ -110,7 +110,7 @@ impl Solver<'_> {
             units: ask.to_vec(),
             probabilities: table.iter().map(|sum| (sum * share).max(0.0)).collect(),
             errors: None,
-            guarantee: guarantee(machine, 0..machine.units()),
+            guarantee: guarantee(machine, 0..machine.unit_count()),
             diagnostics: Diagnostics::direct(),
         })
     }

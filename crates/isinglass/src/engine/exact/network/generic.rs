@@ -4,7 +4,7 @@
 //! number to say.
 
 use super::plan::{NONE, Output, Plan, Step};
-use crate::interrupt;
+use crate::cancel;
 
 /// The logarithm of a weight, of some kind.
 pub(super) trait Number: Clone {
@@ -49,7 +49,7 @@ pub(super) fn partition_sum<N: Number>(
         let mut out: Vec<N> = (0..1u64 << bits)
             .map(|state| {
                 if state % STATES_BETWEEN == 0 {
-                    interrupt::point();
+                    cancel::point();
                 }
                 let pull =
                     |(place, w): (usize, &f64)| if state >> (bits - 1 - place) & 1 == 1 { *w } else { -w };

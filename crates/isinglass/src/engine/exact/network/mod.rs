@@ -34,12 +34,14 @@ pub(in crate::engine) use self::compiled::{Compiled, Run};
 use self::prepare::Reach;
 use self::store::Networks;
 pub(in crate::engine) use self::structure::Structure;
+use crate::Budget;
 use crate::engine::auto::Estimate;
 use crate::engine::cumulants::by_joint;
 use crate::engine::{
-    Ask, Batch, BatchExpectations, Budget, Cumulants, Draws, Engine, Expectations, JointTable, Pairs, Sampler,
+    Ask, BatchExpectations, Cumulants, Draws, Engine, Expectations, JointTable, Pairs, Sampler,
 };
-use crate::search::{Mode, ModeFinder};
+use crate::engine::{Mode, ModeFinder};
+use crate::table::Batch;
 use crate::{Error, Evidence, Machine, Result};
 
 /// Energies beyond this would overflow in sums and differences.
@@ -56,13 +58,13 @@ const SCALE: f64 = 1e290;
 /// # Example
 /// ```
 /// use isinglass::{Decimate, Engine, Evidence, Machine, Pairs, topology};
-/// let chain = Machine::from_graph(topology::chain(1000)).with_parameters(vec![0.5; 999], vec![0.0; 1000])?;
+/// let chain = topology::chain(1000).with_parameters(vec![0.5; 999], vec![0.0; 1000])?;
 /// let answer = Decimate::default().expectations(&chain, &Evidence::none(1000), Pairs::Edges)?;
 /// let exact = 1000.0 * 2f64.ln() + 999.0 * 0.5f64.cosh().ln();
 /// assert!((answer.log_z.unwrap() - exact).abs() < 1e-9);
 /// assert!((answer.correlations.values[500] - 0.5f64.tanh()).abs() < 1e-12);
 ///
-/// let clique = Machine::from_graph(topology::full(5));
+/// let clique = topology::full(5);
 /// assert!(Decimate::default().expectations(&clique, &Evidence::none(5), Pairs::Edges).is_err());
 /// # Ok::<(), isinglass::Error>(())
 /// ```
@@ -154,7 +156,7 @@ macro_rules! engine_by_network {
             }
 
             fn batch(&self, machine: &Machine, batch: &Batch, ask: Ask) -> Result<BatchExpectations> {
-                Error::check_length("units of the batch", batch.units(), machine.units())?;
+                Error::check_length("units of the batch", batch.unit_count(), machine.unit_count())?;
                 machine.check_scale(Self::NAME, SCALE)?;
                 self.solver().batch(machine, batch, ask)
             }

@@ -24,7 +24,7 @@ impl Solver<'_> {
         whole: &Plan,
         means: &[f64],
     ) -> Result<PairMoments> {
-        let n = machine.units();
+        let n = machine.unit_count();
         let bytes = 8 * (n as u128).pow(2);
         self.networks.budget.check(self.name, bytes, || format!("the moments of all pairs of {n} units"))?;
         let gate = Gate::default();
@@ -75,7 +75,7 @@ impl Each<'_> {
         let order: Vec<usize> = self.whole.free.iter().copied().filter(|&other| other != unit).collect();
         let mut free = order.clone();
         free.sort_unstable();
-        let mut place = vec![0; self.machine.units()];
+        let mut place = vec![0; self.machine.unit_count()];
         for (k, &other) in free.iter().enumerate() {
             place[other] = k;
         }

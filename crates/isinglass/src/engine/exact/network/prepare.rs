@@ -96,7 +96,7 @@ impl Solver<'_> {
         let with = if structure.own_bias.is_empty() { "" } else { " and unit 0, to which biases lead," };
         Error::CannotDo {
             who: self.name,
-            what: format!("take {} free units apart", structure.graph.units()),
+            what: format!("take {} free units apart", structure.graph.unit_count()),
             why: format!(
                 "the graph of the free units{with} has treewidth {} or more, and decimation ends at 3; the engine eliminate goes on with tables",
                 structure.graph.degeneracy().max(4)
@@ -111,7 +111,7 @@ impl Solver<'_> {
             who: self.name,
             what: format!(
                 "{} free units (no elimination order with at most {most} neighbours was found; one with {width} exists)",
-                graph.units()
+                graph.unit_count()
             ),
             needed: if width < 120 { 8 << width } else { u128::MAX },
             budget: self.networks.budget,

@@ -6,7 +6,7 @@ use super::Solver;
 use super::memory::Segments;
 use super::plan::Plan;
 use super::star::Rows;
-use crate::engine::Budget;
+use crate::Budget;
 use crate::{Error, Result};
 
 impl Solver<'_> {

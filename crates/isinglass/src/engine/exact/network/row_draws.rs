@@ -11,10 +11,10 @@ use super::star::{Rows, Sum};
 use super::tape::{Keep, Tape};
 use super::walk::{drawn_up, unit_and_field};
 use super::{Eliminate, SCALE, Solver};
-use crate::engine::Batch;
+use crate::cancel;
 use crate::engine::fields::{free_fields, values};
-use crate::interrupt;
 use crate::numeric::lanes::LANES;
+use crate::table::Batch;
 use crate::{Error, Machine, Result};
 
 /// Rows that share a stream of random numbers.
@@ -66,8 +66,8 @@ impl Solver<'_> {
         random: &(dyn Fn(u64) -> ChaCha8Rng + Sync),
         out: &mut [i8],
     ) -> Result<()> {
-        let cells = count * machine.units();
-        Error::check_length("cells of the draws", out.len(), batch.rows() * cells)?;
+        let cells = count * machine.unit_count();
+        Error::check_length("cells of the draws", out.len(), batch.row_count() * cells)?;
         let prepared = self.prepared_groups(machine, batch, true, true)?;
         // Cut by the rows alone: the same streams on any number of threads.
         let mut pieces = Vec::new();
@@ -82,7 +82,7 @@ impl Solver<'_> {
         }
         let gate = Gate::default();
         pieces.par_iter_mut().for_each(|piece| {
-            interrupt::point();
+            cancel::point();
             let prepared = &prepared[piece.group];
             let draws = Drawing { machine, batch, prepared, count };
             let mut random = random(piece.number);
@@ -113,7 +113,7 @@ impl Drawing<'_> {
         let plan = &*self.prepared.plan;
         let Some(segments) = &self.prepared.segments else { return };
         let mut tape = Tape::<[f64; N]>::new(plan);
-        let cells = self.count * self.machine.units();
+        let cells = self.count * self.machine.unit_count();
         let temperature = self.machine.temperature();
         // Units without neighbours are drawn by their own fields: there is nothing to sum out.
         let are_joined = plan.edge_slots().next().is_some();
@@ -131,7 +131,7 @@ impl Drawing<'_> {
                 }
                 for &step in plan.steps[range.clone()].iter().rev() {
                     for (row, draws) in out.chunks_exact_mut(cells).enumerate() {
-                        for state in draws.chunks_exact_mut(self.machine.units()) {
+                        for state in draws.chunks_exact_mut(self.machine.unit_count()) {
                             let (unit, field) = unit_and_field(plan, step, &tape, row, state);
                             state[unit] = if drawn_up(field, random) { 1 } else { -1 };
                         }

@@ -14,8 +14,9 @@ use super::star::{Eight, One, Rows, Sum};
 use super::tape::{Keep, Tape};
 use crate::engine::fields::Fields;
 use crate::engine::parts::{Part, solve_in_parts, statistics_bytes};
-use crate::engine::{Ask, Batch, BatchExpectations, Group, Statistics};
+use crate::engine::{Ask, BatchExpectations, Statistics};
 use crate::numeric::lanes::LANES;
+use crate::table::{Batch, Group};
 use crate::{Machine, Result};
 
 /// Tables of more units than this are wide enough to fill the lanes by themselves; eight rows of them would leave the cache.
@@ -48,7 +49,7 @@ impl Solver<'_> {
         }
         let with_moments = ask.means || ask.statistics;
         let prepared = self.prepared_groups(machine, batch, ask.statistics, with_moments)?;
-        let elements = (machine.units() + machine.graph().edges().len()) as f64;
+        let elements = (machine.unit_count() + machine.graph().edges().len()) as f64;
         let cost = |number: usize, _: &Group| {
             let Prepared { plan, in_lanes, .. } = &prepared[number];
             let cost = plan.work() * SUM_COST + elements * ELEMENT_COST;
@@ -75,7 +76,7 @@ impl Solver<'_> {
             Ok(())
         })?;
         // Differences between rows matter here, so the clamped units' terms count as well.
-        answer.guarantee = guarantee(machine, 0..machine.units());
+        answer.guarantee = guarantee(machine, 0..machine.unit_count());
         Ok(answer)
     }
 
@@ -195,7 +196,7 @@ struct Sums {
 
 impl Sums {
     fn bytes(machine: &Machine) -> u128 {
-        64 * (machine.units() + machine.graph().edges().len()) as u128
+        64 * (machine.unit_count() + machine.graph().edges().len()) as u128
     }
 
     fn new(machine: &Machine, ask: Ask) -> Self {
@@ -203,7 +204,7 @@ impl Sums {
         Self {
             is_needed: ask.statistics,
             weight: [0.0; LANES],
-            means: count(machine.units()),
+            means: count(machine.unit_count()),
             edges: count(machine.graph().edges().len()),
         }
     }

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::plan::{Form, Plan};
 use super::prepare::Reach;
-use crate::engine::Budget;
+use crate::Budget;
 use crate::{Graph, Machine};
 
 /// What a plan depends on besides the graph.

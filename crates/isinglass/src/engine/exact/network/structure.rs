@@ -18,12 +18,12 @@ pub(in crate::engine) struct Structure {
 impl Structure {
     pub(in crate::engine) fn new(machine: &Machine, free: &[usize]) -> Result<Self> {
         let whole = machine.graph();
-        let mut local = vec![usize::MAX; whole.units()];
+        let mut local = vec![usize::MAX; whole.unit_count()];
         for (place, &unit) in free.iter().enumerate() {
             local[unit] = place;
         }
         let is_free = |unit: usize| local[unit] != usize::MAX;
-        let all_free = free.len() == whole.units();
+        let all_free = free.len() == whole.unit_count();
         let (graph, edges) = if all_free {
             (whole.clone(), (0..whole.edges().len() as u32).collect())
         } else {
@@ -57,7 +57,7 @@ impl Structure {
         const SAMPLE: usize = 4096;
         const NEAR: usize = 64;
         let first = |unit: usize| self.graph.neighbours(unit).next().map(|(other, _)| other);
-        let n = self.graph.units();
+        let n = self.graph.unit_count();
         let (mut near, mut far) = (0usize, 0usize);
         for unit in (1..n).step_by((n / SAMPLE).max(1)) {
             if let (Some(a), Some(b)) = (first(unit - 1), first(unit)) {
@@ -96,7 +96,7 @@ impl Structure {
 
     /// For each free unit, whether its mean may differ from 0: some unit of its connected part has a bias.
     pub(in crate::engine) fn biased(&self) -> Vec<bool> {
-        let n = self.graph.units();
+        let n = self.graph.unit_count();
         if self.own_bias.is_empty() || self.own_bias.len() == n {
             return vec![!self.own_bias.is_empty(); n];
         }

@@ -9,7 +9,7 @@ use super::bucket::{Numbers, Scratch};
 use super::memory::Segments;
 use super::plan::{Bucket, NONE, Output, PAIRS_OF_THREE, Plan, Step};
 use super::star::{Rows, Rule};
-use crate::interrupt;
+use crate::cancel;
 use crate::numeric::lanes::LANES;
 
 /// What to keep for a pass backwards.
@@ -86,7 +86,7 @@ impl<'p, R: Rows> Tape<'p, R> {
 
     #[inline(always)]
     fn forward_in<S: Simd, J: Rule>(&mut self, simd: S, keep: Keep<'_>) {
-        interrupt::point();
+        cancel::point();
         let plan = self.plan;
         let last_start = match keep {
             Keep::Nothing => usize::MAX,
@@ -193,7 +193,7 @@ impl<'p, R: Rows> Tape<'p, R> {
     /// Sum the unit of a bucket out.
     #[inline(always)]
     fn eliminate<S: Simd, J: Rule>(&mut self, simd: S, bucket: &Bucket) {
-        interrupt::point();
+        cancel::point();
         let numbers =
             Numbers::new(self.plan, bucket, &self.values, &self.tables, &self.shifts, &mut self.scratch);
         match bucket.output {
@@ -230,7 +230,7 @@ impl<'p, R: Rows> Tape<'p, R> {
     /// From the probabilities of a bucket's scope to the moments of its unit and the probabilities of what came in.
     #[inline(always)]
     fn distribute<S: Simd>(&mut self, simd: S, bucket: &Bucket) {
-        interrupt::point();
+        cancel::point();
         let plan = self.plan;
         let mut probabilities = match bucket.output {
             Output::Table(table) => std::mem::take(&mut self.adjoints[table as usize]),

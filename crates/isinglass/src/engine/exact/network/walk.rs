@@ -14,12 +14,12 @@ use super::plan::{Bucket, Form, NONE, Plan, Star, Step};
 use super::single::load;
 use super::star::{Max, One, Rows, Rule, Sum};
 use super::tape::{Keep, Tape};
+use crate::cancel;
+use crate::engine::Mode;
 use crate::engine::exact::pinned::clamp_pinned;
 use crate::engine::fields::Fields;
 use crate::engine::{Diagnostics, Draws};
-use crate::interrupt;
 use crate::numeric::streams::{Purpose, stream};
-use crate::search::Mode;
 use crate::{Evidence, Machine, Result};
 
 /// Draws that share a stream of random numbers and a pass through the steps.
@@ -52,7 +52,7 @@ impl Solver<'_> {
         seed: u64,
     ) -> Result<Draws> {
         self.check(machine, evidence)?;
-        let n = machine.units();
+        let n = machine.unit_count();
         let bytes = count as u128 * (2 * n as u128 + 32);
         self.networks.budget.check(self.name, bytes, || format!("{count} draws of {n} units"))?;
         let evidence = clamp_pinned(machine, evidence, &[]);
@@ -88,7 +88,7 @@ impl Solver<'_> {
             tape.restore::<J>(range.clone(), &segments);
             let numbers = &tape;
             states.par_chunks_mut(DRAWS_AT_ONCE).zip(&mut randoms).for_each(|(states, random)| {
-                interrupt::point();
+                cancel::point();
                 for &step in plan.steps[range.clone()].iter().rev() {
                     for state in states.iter_mut() {
                         let (unit, field) = unit_and_field(plan, step, numbers, 0, state);

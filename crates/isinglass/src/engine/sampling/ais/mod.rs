@@ -11,14 +11,15 @@ use rayon::prelude::*;
 
 use self::row::Row;
 use self::wiring::Wiring;
+use crate::Budget;
 use crate::engine::expectations::{StandardErrors, each_pair};
 use crate::engine::fields::Fields;
 use crate::engine::joint::check_asked;
 use crate::engine::parts::{Piece, solve_in_parts, statistics_bytes};
 use crate::engine::{
-    Ask, Batch, BatchExpectations, Budget, Engine, Expectations, Group, Guarantee, JointTable, PairMoments,
-    Pairs,
+    Ask, BatchExpectations, Engine, Expectations, Guarantee, JointTable, PairMoments, Pairs,
 };
+use crate::table::{Batch, Group};
 use crate::{Error, Evidence, Machine, Result};
 
 /// How many runs there are, and how slowly they go.
@@ -141,7 +142,7 @@ impl Engine for Ais {
         let count = PairMoments::count(pairs, machine.graph());
         let row = self.prepare(machine, evidence, count as u128 * PAIR_BYTES)?;
         let answer = row.solve(&self.settings);
-        let units: Vec<_> = (0..machine.units()).into_par_iter().map(|unit| answer.unit(unit)).collect();
+        let units: Vec<_> = (0..machine.unit_count()).into_par_iter().map(|unit| answer.unit(unit)).collect();
         let mut wanted = Vec::with_capacity(count);
         each_pair(pairs, machine.graph(), |a, b| wanted.push((a, b)));
         let couples: Vec<_> = wanted.par_iter().map(|&(a, b)| answer.pair(a, b)).collect();
@@ -163,7 +164,7 @@ impl Engine for Ais {
 
     /// Each row by itself, with streams of its own.
     fn batch(&self, machine: &Machine, batch: &Batch, ask: Ask) -> Result<BatchExpectations> {
-        Error::check_length("units of the batch", batch.units(), machine.units())?;
+        Error::check_length("units of the batch", batch.unit_count(), machine.unit_count())?;
         let free = batch.groups().iter().map(|group| group.free.len()).max().unwrap_or(0);
         let edges = machine.graph().edges().len();
         // Every thread may be at a row of its own.
@@ -191,7 +192,8 @@ impl Engine for Ais {
                     if !(ask.statistics || ask.means) {
                         continue;
                     }
-                    let means: Vec<f64> = (0..machine.units()).map(|unit| answer.unit(unit).mean).collect();
+                    let means: Vec<f64> =
+                        (0..machine.unit_count()).map(|unit| answer.unit(unit).mean).collect();
                     if let Some(sums) = &mut part.statistics {
                         let edges = machine.graph().edges().iter();
                         let edges: Vec<f64> = edges.map(|&(a, b)| answer.pair(a, b).mean).collect();

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 
 use super::super::kernel::{CHAINS, Chains, Spins, add_pull, choose};
 use super::wiring::{BUNCH, Shared, Step, Wiring};
-use crate::interrupt;
+use crate::cancel;
 use crate::numeric::streams::Purpose;
 
 /// Groups of chains that go through the couplings together.
@@ -57,7 +57,7 @@ impl Path {
                 *log_weight += step * energy;
             }
             for _ in 0..sweeps {
-                interrupt::point();
+                cancel::point();
                 energies = dispatch!(level, simd => sweep(simd, self, betas[1], &mut chains));
             }
         }

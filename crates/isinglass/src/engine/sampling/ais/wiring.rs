@@ -127,11 +127,11 @@ mod tests {
 
     #[test]
     fn layers_and_dense_machines_make_bunches_and_lattices_do_not() {
-        let of = |machine: &Machine| Wiring::new(machine, &(0..machine.units()).collect::<Vec<_>>());
-        assert_eq!(bunches(&of(&Machine::from_graph(topology::full(11)))), [0, 4]);
+        let of = |machine: &Machine| Wiring::new(machine, &(0..machine.unit_count()).collect::<Vec<_>>());
+        assert_eq!(bunches(&of(&topology::full(11))), [0, 4]);
         // Six visible and nine hidden units: none of the bunches reaches across the layers.
         assert_eq!(bunches(&of(&topology::rbm(6, 9).unwrap())), [0, 6, 10]);
-        assert!(bunches(&of(&Machine::from_graph(topology::grid(5, 5, Neighbours::Four)))).is_empty());
+        assert!(bunches(&of(&topology::grid(5, 5, Neighbours::Four))).is_empty());
         // Without their neighbours, what is left of a layer has none.
         let rbm = topology::rbm(4, 3).unwrap();
         let left = Wiring::new(&rbm, &[0, 1, 2, 3]);

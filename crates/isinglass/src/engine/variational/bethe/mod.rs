@@ -19,7 +19,8 @@ pub(super) use self::solver::{Solved, Solver, bytes};
 use super::VariationalSettings;
 use crate::engine::exact::digits::guarantee;
 use crate::engine::exact::pinned::clamp_pinned;
-use crate::engine::{Ask, Batch, BatchExpectations, Engine, Expectations, Guarantee, PairMoments, Pairs};
+use crate::engine::{Ask, BatchExpectations, Engine, Expectations, Guarantee, PairMoments, Pairs};
+use crate::table::Batch;
 use crate::{Error, Evidence, Machine, Result};
 
 /// The Bethe approximation by belief propagation: exact without cycles, and often close with them.
@@ -48,13 +49,13 @@ use crate::{Error, Evidence, Machine, Result};
 /// ```
 /// use isinglass::{Bethe, Decimate, Engine, Enumerate, Evidence, Guarantee, Machine, Pairs, topology};
 /// let nothing = Evidence::none(10);
-/// let tree = Machine::from_graph(topology::tree(10, 3)).with_parameters(vec![0.8; 9], vec![0.1; 10])?;
+/// let tree = topology::tree(10, 3).with_parameters(vec![0.8; 9], vec![0.1; 10])?;
 /// let answer = Bethe::default().expectations(&tree, &nothing, Pairs::Edges)?;
 /// let exact = Decimate::default().expectations(&tree, &nothing, Pairs::Edges)?;
 /// assert_eq!(answer.guarantee, Guarantee::Exact);
 /// assert!((answer.log_z.unwrap() - exact.log_z.unwrap()).abs() < 1e-12);
 ///
-/// let clique = Machine::from_graph(topology::full(10)).with_parameters(vec![0.02; 45], vec![0.1; 10])?;
+/// let clique = topology::full(10).with_parameters(vec![0.02; 45], vec![0.1; 10])?;
 /// let answer = Bethe::default().expectations(&clique, &nothing, Pairs::Edges)?;
 /// let exact = Enumerate::default().expectations(&clique, &nothing, Pairs::Edges)?;
 /// assert_eq!(answer.guarantee, Guarantee::Approximation);
@@ -110,7 +111,7 @@ impl Engine for Bethe {
     }
 
     fn batch(&self, machine: &Machine, batch: &Batch, ask: Ask) -> Result<BatchExpectations> {
-        Error::check_length("units of the batch", batch.units(), machine.units())?;
+        Error::check_length("units of the batch", batch.unit_count(), machine.unit_count())?;
         rows::solve(machine, batch, ask, &self.settings)
     }
 }

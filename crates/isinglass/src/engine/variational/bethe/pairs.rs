@@ -13,7 +13,7 @@ impl Solver<'_> {
     /// *Complexity*: quadratic in the units.
     pub(in crate::engine::variational) fn all_pairs(&self, solved: &Solved<1>) -> Vec<f64> {
         let graph = self.machine.graph();
-        let n = self.machine.units();
+        let n = self.machine.unit_count();
         let product = |a: usize, b: usize| solved.means[a][0] * solved.means[b][0];
         let mut values = PairMoments::collect(Pairs::All, graph, product).values;
         let pair = |a: usize, b: usize| packed_pair(n, a.min(b), a.max(b));
@@ -50,7 +50,7 @@ impl Solver<'_> {
         if !(self.wiring.is_forest && self.wiring.has_idle_edges) {
             return;
         }
-        let mut place_of = vec![None; self.machine.units()];
+        let mut place_of = vec![None; self.machine.unit_count()];
         for (place, &local) in self.wiring.locals.iter().enumerate() {
             place_of[self.free[local as usize]] = Some(place);
         }

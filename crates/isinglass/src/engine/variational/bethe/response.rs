@@ -71,12 +71,12 @@ fn check(machine: &Machine, evidence: &Evidence) {
 /// Numbers uniform on (−1, 1) for weights and biases, a share of units clamped.
 fn machines() -> impl Strategy<Value = (Graph, Vec<f64>, Vec<i8>)> {
     let graphs = prop_oneof![
-        (2..8usize).prop_map(topology::full),
-        (2..20usize, 1..4usize).prop_map(|(n, branching)| topology::tree(n, branching)),
-        (2..4usize, 2..5usize).prop_map(|(r, c)| topology::grid(r, c, topology::Neighbours::Eight)),
+        (2..8usize).prop_map(Graph::full),
+        (2..20usize, 1..4usize).prop_map(|(n, branching)| Graph::tree(n, branching)),
+        (2..4usize, 2..5usize).prop_map(|(r, c)| Graph::grid(r, c, topology::Neighbours::Eight)),
     ];
     graphs.prop_flat_map(|graph| {
-        let (n, m) = (graph.units(), graph.edges().len());
+        let (n, m) = (graph.unit_count(), graph.edges().len());
         let cell = prop_oneof![5 => Just(0i8), 1 => Just(1), 1 => Just(-1)];
         let numbers = proptest::collection::vec(-1.0..1.0f64, n + m);
         (Just(graph), numbers, proptest::collection::vec(cell, n))
@@ -88,7 +88,7 @@ proptest! {
     fn the_inverse_susceptibility_is_that_of_the_means((graph, numbers, cells) in machines()) {
         let m = graph.edges().len();
         // Trees may be strong; with cycles, weak couplings have one fixed point.
-        let strength = if m < graph.units() { 1.0 } else { 0.15 };
+        let strength = if m < graph.unit_count() { 1.0 } else { 0.15 };
         let weights = numbers[..m].iter().map(|x| strength * x).collect();
         let machine = Machine::from_graph(graph).with_parameters(weights, numbers[m..].to_vec()).unwrap();
         check(&machine, &Evidence::from_cells(cells).unwrap());

@@ -6,8 +6,9 @@ use super::solver::{Solved, Solver, check_room};
 use super::{Bethe, VariationalSettings};
 use crate::engine::exact::digits::guarantee;
 use crate::engine::parts::{Part, solve_in_parts, statistics_bytes};
-use crate::engine::{Ask, Batch, BatchExpectations, Group, Guarantee};
+use crate::engine::{Ask, BatchExpectations, Guarantee};
 use crate::numeric::lanes::LANES;
+use crate::table::{Batch, Group};
 use crate::{Machine, Result};
 
 /// About what a message costs in eight rows, all sweeps together, in nanoseconds.
@@ -41,7 +42,7 @@ pub(super) fn solve(
             check_room(machine, &group.free, settings, 1, threads)?;
         }
     }
-    let elements = (machine.units() + machine.graph().edges().len()) as f64;
+    let elements = (machine.unit_count() + machine.graph().edges().len()) as f64;
     let cost = |_: usize, group: &Group| {
         let messages: usize =
             group.free.iter().map(|&unit| machine.graph().degree(unit).min(group.free.len())).sum();
@@ -74,7 +75,7 @@ pub(super) fn solve(
     let is_exact = all_exact.into_inner() && answer.diagnostics.converged;
     // Differences between rows matter here, so the clamped units' terms count as well.
     answer.guarantee =
-        if is_exact { guarantee(machine, 0..machine.units()) } else { Guarantee::Approximation };
+        if is_exact { guarantee(machine, 0..machine.unit_count()) } else { Guarantee::Approximation };
     Ok(answer)
 }
 

@@ -4,9 +4,9 @@ use super::beliefs::Beliefs;
 use super::messages::{Messages, Step};
 use super::monitor::{Course, Monitor};
 use crate::Machine;
+use crate::cancel;
 use crate::engine::variational::VariationalSettings;
 use crate::engine::{Diagnostics, Iteration, Schedule};
-use crate::interrupt;
 
 /// Messages change after others have been computed from them: to satisfy all equations at once, a sweep must change them by less than the tolerance, the less the
 /// more neighbours there are; but no less than this share of it before the equations are looked at.
@@ -77,7 +77,7 @@ impl Search<'_> {
         let warm = settings.anneal.iter().flat_map(|anneal| anneal.temperatures(temperature));
         let scales: Vec<f64> = warm.map(|warm| temperature / warm).collect();
 
-        let shifts = settings.start(start, machine.units()).shifts;
+        let shifts = settings.start(start, machine.unit_count()).shifts;
         messages.begin(scales.first().copied().unwrap_or(1.0), |place, field| {
             let shift = shifts[units[place]];
             if start == 0 {
@@ -89,7 +89,7 @@ impl Search<'_> {
 
         let mut before = [Course::new(false, 0.0, 0.0); N];
         if !scales.is_empty() {
-            let nudges = settings.start(0, machine.units()).shifts;
+            let nudges = settings.start(0, machine.unit_count()).shifts;
             let most = VariationalSettings::WARM_SWEEPS.min(settings.sweeps);
             for scale in scales {
                 let courses = self.courses(rows, VariationalSettings::WARM_TOLERANCE);
@@ -158,7 +158,7 @@ fn sweep_until_rest<const N: usize>(
     schedule: Schedule,
 ) {
     while monitor.is_active() {
-        interrupt::point();
+        cancel::point();
         let change = messages.sweep(Step { schedule, scale, keep: monitor.keep() });
         monitor.note(change, &messages.totals, most);
     }

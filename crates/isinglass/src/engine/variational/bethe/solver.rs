@@ -73,7 +73,7 @@ impl<'a> Solver<'a> {
         let Beliefs { log_z, means: by_place, variances: spread, moments: by_link, .. } = found.beliefs;
 
         let mut means = values;
-        let mut variances = vec![[0.0; N]; machine.units()];
+        let mut variances = vec![[0.0; N]; machine.unit_count()];
         for ((&local, mean), variance) in wiring.locals.iter().zip(by_place).zip(spread) {
             let unit = free[local as usize];
             means[unit] = mean;
@@ -129,6 +129,6 @@ pub(in crate::engine::variational) fn bytes(
         + Messages::<1>::bytes(0, links, settings.schedule) * u128::from(settings.starts > 1)
         + Monitor::<1>::bytes(free.len())
         + Beliefs::<1>::bytes(free.len(), links)
-        + 8 * (3 * machine.units() + free.len() + 3 * machine.graph().edges().len()) as u128;
+        + 8 * (3 * machine.unit_count() + free.len() + 3 * machine.graph().edges().len()) as u128;
     Wiring::bytes(machine, free.len(), links) + numbers * rows as u128
 }

@@ -7,6 +7,7 @@
 //! Only the order among neighbours matters, so units are put into levels: a unit is one level above the highest neighbour before it. Units of a level are not
 //! joined, and their messages are computed side by side.
 
+use crate::Graph;
 use crate::Machine;
 use crate::graph::peeling::peeled_last;
 
@@ -64,21 +65,21 @@ impl Links {
 impl Wiring {
     /// The bytes of the wiring, and of what is needed to make it.
     pub(super) fn bytes(machine: &Machine, free: usize, links: usize) -> u128 {
-        4 * machine.units() as u128 + 48 * free as u128 + 40 * links as u128
+        4 * machine.unit_count() as u128 + 48 * free as u128 + 40 * links as u128
     }
 
     /// At most how many links there are between free units.
     pub(super) fn most_links(machine: &Machine, free: &[usize]) -> usize {
         let graph = machine.graph();
         let ends: usize = free.iter().map(|&unit| graph.degree(unit)).sum();
-        graph.edges().len().min(ends / if free.len() == machine.units() { 2 } else { 1 })
+        graph.edges().len().min(ends / if free.len() == machine.unit_count() { 2 } else { 1 })
     }
 
     /// *Complexity*: linear in the free units and their edges.
     pub(super) fn new(machine: &Machine, free: &[usize]) -> Self {
         let graph = machine.graph();
         let temperature = machine.temperature();
-        let mut local = vec![NONE; machine.units()];
+        let mut local = vec![NONE; machine.unit_count()];
         for (k, &unit) in free.iter().enumerate() {
             local[unit] = k as u32;
         }
@@ -167,26 +168,26 @@ mod tests {
 
     fn wiring(graph: crate::Graph) -> Wiring {
         let weights = vec![1.0; graph.edges().len()];
-        let biases = vec![0.0; graph.units()];
+        let biases = vec![0.0; graph.unit_count()];
         let machine = Machine::from_graph(graph).with_parameters(weights, biases).unwrap();
-        let free: Vec<usize> = (0..machine.units()).collect();
+        let free: Vec<usize> = (0..machine.unit_count()).collect();
         Wiring::new(&machine, &free)
     }
 
     #[test]
     fn units_of_a_forest_have_one_neighbour_before_them_at_most() {
-        for graph in [topology::chain(9), topology::tree(40, 3), crate::Graph::new(5, [(3, 4)]).unwrap()] {
+        for graph in [Graph::chain(9), Graph::tree(40, 3), crate::Graph::new(5, [(3, 4)]).unwrap()] {
             let wiring = wiring(graph);
             assert!(wiring.is_forest);
             assert!(wiring.back.offsets.windows(2).all(|pair| pair[1] - pair[0] <= 1));
         }
         // Levels from the middle of the chain outwards.
-        assert_eq!(wiring(topology::chain(9)).levels.len(), 6);
+        assert_eq!(wiring(Graph::chain(9)).levels.len(), 6);
     }
 
     #[test]
     fn units_of_a_level_are_not_joined_and_links_lead_ahead() {
-        for graph in [topology::full(7), topology::grid(4, 5, Neighbours::Eight)] {
+        for graph in [Graph::full(7), Graph::grid(4, 5, Neighbours::Eight)] {
             let wiring = wiring(graph);
             assert!(!wiring.is_forest);
             let level = |place: u32| wiring.levels.partition_point(|&start| start <= place);
@@ -196,6 +197,6 @@ mod tests {
                 assert_eq!(wiring.back.mirrors[mirror as usize] as usize, link);
             }
         }
-        assert_eq!(wiring(topology::grid(4, 5, Neighbours::Four)).levels.len(), 4 + 5);
+        assert_eq!(wiring(Graph::grid(4, 5, Neighbours::Four)).levels.len(), 4 + 5);
     }
 }

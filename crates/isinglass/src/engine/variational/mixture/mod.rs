@@ -14,7 +14,8 @@ mod sweep;
 mod tests;
 
 use super::VariationalSettings;
-use crate::engine::{Ask, Batch, BatchExpectations, Diagnostics, Engine, Expectations, Guarantee, Pairs};
+use crate::engine::{Ask, BatchExpectations, Diagnostics, Engine, Expectations, Guarantee, Pairs};
+use crate::table::Batch;
 use crate::{Evidence, Machine, Result};
 
 /// A mixture of mean-field distributions, `Q(s) = Σ_l α_l Π_i q_li(s_i)` (Lawrence, Bishop & Jordan 1998, eq. 21).
@@ -42,7 +43,7 @@ use crate::{Evidence, Machine, Result};
 /// Two modes, of which mean field sees one:
 /// ```
 /// use isinglass::{Engine, Enumerate, Evidence, Machine, MeanField, Mixture, Pairs, topology};
-/// let magnet = Machine::from_graph(topology::full(8)).with_parameters(vec![0.3; 28], vec![0.0; 8])?;
+/// let magnet = topology::full(8).with_parameters(vec![0.3; 28], vec![0.0; 8])?;
 /// let nothing = Evidence::none(8);
 /// let truth = Enumerate::default().expectations(&magnet, &nothing, Pairs::None)?.log_z.unwrap();
 /// let one = MeanField::default().expectations(&magnet, &nothing, Pairs::None)?;
@@ -96,7 +97,7 @@ impl Mixture {
     /// # Example
     /// ```
     /// use isinglass::{Evidence, Machine, Mixture, topology};
-    /// let magnet = Machine::from_graph(topology::full(8)).with_parameters(vec![0.3; 28], vec![0.0; 8])?;
+    /// let magnet = topology::full(8).with_parameters(vec![0.3; 28], vec![0.0; 8])?;
     /// let found = Mixture { components: 2, ..Mixture::default() }.components_of(&magnet, &Evidence::none(8))?;
     /// assert!((found.weights[0] - 0.5).abs() < 1e-3);
     /// assert!(found.means[0][0] * found.means[1][0] < -0.8, "one mode up, the other down");

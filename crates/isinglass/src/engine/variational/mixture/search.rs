@@ -11,8 +11,8 @@ use super::extrapolation::{Point, Stride};
 use super::start::Start;
 use super::state::State;
 use super::sweep::{Scratch, Step, sweep, violation};
+use crate::cancel;
 use crate::engine::{Iteration, VariationalSettings};
-use crate::interrupt;
 
 /// The best mixture that was found.
 pub(super) struct Found {
@@ -171,7 +171,7 @@ impl Climb<'_> {
     ///
     /// *Result*: the largest change of a mixing coefficient or a mean.
     fn sweep(&mut self, least: f64) -> f64 {
-        interrupt::point();
+        cancel::point();
         let level = self.level;
         let mixed = self.terms.mix(&mut self.state);
         let step = Step { smooth: true, means: true, damping: self.settings.damping };

@@ -9,8 +9,9 @@ use super::start::Start;
 use super::{Mixture, MixtureComponents};
 use crate::engine::parts::{Part, Piece, solve_in_parts, statistics_bytes};
 use crate::engine::{
-    Ask, Batch, BatchExpectations, Diagnostics, Expectations, Group, Guarantee, PairMoments, Pairs, Schedule,
+    Ask, BatchExpectations, Diagnostics, Expectations, Guarantee, PairMoments, Pairs, Schedule,
 };
+use crate::table::{Batch, Group};
 use crate::{Error, Evidence, Machine, Result};
 
 /// Sweeps that a search is taken to need when work is shared out.
@@ -22,13 +23,13 @@ const MOST_COMPONENTS: usize = 1 << 20;
 /// The bytes for some free units of a machine, in one row.
 pub(super) fn bytes(engine: &Mixture, machine: &Machine, free: usize) -> u128 {
     Couplings::bytes(free, machine.graph().edges().len(), false)
-        + Panel::bytes(machine.units(), free, 1)
+        + Panel::bytes(machine.unit_count(), free, 1)
         + Search::bytes(engine.components, free)
         + starts_bytes(machine, engine)
 }
 
 fn starts_bytes(machine: &Machine, engine: &Mixture) -> u128 {
-    engine.settings.starts as u128 * Start::bytes(engine.components, machine.units())
+    engine.settings.starts as u128 * Start::bytes(engine.components, machine.unit_count())
 }
 
 /// The mixture of one row.
@@ -55,7 +56,7 @@ pub(super) fn single(
     let count = PairMoments::count(pairs, machine.graph());
     let row = solve(engine, machine, evidence, 8 * count as u128)?;
     let state = &row.found.state;
-    let mut places = vec![None; machine.units()];
+    let mut places = vec![None; machine.unit_count()];
     for (place, &unit) in row.free.iter().enumerate() {
         places[unit] = Some(place);
     }
@@ -93,7 +94,7 @@ pub(super) fn components(
         return Ok(MixtureComponents { weights: vec![1.0], means, log_z, guarantee, diagnostics });
     }
     let Row { found, means, shift, guarantee, free } =
-        solve(engine, machine, evidence, 8 * (engine.components * machine.units()) as u128)?;
+        solve(engine, machine, evidence, 8 * (engine.components * machine.unit_count()) as u128)?;
     let of_component = |component: usize| {
         // Clamped units have their values.
         let mut means = means.clone();
@@ -133,16 +134,16 @@ pub(super) fn batch(
     batch: &Batch,
     ask: Ask,
 ) -> Result<BatchExpectations> {
-    Error::check_length("units of the batch", batch.units(), machine.units())?;
+    Error::check_length("units of the batch", batch.unit_count(), machine.unit_count())?;
     check(engine, machine)?;
     if let Some(solver) = as_mean_field(engine) {
         return solver.batch(machine, batch, ask);
     }
     let free = batch.groups().iter().map(|group| group.free.len()).max().unwrap_or(0);
     let edges = machine.graph().edges().len();
-    let at_once = Panel::rows_at_once(free).min(batch.rows()).max(1);
+    let at_once = Panel::rows_at_once(free).min(batch.row_count()).max(1);
     let each = Couplings::bytes(free, edges, false)
-        + Panel::bytes(machine.units(), free, at_once)
+        + Panel::bytes(machine.unit_count(), free, at_once)
         + Search::bytes(engine.components, free);
     let sums = if ask.statistics { statistics_bytes(machine) } else { 0 };
     let threads = rayon::current_num_threads() as u128;
@@ -226,7 +227,9 @@ fn search<'a>(
 /// The starts, the same for every row and set of free units.
 fn starts(engine: &Mixture, machine: &Machine) -> Vec<Start> {
     let Mixture { components, settings } = engine;
-    (0..settings.starts).map(|number| Start::new(settings, number, machine.units(), *components)).collect()
+    (0..settings.starts)
+        .map(|number| Start::new(settings, number, machine.unit_count(), *components))
+        .collect()
 }
 
 /// One component is mean field, and its solver is faster.

@@ -84,7 +84,7 @@ impl Plain {
     /// The energy and the true entropy of the mixture, by a sum over all states.
     fn true_bound(&self, machine: &Machine) -> f64 {
         let energy: f64 = (0..self.weights.len()).map(|l| self.weights[l] * self.energy(machine, l)).sum();
-        let units = machine.units();
+        let units = machine.unit_count();
         let entropy: f64 = (0..1usize << units)
             .map(|state| {
                 let of = |l: usize| -> f64 {
@@ -112,7 +112,7 @@ fn cases() -> impl Strategy<Value = (Machine, State)> {
             0.5..2.0f64,
         )
             .prop_map(move |(weights, biases, fields, tilts, logs, temperature)| {
-                let machine = Machine::from_graph(topology::full(units))
+                let machine = topology::full(units)
                     .with_parameters(weights, biases)
                     .and_then(|machine| machine.with_temperature(temperature))
                     .unwrap();
@@ -143,7 +143,7 @@ struct Bench {
 
 impl Bench {
     fn new(machine: &Machine, state: &State) -> Self {
-        let free: Vec<usize> = (0..machine.units()).collect();
+        let free: Vec<usize> = (0..machine.unit_count()).collect();
         Self {
             couplings: Couplings::new(machine, &free, false),
             fields: machine.biases().iter().map(|bias| bias / machine.temperature()).collect(),

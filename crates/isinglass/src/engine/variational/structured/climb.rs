@@ -4,7 +4,7 @@
 //! logits of conditionals. So logits of states that hardly occur, whose gradient is tiny, move as far as the others.
 
 use super::bound::{Row, Work};
-use crate::interrupt;
+use crate::cancel;
 use crate::optimize::memory::{Memory, Pair, difference, dot};
 
 /// Steps that are remembered.
@@ -115,7 +115,7 @@ fn search(row: &Row<'_>, place: &Place, direction: &[f64], work: &mut Work) -> O
     let rounding = ROUNDING * place.value.abs().max(1.0);
     let mut length = 1.0;
     for _ in 0..TRIALS {
-        interrupt::point();
+        cancel::point();
         let logits = place.logits.iter().zip(direction).map(|(x, d)| x + length * d).collect();
         let next = Place::new(row, logits, work);
         let gain = next.value - place.value;

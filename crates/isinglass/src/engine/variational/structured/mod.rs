@@ -20,10 +20,9 @@ use rayon::prelude::*;
 use self::solver::Solver;
 use crate::engine::exact::digits;
 use crate::engine::parts::{solve_in_parts, statistics_bytes};
-use crate::engine::{
-    Ask, Batch, BatchExpectations, Engine, Expectations, Group, Guarantee, PairMoments, Pairs,
-};
+use crate::engine::{Ask, BatchExpectations, Engine, Expectations, Guarantee, PairMoments, Pairs};
 use crate::numeric::lanes::LANES;
+use crate::table::{Batch, Group};
 use crate::{Error, Evidence, Machine, Result};
 
 /// Structured mean field: the best distribution that keeps a subgraph of treewidth up to 3 intact (Saul & Jordan 1996, "Exploiting tractable substructures in intractable networks").
@@ -50,7 +49,7 @@ use crate::{Error, Evidence, Machine, Result};
 /// assert!(product < bound && bound < truth);
 /// assert!(truth - bound < 0.5 * (truth - product));
 ///
-/// let tree = Machine::from_graph(topology::tree(100, 3)).with_parameters(vec![0.8; 99], vec![0.1; 100])?;
+/// let tree = topology::tree(100, 3).with_parameters(vec![0.8; 99], vec![0.1; 100])?;
 /// let answer = Structured::default().expectations(&tree, &Evidence::none(100), Pairs::Edges)?;
 /// assert_eq!(answer.guarantee, Guarantee::Exact);
 /// # Ok::<(), isinglass::Error>(())
@@ -109,7 +108,7 @@ impl Engine for Structured {
     }
 
     fn batch(&self, machine: &Machine, batch: &Batch, ask: Ask) -> Result<BatchExpectations> {
-        Error::check_length("units of the batch", batch.units(), machine.units())?;
+        Error::check_length("units of the batch", batch.unit_count(), machine.unit_count())?;
         if ask.statistics {
             let edges = machine.graph().edges().len();
             let what = || format!("the sums of {edges} edge moments");
@@ -122,7 +121,7 @@ impl Engine for Structured {
             .collect::<Result<_>>()?;
         let shared: u128 = solvers.iter().map(Solver::bytes).sum();
         let of_a_row = solvers.iter().map(Solver::row_bytes).max().unwrap_or(0);
-        self.check(shared + of_a_row * rayon::current_num_threads() as u128, machine.units())?;
+        self.check(shared + of_a_row * rayon::current_num_threads() as u128, machine.unit_count())?;
         let pairs = if ask.statistics { Pairs::Edges } else { Pairs::None };
         let cost = |number: usize, _: &Group| LANES as f64 * solvers[number].cost();
         let mut answer = solve_in_parts(machine, batch, ask, cost, |pieces, part| {
@@ -144,7 +143,7 @@ impl Engine for Structured {
             Ok(())
         })?;
         // Differences between rows matter here, so the clamped units' terms count as well.
-        if digits::guarantee(machine, 0..machine.units()) != Guarantee::Exact {
+        if digits::guarantee(machine, 0..machine.unit_count()) != Guarantee::Exact {
             answer.guarantee = Guarantee::LowerBound;
         }
         Ok(answer)

@@ -1,7 +1,7 @@
 //! How the best Q is looked for.
 
 use super::skeleton::MOST_PARENTS;
-use crate::engine::Budget;
+use crate::Budget;
 use crate::{Error, Result};
 
 /// How [`Structured`](super::Structured) looks for the best Q, and when the search ends.

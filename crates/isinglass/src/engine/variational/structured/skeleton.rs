@@ -4,7 +4,7 @@
 //! the treewidth allows.
 
 use super::super::couplings::Pair;
-use crate::interrupt;
+use crate::cancel;
 use crate::{Graph, Result};
 
 /// The largest number of units that one may depend on.
@@ -78,7 +78,7 @@ pub(super) fn strongest(units: usize, pairs: &[Pair], wanted: &[f64], width: usi
     let mut found = sequence(units, kept.clone(), width)?.expect("a forest is within any width");
     let (mut next, mut block, mut work) = (0, units, 0);
     while next < rest.len() && kept.len() < width * units && work < WORK {
-        interrupt::point();
+        cancel::point();
         let end = rest.len().min(next + block);
         let mut larger = kept.clone();
         larger.extend(rest[next..end].iter().map(edge));

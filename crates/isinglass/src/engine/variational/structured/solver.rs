@@ -46,7 +46,7 @@ impl<'a> Solver<'a> {
         check_width(engine.width)?;
         machine.check_scale(Structured::NAME, SCALE)?;
         let (units, edges) = (free.len(), machine.graph().edges().len());
-        let listed = Couplings::bytes(units, edges, false) + Panel::bytes(machine.units(), units, 1);
+        let listed = Couplings::bytes(units, edges, false) + Panel::bytes(machine.unit_count(), units, 1);
         let plans = Plan::bytes(units, edges, 0) * engine.settings.starts as u128;
         engine.check(listed + plans + Work::bytes(units, 0) + climb::bytes(OUTER * units), units)?;
         let couplings = Couplings::new(machine, free, false);
@@ -69,7 +69,7 @@ impl<'a> Solver<'a> {
 
     fn row_bytes_with(&self, lifts: usize) -> u128 {
         let free = self.free.len();
-        Panel::bytes(self.machine.units(), free, 1)
+        Panel::bytes(self.machine.unit_count(), free, 1)
             + Work::bytes(free, lifts)
             + climb::bytes(OUTER * free)
             + 8 * self.machine.graph().edges().len() as u128
@@ -264,7 +264,7 @@ impl<'a> Solver<'a> {
     }
 
     fn read_all(&self, plan: &Plan, work: &Work, moments: &mut [f64]) {
-        let units = self.machine.units();
+        let units = self.machine.unit_count();
         for (a, &unit) in self.free.iter().enumerate() {
             let with_all = moments::with_all(plan, work, plan.position[a] as usize);
             for (b, &other) in self.free.iter().enumerate().skip(a + 1) {

@@ -20,11 +20,11 @@ fn machine(graph: Graph, seed: u64) -> Machine {
 
 fn graphs() -> Vec<Graph> {
     vec![
-        topology::full(7),
-        topology::full(4),
-        topology::grid(3, 3, Neighbours::Four),
-        topology::grid(2, 4, Neighbours::Eight),
-        topology::chain(6),
+        Graph::full(7),
+        Graph::full(4),
+        Graph::grid(3, 3, Neighbours::Four),
+        Graph::grid(2, 4, Neighbours::Eight),
+        Graph::chain(6),
         Graph::new(1, []).unwrap(),
         Graph::new(9, (0..5).flat_map(|a| (a + 1..5).map(move |b| (a, b))).chain([(5, 6), (6, 7), (5, 7)]))
             .unwrap(),
@@ -54,7 +54,7 @@ fn bound_and_moments_are_those_of_sums_over_states() {
     for (seed, graph) in graphs().into_iter().enumerate() {
         for width in 1..=3 {
             let machine = machine(graph.clone(), seed as u64);
-            let n = machine.units();
+            let n = machine.unit_count();
             let free: Vec<usize> = (0..n).collect();
             let pairs = Couplings::new(&machine, &free, false).pairs;
             let plan = plan(&pairs, n, width);
@@ -101,7 +101,7 @@ fn the_gradient_is_that_of_finite_differences() {
     for (seed, graph) in graphs().into_iter().enumerate() {
         for width in 1..=3 {
             let machine = machine(graph.clone(), seed as u64);
-            let n = machine.units();
+            let n = machine.unit_count();
             let free: Vec<usize> = (0..n).collect();
             let pairs = Couplings::new(&machine, &free, false).pairs;
             let plan = plan(&pairs, n, width);
@@ -129,16 +129,15 @@ fn the_gradient_is_that_of_finite_differences() {
 #[test]
 fn without_cut_couplings_one_pass_gives_the_best_logits() {
     for width in 1..=3 {
-        let graph =
-            if width == 1 { topology::tree(9, 2) } else { topology::grid(width, 4, Neighbours::Four) };
+        let graph = if width == 1 { Graph::tree(9, 2) } else { Graph::grid(width, 4, Neighbours::Four) };
         let machine = machine(graph, 7);
-        let free: Vec<usize> = (0..machine.units()).collect();
+        let free: Vec<usize> = (0..machine.unit_count()).collect();
         let pairs = Couplings::new(&machine, &free, false).pairs;
-        let sequence = whole(machine.units(), &pairs, width).unwrap().unwrap();
+        let sequence = whole(machine.unit_count(), &pairs, width).unwrap().unwrap();
         let plan = Plan::new(&sequence, &pairs, |_| Ok(())).unwrap();
         assert!(plan.is_whole());
         let row = Row::new(&plan, machine.biases());
-        let (logits, log_z) = row.alone(&vec![0.0; machine.units()]);
+        let (logits, log_z) = row.alone(&vec![0.0; machine.unit_count()]);
         let mut gradient = vec![0.0; logits.len()];
         let mut information = gradient.clone();
         let value = row.gradient(&logits, &mut Work::new(&plan), &mut gradient, &mut information);
@@ -150,7 +149,7 @@ fn without_cut_couplings_one_pass_gives_the_best_logits() {
 #[test]
 fn parents_are_within_the_width_and_joined_with_each_other() {
     for width in 1..=3 {
-        let machine = machine(topology::grid(6, 6, Neighbours::Eight), 3);
+        let machine = machine(Graph::grid(6, 6, Neighbours::Eight), 3);
         let free: Vec<usize> = (0..36).collect();
         let pairs = Couplings::new(&machine, &free, false).pairs;
         let plan = plan(&pairs, 36, width);
@@ -172,7 +171,7 @@ fn parents_are_within_the_width_and_joined_with_each_other() {
 #[test]
 fn the_strongest_couplings_that_fit_are_kept() {
     // Five units, all coupled, are one coupling too many.
-    let graph = topology::full(5);
+    let graph = Graph::full(5);
     let mut weights = vec![1.0; 10];
     weights[6] = 0.1;
     let machine = Machine::from_graph(graph).with_parameters(weights, vec![0.0; 5]).unwrap();

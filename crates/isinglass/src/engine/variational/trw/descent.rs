@@ -5,7 +5,7 @@
 
 use super::split::Bound;
 use super::{Trw, TrwSettings};
-use crate::interrupt;
+use crate::cancel;
 use crate::optimize::memory::{Memory, Pair, add, difference, dot};
 use crate::{Error, Result};
 
@@ -117,7 +117,7 @@ fn line_search(bound: &mut Bound<'_>, from: &Point, direction: &[f64]) -> Option
     let (mut low, mut high, mut length) = (0.0, f64::INFINITY, 1.0);
     let mut best = None;
     for _ in 0..TRIALS {
-        interrupt::point();
+        cancel::point();
         let mut x = from.x.clone();
         add(&mut x, length, direction);
         let point = Point::at(bound, x);

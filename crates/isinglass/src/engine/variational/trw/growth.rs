@@ -74,7 +74,7 @@ impl<'a> Growth<'a> {
     /// *Arguments*: the treewidth, 1 to 3; what each edge is worth, above 0; the unit to begin with; other connected parts begin with their first unit.
     /// *Complexity*: edges times `k² log`.
     pub(super) fn run(graph: &'a Graph, width: usize, keys: &'a [f64], first: usize) -> Grown {
-        let n = graph.units();
+        let n = graph.unit_count();
         let mean = keys.iter().sum::<f64>() / keys.len().max(1) as f64;
         let growth = Self {
             graph,
@@ -90,8 +90,8 @@ impl<'a> Growth<'a> {
     }
 
     fn all(mut self, first: usize) -> Grown {
-        for start in std::iter::once(first).chain(0..self.graph.units()) {
-            if start < self.graph.units() && !self.is_in[start] {
+        for start in std::iter::once(first).chain(0..self.graph.unit_count()) {
+            if start < self.graph.unit_count() && !self.is_in[start] {
                 self.join(start as u32, Clique::EMPTY);
                 while let Some((gain, unit)) = self.waiting.pop() {
                     let place = self.places[unit as usize];
@@ -165,13 +165,13 @@ mod tests {
 
     #[test]
     fn subgraphs_span_and_keep_to_their_width() {
-        for graph in [topology::full(9), topology::grid(7, 8, Neighbours::Eight), topology::chain(5)] {
+        for graph in [Graph::full(9), Graph::grid(7, 8, Neighbours::Eight), Graph::chain(5)] {
             for width in 1..=MOST_WIDTH {
                 let keys: Vec<f64> = (0..graph.edges().len()).map(|k| 1.0 + (k * 7 % 5) as f64).collect();
                 let grown = Growth::run(&graph, width, &keys, 3);
                 assert!(grown.edges.windows(2).all(|pair| pair[0] < pair[1]));
                 let edges = grown.edges.iter().map(|&edge| graph.edges()[edge]);
-                let subgraph = Graph::new(graph.units(), edges).unwrap();
+                let subgraph = Graph::new(graph.unit_count(), edges).unwrap();
                 assert!(subgraph.symbolic(&grown.order, width).is_some());
                 assert_eq!(subgraph.components().1, 1);
                 if graph.edges().len() == 36 {

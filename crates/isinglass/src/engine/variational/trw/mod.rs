@@ -17,7 +17,8 @@ pub use self::settings::TrwSettings;
 use self::solver::Solver;
 use self::split::Bound;
 use crate::engine::exact::pinned::clamp_pinned;
-use crate::engine::{Ask, Batch, BatchExpectations, Engine, Expectations, PairMoments, Pairs};
+use crate::engine::{Ask, BatchExpectations, Engine, Expectations, PairMoments, Pairs};
+use crate::table::Batch;
 use crate::{Error, Evidence, Machine, Result};
 
 /// An upper bound on log Z from subgraphs that can be summed over exactly.
@@ -44,7 +45,7 @@ use crate::{Error, Evidence, Machine, Result};
 /// # Example
 /// ```
 /// use isinglass::{Engine, Enumerate, Evidence, Guarantee, Machine, MeanField, Pairs, Trw, topology};
-/// let machine = Machine::from_graph(topology::full(8)).with_parameters(vec![0.2; 28], vec![0.1; 8])?;
+/// let machine = topology::full(8).with_parameters(vec![0.2; 28], vec![0.1; 8])?;
 /// let nothing = Evidence::none(8);
 /// let above = Trw::default().expectations(&machine, &nothing, Pairs::Edges)?;
 /// let below = MeanField::default().expectations(&machine, &nothing, Pairs::Edges)?;
@@ -125,7 +126,7 @@ impl Engine for Trw {
     }
 
     fn batch(&self, machine: &Machine, batch: &Batch, ask: Ask) -> Result<BatchExpectations> {
-        Error::check_length("units of the batch", batch.units(), machine.units())?;
+        Error::check_length("units of the batch", batch.unit_count(), machine.unit_count())?;
         rows::solve(self, machine, batch, ask)
     }
 }

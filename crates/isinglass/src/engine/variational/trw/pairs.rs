@@ -17,7 +17,7 @@ impl Solver<'_> {
     /// *Complexity*: a pass for each unit of each subgraph, on all cores.
     pub(super) fn all_pairs(&self, solved: &Solved, evidence: &Evidence) -> Result<PairMoments> {
         let (machine, free) = (self.machine, self.free);
-        let n = machine.units();
+        let n = machine.unit_count();
         let mut local = vec![usize::MAX; n];
         for (place, &unit) in free.iter().enumerate() {
             local[unit] = place;

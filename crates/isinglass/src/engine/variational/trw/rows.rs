@@ -4,7 +4,8 @@ use super::Trw;
 use super::solver::{Solved, Solver, check_room};
 use super::split::Bound;
 use crate::engine::parts::{Part, solve_in_parts, statistics_bytes};
-use crate::engine::{Ask, Batch, BatchExpectations, Group};
+use crate::engine::{Ask, BatchExpectations};
+use crate::table::{Batch, Group};
 use crate::{Machine, Result};
 
 /// About what a unit costs in eight rows, all iterations together, in nanoseconds.
@@ -27,7 +28,7 @@ pub(super) fn solve(engine: &Trw, machine: &Machine, batch: &Batch, ask: Ask) ->
         for piece in pieces {
             let solver = Solver::new(engine, machine, &batch.groups()[piece.group].free, threads)?;
             // Differences between rows matter here, so the clamped units' terms count as well.
-            part.guarantee = part.guarantee.and(solver.guarantee(0..machine.units()));
+            part.guarantee = part.guarantee.and(solver.guarantee(0..machine.unit_count()));
             let mut bound = Bound::new(&solver.split);
             for row in piece.rows.clone() {
                 let solved = solver.solve(&mut bound, batch.row(row))?;

@@ -1,6 +1,6 @@
 //! How the best split is looked for.
 
-use crate::engine::Budget;
+use crate::Budget;
 use crate::{Error, Result};
 
 /// How the best split among subgraphs is looked for, and when the search ends.

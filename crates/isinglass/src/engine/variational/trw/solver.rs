@@ -55,7 +55,7 @@ impl<'a> Solver<'a> {
         let strengths: Vec<f64> = weights.iter().map(|weight| weight.abs()).collect();
         let graph = &structure.graph;
         let chosen = choose(graph, engine.width, &strengths, engine.count(), engine.settings.seed);
-        let bytes = Split::bytes(graph.units(), graph.edges().len(), engine.width, chosen.len());
+        let bytes = Split::bytes(graph.unit_count(), graph.edges().len(), engine.width, chosen.len());
         engine.settings.budget.check(Trw::NAME, bytes * threads as u128, || {
             format!("a set of {} subgraphs of {} free units", chosen.len(), free.len())
         })?;
@@ -130,7 +130,7 @@ impl Trw {
     }
 
     fn bytes_of(&self, graph: &Graph) -> u128 {
-        let (units, edges) = (graph.units(), graph.edges().len());
+        let (units, edges) = (graph.unit_count(), graph.edges().len());
         // A graph with more edges has a larger treewidth, and need not be looked at.
         let whole = edges <= units * self.width && graph.elimination_order(self.width).is_some();
         let subgraphs = if whole { 1 } else { estimated_count(units, edges, self.width, self.count()) };

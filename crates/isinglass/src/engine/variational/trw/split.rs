@@ -57,7 +57,7 @@ impl Split {
     /// *Arguments*: for each unit, whether it may have a bias; the largest treewidth.
     pub(super) fn new(graph: &Graph, biased: &[bool], width: usize, chosen: &[Grown]) -> Result<Self> {
         let all_edges = graph.edges().len();
-        let units = if biased.contains(&true) { graph.units() } else { 0 };
+        let units = if biased.contains(&true) { graph.unit_count() } else { 0 };
         let mut parameter = Vec::new();
         let mut members = Vec::with_capacity(chosen.len());
         for grown in chosen {
@@ -96,7 +96,7 @@ impl Grown {
     /// The network of the subgraph; it is as narrow as it was grown.
     pub(super) fn compiled(&self, graph: &Graph, biased: &[bool], width: usize) -> Result<Compiled> {
         let pairs = self.edges.iter().map(|&edge| graph.edges()[edge]).collect();
-        let subgraph = Graph::from_sorted(graph.units(), pairs)?;
+        let subgraph = Graph::from_sorted(graph.unit_count(), pairs)?;
         let network = Compiled::new(&subgraph, biased, &self.order, width);
         network.ok_or_else(|| Error::Numerical {
             method: super::Trw::NAME,
@@ -316,7 +316,7 @@ mod tests {
 
     #[test]
     fn the_gradient_is_that_of_the_bound() {
-        let graph = topology::full(7);
+        let graph = Graph::full(7);
         let weights: Vec<f64> = (0..21).map(|k| f64::from(k * 13 % 21) / 10.0 - 1.0).collect();
         let fields: Vec<f64> = (0..7).map(|k| 0.3 * f64::from(k) - 0.8).collect();
         for width in 1..=3 {
@@ -344,7 +344,7 @@ mod tests {
 
     #[test]
     fn the_parts_add_up_to_the_whole() {
-        let graph = topology::full(6);
+        let graph = Graph::full(6);
         let weights: Vec<f64> = (0..15).map(|k| f64::from(k) / 7.0 - 1.0).collect();
         let chosen = choose(&graph, 2, &[1.0; 15], 4, 0);
         let split = Split::new(&graph, &[true; 6], 2, &chosen).unwrap();

@@ -4,7 +4,7 @@ use rand::RngExt;
 
 use super::growth::{Grown, Growth};
 use crate::Graph;
-use crate::interrupt;
+use crate::cancel;
 use crate::numeric::streams::{Purpose, stream};
 
 /// No edge counts as weaker than this share of the strongest.
@@ -29,7 +29,7 @@ pub(super) fn choose(graph: &Graph, width: usize, strengths: &[f64], count: usiz
     let mut uncovered = edges;
     let mut chosen: Vec<Grown> = Vec::with_capacity(count);
     while chosen.len() < count || uncovered > 0 {
-        interrupt::point();
+        cancel::point();
         let mut random = stream(seed, Purpose::Subgraphs, chosen.len() as u64);
         let is_late = chosen.len() >= count;
         let key = |(&strength, &times): (&f64, &u32)| {
@@ -45,7 +45,7 @@ pub(super) fn choose(graph: &Graph, width: usize, strengths: &[f64], count: usiz
         // An edge that nothing covers yet is worth most at its end, and so the first to be taken: each subgraph covers more.
         let first = match times.iter().position(|&times| times == 0) {
             Some(edge) if is_late => graph.edges()[edge].0,
-            _ => random.random_range(0..graph.units()),
+            _ => random.random_range(0..graph.unit_count()),
         };
         let grown = Growth::run(graph, width, &keys, first);
         for &edge in &grown.edges {
@@ -75,7 +75,7 @@ mod tests {
 
     #[test]
     fn every_edge_is_covered_and_a_seed_fixes_the_choice() {
-        for graph in [topology::full(25), topology::grid(9, 9, Neighbours::Eight), topology::full(4)] {
+        for graph in [Graph::full(25), Graph::grid(9, 9, Neighbours::Eight), Graph::full(4)] {
             let strengths: Vec<f64> = (0..graph.edges().len()).map(|k| f64::from(k % 3 == 0)).collect();
             for width in 1..=3 {
                 for count in [1, 12] {
@@ -92,7 +92,7 @@ mod tests {
 
     #[test]
     fn strong_edges_are_in_more_subgraphs() {
-        let graph = topology::full(12);
+        let graph = Graph::full(12);
         let strengths: Vec<f64> = (0..66).map(|k| if k < 10 { 1.0 } else { 0.1 }).collect();
         let chosen = choose(&graph, 2, &strengths, 30, 0);
         let times = |edges: std::ops::Range<usize>| {
@@ -104,7 +104,7 @@ mod tests {
 
     #[test]
     fn one_subgraph_is_enough_where_it_holds_everything() {
-        let ladder = topology::grid(2, 9, Neighbours::Four);
+        let ladder = Graph::grid(2, 9, Neighbours::Four);
         let ones = vec![1.0; ladder.edges().len()];
         assert_eq!(choose(&ladder, 2, &ones, 12, 0).len(), 1);
         assert!(choose(&ladder, 1, &ones, 12, 0).len() >= 12);

@@ -7,16 +7,16 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use isinglass::bracket::Bounds;
+use isinglass::engine::ModeFinder;
 use isinglass::engine::{
     Ais, AisSettings, GibbsSettings, StructuredSettings, TrwSettings, VariationalSettings,
 };
-use isinglass::learn::{
-    ClosedForm, ContrastiveDivergence, EbicPaths, Learner, NoObserver, Phases, PseudoLikelihood,
-};
-use isinglass::search::{MaxProduct, ModeFinder};
+use isinglass::learn::{ClosedForm, ContrastiveDivergence, EbicPaths, Learner, NoObserver, PseudoLikelihood};
+use isinglass::likelihood::{self, Phases};
+use isinglass::search::MaxProduct;
 use isinglass::topology::{self, Neighbours, Numbers};
 use isinglass::{
-    Bethe, Budget, Eliminate, Engine, Enumerate, Evidence, Gibbs, Interrupt, Machine, MeanField, Mixture,
+    Bethe, Budget, CancelToken, Eliminate, Engine, Enumerate, Evidence, Gibbs, Machine, MeanField, Mixture,
     Pairs, Sampler, Structured, Table, Tap, Trw, score,
 };
 use rayon::{ThreadPool, ThreadPoolBuilder};
@@ -28,20 +28,20 @@ fn pool() -> ThreadPool {
     ThreadPoolBuilder::new().num_threads(2).build().unwrap()
 }
 
-/// Begin the work, interrupt it when it is well under way, and see that it ends.
+/// Begin the work, cancel it when it is well under way, and see that it ends.
 fn is_given_up<T: Send>(name: &str, work: impl FnOnce() -> T + Send) {
-    let (pool, interrupt) = (pool(), Interrupt::new());
+    let (pool, token) = (pool(), CancelToken::new());
     thread::scope(|scope| {
-        let worker = scope.spawn(|| interrupt.run(&pool, work).is_none());
+        let worker = scope.spawn(|| token.run(&pool, work).is_none());
         thread::sleep(Duration::from_millis(150));
         assert!(!worker.is_finished(), "{name}: the work is over too soon to tell");
         let began = Instant::now();
-        interrupt.raise();
+        token.cancel();
         assert!(worker.join().unwrap(), "{name} came to an end of its own");
         assert!(began.elapsed() < SOON, "{name} went on for {:?}", began.elapsed());
     });
     // The threads know nothing of it any more.
-    assert_eq!(Interrupt::new().run(&pool, || 1), Some(1), "{name}");
+    assert_eq!(CancelToken::new().run(&pool, || 1), Some(1), "{name}");
 }
 
 fn glass(units: usize) -> Machine {
@@ -53,12 +53,12 @@ fn glass(units: usize) -> Machine {
 
 fn lattice(rows: usize, columns: usize) -> Machine {
     let numbers = Numbers::Uniform { low: -1.0, high: 1.0 };
-    let machine = Machine::from_graph(topology::grid(rows, columns, Neighbours::Four));
+    let machine = topology::grid(rows, columns, Neighbours::Four);
     machine.with_numbers(&numbers, &numbers, 5).unwrap()
 }
 
 fn infer(engine: &impl Engine, machine: &Machine, pairs: Pairs) {
-    engine.expectations(machine, &Evidence::none(machine.units()), pairs).unwrap();
+    engine.expectations(machine, &Evidence::none(machine.unit_count()), pairs).unwrap();
 }
 
 /// Sweeps without end.
@@ -80,10 +80,10 @@ fn exact_engines_give_up() {
     let narrow = lattice(10, 3000);
     is_given_up("eliminate, all pairs", || infer(&Eliminate::new(budget), &narrow, Pairs::All));
     is_given_up("draws", || {
-        let evidence = Evidence::none(narrow.units());
+        let evidence = Evidence::none(narrow.unit_count());
         Eliminate::new(budget).draw(&narrow, &evidence, 20_000, 1).unwrap();
     });
-    is_given_up("mode", || Eliminate::new(budget).mode(&wide, &Evidence::none(wide.units())).unwrap());
+    is_given_up("mode", || Eliminate::new(budget).mode(&wide, &Evidence::none(wide.unit_count())).unwrap());
 }
 
 #[test]
@@ -145,12 +145,12 @@ fn work_on_tables_gives_up() {
         let engine = Eliminate::default();
         let phases = Phases { clamped: &engine, free: &engine };
         for table in &many {
-            score::log_likelihoods(&machine, table, phases).unwrap();
+            likelihood::log_likelihoods(&machine, table, phases).unwrap();
         }
     });
     let slow = ContrastiveDivergence { epochs: usize::MAX, ..ContrastiveDivergence::default() };
     is_given_up("contrastive divergence", || slow.fit(&machine, &table, &mut NoObserver).unwrap());
-    let start = Machine::from_graph(topology::full(36)).with_names(table.columns()).unwrap();
+    let start = topology::full(36).with_names(table.columns()).unwrap();
     is_given_up("pseudo-likelihood", || {
         for _ in 0..100_000 {
             PseudoLikelihood::default().fit(&start, &table, &mut NoObserver).unwrap();
@@ -161,11 +161,9 @@ fn work_on_tables_gives_up() {
 #[test]
 fn learners_of_many_columns_give_up() {
     let columns = 150;
-    let chain = Machine::from_graph(topology::chain(columns))
-        .with_parameters(vec![0.4; columns - 1], vec![0.1; columns])
-        .unwrap();
+    let chain = topology::chain(columns).with_parameters(vec![0.4; columns - 1], vec![0.1; columns]).unwrap();
     let table = table(&chain, 20_000);
-    let start = Machine::from_graph(topology::full(columns)).with_names(table.columns()).unwrap();
+    let start = topology::full(columns).with_names(table.columns()).unwrap();
     is_given_up("ebic", || EbicPaths::default().fit(&start, &table, &mut NoObserver).unwrap());
     is_given_up("closed-form", || {
         for _ in 0..100_000 {
@@ -176,9 +174,9 @@ fn learners_of_many_columns_give_up() {
 
 #[test]
 fn work_within_work_leaves_the_interrupt_as_it_was() {
-    let (pool, outer) = (pool(), Interrupt::new());
+    let (pool, outer) = (pool(), CancelToken::new());
     let work = || {
-        assert_eq!(Interrupt::new().run(&pool, || 1), Some(1));
+        assert_eq!(CancelToken::new().run(&pool, || 1), Some(1));
         infer(
             &Gibbs { settings: GibbsSettings { burn_in: usize::MAX, ..GibbsSettings::default() } },
             &glass(20),
@@ -188,35 +186,36 @@ fn work_within_work_leaves_the_interrupt_as_it_was() {
     thread::scope(|scope| {
         let worker = scope.spawn(|| outer.run(&pool, work));
         thread::sleep(Duration::from_millis(100));
-        outer.raise();
+        outer.cancel();
         assert_eq!(worker.join().unwrap(), None);
     });
 }
 
 fn table(machine: &Machine, rows: usize) -> Table {
-    let draws = Eliminate::default().draw(machine, &Evidence::none(machine.units()), rows, 1).unwrap();
-    Table::from_rows(machine.names(), draws.cells.chunks(machine.units())).unwrap()
+    let draws = Eliminate::default().draw(machine, &Evidence::none(machine.unit_count()), rows, 1).unwrap();
+    Table::from_rows(machine.names(), draws.cells.chunks(machine.unit_count())).unwrap()
 }
 
 #[test]
 fn what_was_interrupted_before_it_began_is_not_begun() {
-    let interrupt = Interrupt::new();
-    interrupt.raise();
-    assert!(interrupt.clone().is_raised());
-    assert_eq!(interrupt.run(&pool(), || unreachable!("it was interrupted") as u8), None);
+    let token = CancelToken::new();
+    token.cancel();
+    assert!(token.clone().is_cancelled());
+    assert_eq!(token.run(&pool(), || unreachable!("it was cancelled") as u8), None);
 }
 
 #[test]
 fn answers_are_the_same_under_an_interrupt_that_is_never_raised() {
     let machine = lattice(5, 5);
     let work = || Eliminate::default().expectations(&machine, &Evidence::none(25), Pairs::All).unwrap();
-    assert_eq!(Interrupt::new().run(&pool(), work), Some(work()));
+    assert_eq!(CancelToken::new().run(&pool(), work), Some(work()));
 }
 
 #[test]
 fn a_panic_of_the_work_stays_one() {
     let pool = pool();
-    let broken = || Interrupt::new().run(&pool, || -> u8 { std::panic::resume_unwind(Box::new("a fault")) });
+    let broken =
+        || CancelToken::new().run(&pool, || -> u8 { std::panic::resume_unwind(Box::new("a fault")) });
     let payload = catch_unwind(AssertUnwindSafe(broken)).unwrap_err();
     assert_eq!(payload.downcast_ref(), Some(&"a fault"));
 }

@@ -1,9 +1,7 @@
-//! How much memory an engine may take.
+//! How much memory work may take.
 
 use std::fmt;
 use std::str::FromStr;
-
-use crate::{Error, Result};
 
 /// A limit in bytes, 1 GiB by default.
 ///
@@ -15,7 +13,7 @@ use crate::{Error, Result};
 /// assert_eq!(budget.to_string(), "1.5 GiB");
 /// assert_eq!("512MiB".parse::<Budget>()?, Budget(512 << 20));
 /// assert_eq!("2MB".parse::<Budget>()?, Budget(2_000_000));
-/// # Ok::<(), isinglass::Error>(())
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Budget(pub u64);
@@ -25,6 +23,11 @@ impl Default for Budget {
         Self(1 << 30)
     }
 }
+
+/// A text that is no size.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("found '{0}', expected a size such as 512MiB or 6GiB")]
+pub struct ParseBudgetError(String);
 
 const UNITS: [(&str, f64); 11] = [
     ("", 1.0),
@@ -41,9 +44,9 @@ const UNITS: [(&str, f64); 11] = [
 ];
 
 impl FromStr for Budget {
-    type Err = Error;
+    type Err = ParseBudgetError;
 
-    fn from_str(text: &str) -> Result<Self> {
+    fn from_str(text: &str) -> Result<Self, ParseBudgetError> {
         let text = text.trim();
         let split = text.find(|c: char| c != '.' && !c.is_ascii_digit()).unwrap_or(text.len());
         let (number, unit) = text.split_at(split);
@@ -53,10 +56,7 @@ impl FromStr for Budget {
             (Ok(number), Some(scale)) if number * scale < u64::MAX as f64 => {
                 Ok(Self((number * scale) as u64))
             }
-            _ => {
-                let problem = format!("found '{text}', expected a size such as 512MiB or 6GiB");
-                Err(Error::invalid("budget", problem))
-            }
+            _ => Err(ParseBudgetError(text.to_owned())),
         }
     }
 }
@@ -80,18 +80,6 @@ impl Budget {
             format!("{size:.0} {}", WORDS[word])
         } else {
             format!("{size:.1} {}", WORDS[word])
-        }
-    }
-
-    /// Refuse work that needs more bytes than this.
-    ///
-    /// # Errors
-    /// [`Error::OverBudget`], with the figure.
-    pub fn check(self, who: &'static str, needed: u128, what: impl FnOnce() -> String) -> Result<()> {
-        if needed <= u128::from(self.0) {
-            Ok(())
-        } else {
-            Err(Error::OverBudget { who, what: what(), needed, budget: self })
         }
     }
 }

@@ -85,12 +85,12 @@ impl Batch {
     }
 
     /// The number of units of each row.
-    pub fn units(&self) -> usize {
+    pub fn unit_count(&self) -> usize {
         self.units
     }
 
     /// The number of rows.
-    pub fn rows(&self) -> usize {
+    pub fn row_count(&self) -> usize {
         self.given.len()
     }
 

@@ -9,10 +9,10 @@
 
 use rayon::prelude::*;
 
-use crate::interrupt;
+use crate::cancel;
 use crate::numeric::dense::Matrix;
 use crate::numeric::stable::log_sigmoid_twice;
-use crate::{Machine, Result, Role, Table};
+use crate::{Graph, Machine, Result, Role, Table};
 
 /// Rows whose fields are computed together.
 const ROWS: usize = 128;
@@ -30,7 +30,7 @@ pub(crate) struct Conditionals<'a> {
 impl<'a> Conditionals<'a> {
     /// *Memory*: 8 bytes for each pair of units, counted twice, if one pair in sixteen or more is joined.
     pub(crate) fn new(machine: &'a Machine) -> Self {
-        let n = machine.units();
+        let n = machine.unit_count();
         let edges = machine.graph().edges();
         let is_dense = n > 1 && edges.len() >= n * (n - 1) / 2 / DENSE;
         let couplings = is_dense.then(|| {
@@ -53,8 +53,8 @@ impl<'a> Conditionals<'a> {
     }
 
     fn sum_of_some(&self, rows: &[(&[i8], f64)], units: &[usize], fill: &[f64]) -> f64 {
-        interrupt::point();
-        let n = self.machine.units();
+        cancel::point();
+        let n = self.machine.unit_count();
         let (biases, temperature) = (self.machine.biases(), self.machine.temperature());
         let mut cells = Vec::with_capacity(rows.len() * n);
         for (row, _) in rows {
@@ -90,9 +90,9 @@ impl<'a> Conditionals<'a> {
 }
 
 /// The average over rows of Σ over visible units of log P(s_i | all other units), missing cells taken at their columns' means.
-pub(super) fn pseudo_log_likelihood(machine: &Machine, table: &Table, fill: &[f64]) -> Result<f64> {
+pub(crate) fn filled_pseudo_log_likelihood(machine: &Machine, table: &Table, fill: &[f64]) -> Result<f64> {
     let (cells, weights) = table.cells_for(machine)?;
-    let rows: Vec<(&[i8], f64)> = cells.chunks_exact(machine.units().max(1)).zip(weights).collect();
+    let rows: Vec<(&[i8], f64)> = cells.chunks_exact(machine.unit_count().max(1)).zip(weights).collect();
     let units: Vec<usize> = machine.with_role(Role::Visible).collect();
     Ok(Conditionals::new(machine).sum(&rows, &units, fill) / table.total_weight())
 }
@@ -130,8 +130,8 @@ mod tests {
         let rows: Vec<(&[i8], f64)> =
             cells.chunks(40).enumerate().map(|(k, row)| (row, 0.1 * k as f64)).collect();
         let units: Vec<usize> = (0..40).filter(|unit| unit % 7 != 0).collect();
-        for graph in [topology::full(40), Links::Chain.graph(40).unwrap(), topology::full(1)] {
-            if graph.units() == 1 {
+        for graph in [Graph::full(40), Links::Chain.graph(40).unwrap(), Graph::full(1)] {
+            if graph.unit_count() == 1 {
                 let one = Machine::from_graph(graph);
                 let found = Conditionals::new(&one).sum(&[(&[1], 2.0)], &[0], &[0.0]);
                 assert!((found + 2.0 * 2f64.ln()).abs() < 1e-15);

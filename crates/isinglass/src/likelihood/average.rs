@@ -1,0 +1,165 @@
+//! The average log-likelihood of the rows of a table, and the moments of its gradient.
+
+use super::{Phases, TwoPhase, check_log_z, required};
+use crate::engine::{Ask, Diagnostics, Engine, Guarantee, Statistics};
+use crate::table::Batch;
+use crate::{Machine, Result, Table};
+
+/// The average log-likelihood of a row, visible given input units.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LogLikelihood {
+    /// The average.
+    pub value: f64,
+    /// Its standard error, where it is an estimate with one.
+    pub error: Option<f64>,
+    /// What kind of number it is.
+    pub guarantee: Guarantee,
+    /// How the computation went, both phases together.
+    pub diagnostics: Diagnostics,
+}
+
+/// The sums of moments whose difference is the gradient of the log-likelihood.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Moments {
+    /// Over the rows, with the table's cells clamped.
+    pub clamped: Statistics,
+    /// Over the rows, with the input units clamped alone.
+    pub free: Statistics,
+}
+
+/// The average log-likelihood of a table as a function of a machine with a given structure.
+///
+/// Rows without free units are summed up once; only rows with hidden or missing units go to the engine
+/// at every evaluation.
+///
+/// ```text
+/// L = Σ_r w_r [ log Z(visible_r, input_r) − log Z(input_r) ] / Σ_r w_r
+/// ```
+///
+/// (Rüger 1997, eq. 2.)
+pub struct AverageLikelihood<'a> {
+    phases: Phases<'a>,
+    complete: Statistics,
+    incomplete: Batch,
+    free: Batch,
+    total_weight: f64,
+}
+
+/// The average log-likelihood of a row of a table, visible given input units.
+///
+/// # Errors
+/// As [`AverageLikelihood::new`] and [`AverageLikelihood::value`].
+pub fn log_likelihood(machine: &Machine, table: &Table, phases: Phases<'_>) -> Result<LogLikelihood> {
+    AverageLikelihood::new(phases, machine, table)?.value(machine)
+}
+
+impl<'a> AverageLikelihood<'a> {
+    /// Prepares a table for the structure, names and roles of a machine.
+    ///
+    /// # Errors
+    /// A table that does not fit the machine, or whose rows have no weight.
+    pub fn new(phases: Phases<'a>, machine: &Machine, table: &Table) -> Result<Self> {
+        let rows = TwoPhase::weighted(machine, table)?;
+        let (complete, incomplete) = rows.clamped(machine)?;
+        // In the order of rows, so that the sum does not depend on how they are grouped.
+        let total_weight = complete.weight + rows.incomplete().map(|(_, weight)| weight).sum::<f64>();
+        Ok(Self { phases, complete, incomplete, free: rows.free()?, total_weight })
+    }
+
+    /// The sum of the weights of all rows.
+    pub fn total_weight(&self) -> f64 {
+        self.total_weight
+    }
+
+    /// Whether the moments are the derivatives of the value, for the engines at work.
+    pub fn moments_are_derivatives(&self) -> bool {
+        self.engines().all(Engine::moments_are_derivatives)
+    }
+
+    /// The engines at work: that of the clamped phase only if a row has free units.
+    fn engines(&self) -> impl Iterator<Item = &'a dyn Engine> {
+        (self.incomplete.row_count() > 0).then_some(self.phases.clamped).into_iter().chain([self.phases.free])
+    }
+
+    /// The value alone. Engines that have log Z without moments do not compute them.
+    ///
+    /// # Errors
+    /// [`Error::CannotDo`](crate::Error::CannotDo) for an engine without log Z, before any work is done.
+    pub fn value(&self, machine: &Machine) -> Result<LogLikelihood> {
+        Ok(self.evaluate(machine, false)?.0)
+    }
+
+    /// The value, and the moments that its gradient consists of.
+    ///
+    /// # Errors
+    /// As [`value`](Self::value).
+    pub fn value_and_moments(&self, machine: &Machine) -> Result<(LogLikelihood, Moments)> {
+        let (value, clamped, free) = self.evaluate(machine, true)?;
+        let mut moments = Moments { clamped: self.complete.clone(), free: required(self.phases.free, free)? };
+        if self.incomplete.row_count() > 0 {
+            moments.clamped.merge(&required(self.phases.clamped, clamped)?)?;
+        }
+        Ok((value, moments))
+    }
+
+    #[expect(clippy::type_complexity, reason = "the moments of both phases, where they were requested")]
+    fn evaluate(
+        &self,
+        machine: &Machine,
+        moments: bool,
+    ) -> Result<(LogLikelihood, Option<Statistics>, Option<Statistics>)> {
+        self.engines().try_for_each(check_log_z)?;
+        // The offset cancels; left out, it cannot take digits from the difference.
+        let machine = &machine.clone().with_offset(0.0)?;
+        let mut clamped = Phase::direct();
+        if self.incomplete.row_count() > 0 {
+            clamped = Phase::of_rows(self.phases.clamped, machine, &self.incomplete, moments)?;
+        }
+        let free = Phase::of_rows(self.phases.free, machine, &self.free, moments)?;
+        let error = match (clamped.error, free.error) {
+            (Some(a), Some(b)) => Some(a.hypot(b)),
+            (a, b) => a.or(b),
+        };
+        let value = LogLikelihood {
+            value: (self.complete.log_weight(machine) + clamped.value - free.value) / self.total_weight,
+            error: error.map(|x| x / self.total_weight),
+            guarantee: clamped.guarantee.and(free.guarantee.negated()),
+            diagnostics: clamped.diagnostics.and(free.diagnostics),
+        };
+        Ok((value, clamped.statistics, free.statistics))
+    }
+}
+
+/// One phase: Σ w log Z over rows, and the sums of their moments if requested.
+struct Phase {
+    value: f64,
+    error: Option<f64>,
+    statistics: Option<Statistics>,
+    guarantee: Guarantee,
+    diagnostics: Diagnostics,
+}
+
+impl Phase {
+    /// A phase without rows.
+    fn direct() -> Self {
+        let (guarantee, diagnostics) = (Guarantee::Exact, Diagnostics::direct());
+        Self { value: 0.0, error: None, statistics: None, guarantee, diagnostics }
+    }
+
+    fn of_rows(engine: &dyn Engine, machine: &Machine, rows: &Batch, statistics: bool) -> Result<Self> {
+        let answer = engine.batch(machine, rows, Ask { statistics, means: false })?;
+        let log_z = required(engine, answer.log_z)?;
+        let weighted = || rows.given_order().iter().zip(rows.weights());
+        // The errors of rows are independent.
+        let error = answer.log_z_errors.map(|errors| {
+            weighted().map(|(&row, weight)| (weight * errors[row]).powi(2)).sum::<f64>().sqrt()
+        });
+        Ok(Self {
+            value: weighted().map(|(&row, weight)| weight * log_z[row]).sum(),
+            error,
+            statistics: answer.statistics,
+            guarantee: answer.guarantee,
+            diagnostics: answer.diagnostics,
+        })
+    }
+}
