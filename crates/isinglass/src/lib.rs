@@ -55,6 +55,7 @@ pub mod lattice;
 pub mod learn;
 pub mod likelihood;
 pub mod machine;
+pub mod message;
 pub mod numeric;
 mod optimize;
 pub mod prelude;
