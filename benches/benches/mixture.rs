@@ -2,7 +2,7 @@
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use isinglass::engine::VariationalSettings;
-use isinglass::topology::{self, Neighbours, Numbers};
+use isinglass::topology::{Neighbours, Numbers};
 use isinglass::{Ask, Batch, Engine, Evidence, Graph, Machine, MeanField, Mixture, Pairs};
 
 const VISIBLE: usize = 64;

@@ -14,7 +14,7 @@ use criterion::{
 use isinglass::learn::{InformationGain, Objective};
 use isinglass::likelihood::Phases;
 use isinglass::{
-    Ask, Batch, Decimate, Eliminate, Engine, Evidence, Graph, Machine, Pairs, Statistics, Table, topology,
+    Ask, Batch, Decimate, Eliminate, Engine, Evidence, Graph, Machine, Pairs, Statistics, Table,
 };
 use isinglass_benches::{decimatable, glass, hidden_chain, partial_three_tree};
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use criterion::{Criterion, SamplingMode, criterion_group, criterion_main};
 use isinglass::engine::StructuredSettings;
-use isinglass::topology::{self, Neighbours, Numbers};
+use isinglass::topology::{Neighbours, Numbers};
 use isinglass::{Ask, Batch, Engine, Evidence, Graph, Machine, Pairs, Structured};
 use isinglass_benches::full;
 

@@ -1,6 +1,6 @@
 //! What the heat map and the network show: units in order and in place, couplings in few bytes.
 
-use isinglass::{Graph, Machine, Role};
+use isinglass::{Machine, Role};
 use serde::Serialize;
 
 use super::digits::{Short, short};

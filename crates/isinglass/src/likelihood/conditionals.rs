@@ -12,7 +12,7 @@ use rayon::prelude::*;
 use crate::cancel;
 use crate::numeric::dense::Matrix;
 use crate::numeric::stable::log_sigmoid_twice;
-use crate::{Graph, Machine, Result, Role, Table};
+use crate::{Machine, Result, Role, Table};
 
 /// Rows whose fields are computed together.
 const ROWS: usize = 128;

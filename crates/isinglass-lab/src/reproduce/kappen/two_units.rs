@@ -1,7 +1,7 @@
 //! Figure 6: two units, exact weights and thresholds and those of linear response.
 
 use isinglass::learn::{ClosedForm, Learner, NoObserver};
-use isinglass::{Engine, Enumerate, Evidence, Machine, Result, Table, topology};
+use isinglass::{Engine, Enumerate, Evidence, Result, Table, topology};
 
 use crate::figure::PALETTE;
 use crate::figure::axis::Axis;

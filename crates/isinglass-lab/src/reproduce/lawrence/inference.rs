@@ -2,7 +2,7 @@
 
 use isinglass::engine::{Annealing, VariationalSettings};
 use isinglass::topology::{self, Numbers};
-use isinglass::{Engine, Enumerate, Evidence, Expectations, Machine, Mixture, Pairs, Result};
+use isinglass::{Engine, Enumerate, Evidence, Expectations, Mixture, Pairs, Result};
 use rayon::prelude::*;
 
 use crate::figure::PALETTE;

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use isinglass::engine::GibbsSettings;
-use isinglass::topology::{self, Neighbours, Numbers};
+use isinglass::topology::{Neighbours, Numbers};
 use isinglass::{Decimate, Engine, Error, Evidence, Expectations, Gibbs, Graph, Machine, Pairs, Result};
 
 use crate::figure::PALETTE;

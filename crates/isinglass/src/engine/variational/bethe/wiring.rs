@@ -7,7 +7,6 @@
 //! Only the order among neighbours matters, so units are put into levels: a unit is one level above the highest neighbour before it. Units of a level are not
 //! joined, and their messages are computed side by side.
 
-use crate::Graph;
 use crate::Machine;
 use crate::graph::peeling::peeled_last;
 
