@@ -145,8 +145,8 @@ impl EngineSettings {
         Some(match name {
             EngineName::Auto | EngineName::MaxProduct => return None,
             EngineName::Enumerate => Box::new(Enumerate { budget }),
-            EngineName::Decimate => Box::new(Decimate::new(budget)),
-            EngineName::Eliminate => Box::new(Eliminate::new(budget)),
+            EngineName::Decimate => Box::new(Decimate::new().budget(budget)),
+            EngineName::Eliminate => Box::new(Eliminate::new().budget(budget)),
             EngineName::MeanField => Box::new(MeanField { settings }),
             EngineName::Mixture => Box::new(self.mixture()),
             EngineName::Structured => Box::new(self.structured()),

@@ -1,38 +1,52 @@
-//! The one error type of the core: every message names the place, what was found and what would be right.
+//! The error type of the core: a message names the place, what was found and what is expected.
+
+use std::fmt;
 
 use crate::Budget;
+use crate::message::{Message, Setting, Style};
+
 /// What can go wrong in the core.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Error {
-    /// A graph or machine breaks a rule of its construction.
-    #[error("{place}: {problem}")]
+    /// A graph, machine or table breaks a rule of its construction.
     Invalid {
         /// Which unit, edge, row or option.
         place: String,
         /// What is wrong there.
         problem: String,
     },
+    /// A setting has a value that is not accepted.
+    Setting {
+        /// The setting.
+        setting: Setting,
+        /// What is wrong with its value.
+        problem: String,
+    },
+    /// A setting requires another one.
+    Requires {
+        /// The setting that was given.
+        setting: Setting,
+        /// The setting that it belongs to, and the values of that one with which it is accepted.
+        owner: (Setting, &'static str),
+    },
     /// A unit name that the machine does not have.
-    #[error("there is no unit named '{name}'{}", hint_of(.hint.as_ref()))]
     UnknownUnit {
-        /// The name asked for.
+        /// The name.
         name: String,
         /// A unit with a similar name, if there is one.
         hint: Option<String>,
     },
     /// Two things that must have the same length do not.
-    #[error("{what}: found {found}, expected {expected}")]
     Length {
         /// What was measured.
         what: &'static str,
         /// The length found.
         found: usize,
-        /// The length that would be right.
+        /// The length expected.
         expected: usize,
     },
     /// The work needs more memory than the budget allows.
-    #[error("{who}: {what} needs {}, and the budget is {budget}", Budget::bytes(*.needed))]
     OverBudget {
         /// The engine or command that refused.
         who: &'static str,
@@ -43,18 +57,21 @@ pub enum Error {
         /// The bytes allowed.
         budget: Budget,
     },
-    /// An engine or learner was asked for something that it cannot give.
-    #[error("{who} cannot {what}: {why}")]
+    /// An engine or learner does not support a request.
     CannotDo {
         /// The engine or learner.
         who: &'static str,
-        /// What was asked for.
+        /// The request.
         what: String,
-        /// The reason, and what can do it.
+        /// The reason, and what supports it.
         why: String,
     },
+    /// A checkpoint cannot be resumed here.
+    Checkpoint {
+        /// Why not.
+        problem: String,
+    },
     /// A numerical method broke down.
-    #[error("{method}: {problem}")]
     Numerical {
         /// The method.
         method: &'static str,
@@ -62,6 +79,44 @@ pub enum Error {
         problem: String,
     },
 }
+
+impl Message for Error {
+    fn render(&self, out: &mut dyn fmt::Write, style: Style) -> fmt::Result {
+        match self {
+            Self::Invalid { place, problem } => write!(out, "{place}: {problem}"),
+            Self::Setting { setting, problem } => {
+                setting.render(out, style)?;
+                write!(out, ": {problem}")
+            }
+            Self::Requires { setting, owner: (owner, values) } => {
+                setting.render(out, style)?;
+                write!(out, " belongs to ")?;
+                owner.render(out, style)?;
+                write!(out, "{}{values}", if values.is_empty() { "" } else { " " })
+            }
+            Self::UnknownUnit { name, hint } => {
+                write!(out, "there is no unit named '{name}'")?;
+                hint.iter().try_for_each(|hint| write!(out, " (did you mean '{hint}'?)"))
+            }
+            Self::Length { what, found, expected } => write!(out, "{what}: found {found}, expected {expected}"),
+            Self::OverBudget { who, what, needed, budget } => {
+                write!(out, "{who}: {what} needs {}, and the budget is {budget}", Budget::bytes(*needed))
+            }
+            Self::CannotDo { who, what, why } => write!(out, "{who} cannot {what}: {why}"),
+            Self::Checkpoint { problem } => write!(out, "checkpoint: {problem}"),
+            Self::Numerical { method, problem } => write!(out, "{method}: {problem}"),
+        }
+    }
+}
+
+/// Settings are written as fields.
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.render(f, Style::Keywords)
+    }
+}
+
+impl std::error::Error for Error {}
 
 /// Results of the core.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -72,15 +127,22 @@ impl Error {
         Self::Invalid { place: place.into(), problem: problem.into() }
     }
 
-    /// Check that a setting is a finite number of at least 0.
-    pub(crate) fn check_not_negative(place: &str, number: f64) -> Result<()> {
-        if number.is_finite() && number >= 0.0 {
-            return Ok(());
-        }
-        Err(Self::invalid(place, format!("found {number}, expected a finite number of at least 0")))
+    /// An [`Error::Setting`].
+    pub fn setting(setting: &'static str, problem: impl Into<String>) -> Self {
+        Self::Setting { setting: Setting(setting), problem: problem.into() }
     }
 
-    /// Check that two lengths agree.
+    /// An [`Error::Requires`]: a setting that is accepted only with some values of another one.
+    pub fn requires(setting: &'static str, owner: &'static str, values: &'static str) -> Self {
+        Self::Requires { setting: Setting(setting), owner: (Setting(owner), values) }
+    }
+
+    /// An [`Error::Checkpoint`].
+    pub(crate) fn checkpoint(problem: impl Into<String>) -> Self {
+        Self::Checkpoint { problem: problem.into() }
+    }
+
+    /// Checks that two lengths agree.
     pub(crate) fn check_length(what: &'static str, found: usize, expected: usize) -> Result<()> {
         if found == expected { Ok(()) } else { Err(Self::Length { what, found, expected }) }
     }
@@ -98,8 +160,4 @@ impl Budget {
             Err(Error::OverBudget { who, what: what(), needed, budget: self })
         }
     }
-}
-
-fn hint_of(hint: Option<&String>) -> String {
-    hint.map(|name| format!(" (did you mean '{name}'?)")).unwrap_or_default()
 }

@@ -61,6 +61,7 @@ mod optimize;
 pub mod prelude;
 pub mod score;
 pub mod search;
+pub mod settings;
 pub mod table;
 
 pub use budget::{Budget, ParseBudgetError};

@@ -53,18 +53,20 @@ pub trait Message {
 }
 
 /// The name of a setting, as a message refers to it: `--max-sweeps` on the command line,
-/// `max_sweeps` in Python. Holds `max-sweeps`.
+/// `max_sweeps` in Python and Rust. Holds either spelling.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Setting(pub &'static str);
 
 impl Message for Setting {
     fn render(&self, out: &mut dyn fmt::Write, style: Style) -> fmt::Result {
-        match style {
-            Style::Flags => write!(out, "--{}", self.0),
-            Style::Keywords => {
-                self.0.chars().try_for_each(|c| out.write_char(if c == '-' { '_' } else { c }))
-            }
+        let (old, new) = match style {
+            Style::Flags => ('_', '-'),
+            Style::Keywords => ('-', '_'),
+        };
+        if style == Style::Flags {
+            out.write_str("--")?;
         }
+        self.0.chars().try_for_each(|c| out.write_char(if c == old { new } else { c }))
     }
 }
 
@@ -72,4 +74,19 @@ impl fmt::Display for Setting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.render(f, Style::Flags)
     }
+}
+
+/// Writes a text in which `{name}` stands for the setting of that name.
+///
+/// # Errors
+/// The output fails.
+pub fn render_settings(out: &mut dyn fmt::Write, style: Style, text: &'static str) -> fmt::Result {
+    let mut rest = text;
+    while let Some((before, behind)) = rest.split_once('{') {
+        out.write_str(before)?;
+        let (name, after) = behind.split_once('}').unwrap_or((behind, ""));
+        Setting(name).render(out, style)?;
+        rest = after;
+    }
+    out.write_str(rest)
 }

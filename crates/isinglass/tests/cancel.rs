@@ -76,14 +76,14 @@ fn exact_engines_give_up() {
     is_given_up("enumerate", || infer(&Enumerate { budget: Budget(1 << 40) }, &glass(36), Pairs::None));
     let budget = Budget(8 << 30);
     let wide = lattice(22, 2000);
-    is_given_up("eliminate", || infer(&Eliminate::new(budget), &wide, Pairs::None));
+    is_given_up("eliminate", || infer(&Eliminate::new().budget(budget), &wide, Pairs::None));
     let narrow = lattice(10, 3000);
-    is_given_up("eliminate, all pairs", || infer(&Eliminate::new(budget), &narrow, Pairs::All));
+    is_given_up("eliminate, all pairs", || infer(&Eliminate::new().budget(budget), &narrow, Pairs::All));
     is_given_up("draws", || {
         let evidence = Evidence::none(narrow.unit_count());
-        Eliminate::new(budget).draw(&narrow, &evidence, 20_000, 1).unwrap();
+        Eliminate::new().budget(budget).draw(&narrow, &evidence, 20_000, 1).unwrap();
     });
-    is_given_up("mode", || Eliminate::new(budget).mode(&wide, &Evidence::none(wide.unit_count())).unwrap());
+    is_given_up("mode", || Eliminate::new().budget(budget).mode(&wide, &Evidence::none(wide.unit_count())).unwrap());
 }
 
 #[test]

@@ -141,11 +141,11 @@ fn pieces_within_a_tight_budget_give_what_one_batch_gives() {
     let whole = complete(&machine, &table, &Decimate::default(), Budget::default()).unwrap();
     // Room for the networks of a few rows, and for the means; not for the networks of all.
     let budget = Budget(200_000);
-    let pieces = complete(&machine, &table, &Decimate::new(budget), budget).unwrap();
+    let pieces = complete(&machine, &table, &Decimate::new().budget(budget), budget).unwrap();
     for row in 0..table.distinct_count() {
         assert!(whole.means(row).eq(pieces.means(row)));
     }
-    let refused = complete(&machine, &table, &Decimate::new(Budget(2000)), budget).unwrap_err();
+    let refused = complete(&machine, &table, &Decimate::new().budget(Budget(2000)), budget).unwrap_err();
     assert!(matches!(refused, Error::OverBudget { who: "decimate", .. }), "{refused}");
     let refused = complete(&machine, &table, &Decimate::default(), Budget(1000)).unwrap_err();
     assert!(matches!(refused, Error::OverBudget { who: "complete", .. }), "{refused}");

@@ -245,7 +245,7 @@ fn a_tight_budget_costs_time_but_not_a_bit() {
     let mode = roomy.mode(&machine, &nothing).unwrap();
     let mut least = None;
     for kib in (40..200).rev().step_by(4) {
-        let tight = Eliminate::new(Budget(kib << 10));
+        let tight = Eliminate::new().budget(Budget(kib << 10));
         match tight.expectations(&machine, &nothing, Pairs::Edges) {
             Ok(answer) => {
                 assert_eq!(answer, whole, "{kib} KiB");
@@ -266,7 +266,7 @@ fn a_tight_budget_costs_time_but_not_a_bit() {
 fn wide_restricted_machines_need_room_for_few_tables() {
     let rbm = topology::rbm(400, 12).unwrap().with_numbers(&NORMAL, &NORMAL, 4).unwrap();
     let nothing = Evidence::none(412);
-    let tight = Eliminate::new(Budget(4 << 20));
+    let tight = Eliminate::new().budget(Budget(4 << 20));
     let answer = tight.expectations(&rbm, &nothing, Pairs::Edges).unwrap();
     // The other way round: the visible units summed out by hand, for each state of the hidden ones.
     let logs: Vec<f64> = (0..1 << 12)
@@ -294,15 +294,15 @@ fn wide_restricted_machines_need_room_for_few_tables() {
 fn budgets_hold_without_tables_too() {
     let chain = topology::chain(100_000).with_numbers(&NORMAL, &NORMAL, 1).unwrap();
     let refused =
-        Decimate::new(Budget(128 << 10)).expectations(&chain, &Evidence::none(100_000), Pairs::None);
+        Decimate::new().budget(Budget(128 << 10)).expectations(&chain, &Evidence::none(100_000), Pairs::None);
     assert!(matches!(refused, Err(Error::OverBudget { needed, .. }) if needed > 5 << 20), "{refused:?}");
-    let small = Decimate::new(Budget(64 << 20));
+    let small = Decimate::new().budget(Budget(64 << 20));
     assert!(small.expectations(&chain, &Evidence::none(100_000), Pairs::None).is_ok());
     let refused = small.expectations(&chain, &Evidence::none(100_000), Pairs::All);
     assert!(matches!(refused, Err(Error::OverBudget { needed: 80_000_000_000, .. })), "{refused:?}");
     // Far beyond what any system has.
     let clique = topology::full(58).with_numbers(&NORMAL, &NORMAL, 1).unwrap();
-    let boundless = Eliminate::new(Budget(u64::MAX));
+    let boundless = Eliminate::new().budget(Budget(u64::MAX));
     assert!(boundless.expectations(&clique, &Evidence::none(58), Pairs::None).is_err());
     assert!(boundless.cumulants(&clique, &Evidence::none(58), &[0]).is_err());
     assert!(boundless.mode(&clique, &Evidence::none(58)).is_err());

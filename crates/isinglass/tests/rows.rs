@@ -201,7 +201,7 @@ fn many_patterns_are_asked_about_in_pieces() {
         (0..200).map(|row| (0..columns).map(|column| cell(row, column)).collect()).collect();
     let table = Table::from_rows(machine.names().iter().cloned(), &rows).unwrap();
     let of = |budget| {
-        let engine = Decimate::new(budget);
+        let engine = Decimate::new().budget(budget);
         let all = TwoPhase::new(&machine, &table).unwrap().open().unwrap().0;
         assert!(all.rows_differ());
         let refused =

@@ -1,7 +1,7 @@
 //! The choice `auto`: an exact engine whenever its cost is within the budget.
 
 use super::exact::pinned::clamp_pinned;
-use super::{Ais, AisSettings, Decimate, Eliminate, Engine, Enumerate, Gibbs, Guarantee, Open, variational};
+use super::{Ais, Decimate, Eliminate, Engine, Enumerate, Gibbs, Guarantee, Open, variational};
 use crate::Budget;
 use crate::{Error, Evidence, Machine, Result};
 
@@ -38,17 +38,16 @@ pub fn offers(machine: &Machine, evidence: &Evidence, budget: Budget) -> Result<
     machine.check_evidence(evidence)?;
     let free: Vec<usize> = clamp_pinned(machine, evidence, &[]).free().collect();
     let count = free.len();
-    let mut gibbs = Gibbs::default();
-    gibbs.settings.budget = budget;
+    let gibbs = Gibbs::new().budget(budget);
     let sampling = format!(
         "{} chains of {} states, {}",
-        gibbs.settings.chains,
-        gibbs.settings.samples,
+        gibbs.chains,
+        gibbs.samples,
         Budget::bytes(gibbs.bytes(count))
     );
     let mut offers = vec![
-        Decimate::new(budget).estimate(machine, &free).offer(Decimate::NAME),
-        Eliminate::new(budget).estimate(machine, &free).offer(Eliminate::NAME),
+        Decimate::new().budget(budget).estimate(machine, &free).offer(Decimate::NAME),
+        Eliminate::new().budget(budget).estimate(machine, &free).offer(Eliminate::NAME),
         enumeration(count, budget),
     ];
     let width = offers[1].order.as_ref().map(|order| order.1);
@@ -68,7 +67,7 @@ pub fn offers(machine: &Machine, evidence: &Evidence, budget: Budget) -> Result<
 fn annealing(machine: &Machine, free_units: usize, budget: Budget) -> Offer {
     let ais = Ais::default();
     let bytes = ais.bytes(free_units, machine.graph().edges().len());
-    let AisSettings { chains, temperatures, .. } = ais.settings;
+    let (chains, temperatures) = (ais.chains, ais.temperatures);
     Offer {
         engine: Ais::NAME,
         available: bytes <= u128::from(budget.0),
@@ -83,7 +82,7 @@ fn enumeration(free_units: usize, budget: Budget) -> Offer {
     let bytes = Enumerate::cost(free_units);
     Offer {
         engine: Enumerate::NAME,
-        available: Enumerate { budget }.check(free_units).is_ok(),
+        available: Enumerate::new().budget(budget).check(free_units).is_ok(),
         answers: Guarantee::Exact,
         bytes: Some(bytes),
         order: None,
@@ -176,14 +175,14 @@ pub fn choose(machine: &Machine, evidence: &Evidence, budget: Budget) -> Result<
     machine.check_evidence(evidence)?;
     // As the engines will do: what is pinned is not summed over.
     let free: Vec<usize> = clamp_pinned(machine, evidence, &[]).free().collect();
-    let decimate = Decimate::new(budget);
+    let decimate = Decimate::new().budget(budget);
     if let Ok(cost) = decimate.estimate(machine, &free) {
         let reason = format!("decimate (exact: {} at width {})", free_units(free.len()), cost.width);
         return Ok(Choice::Exact { engine: Box::new(decimate), reason });
     }
     let enumeration = enumeration(free.len(), budget);
     let few = (free.len() as f64).exp2();
-    let eliminate = Eliminate::new(budget);
+    let eliminate = Eliminate::new().budget(budget);
     // So few states are not worth the search for an order.
     if enumeration.available && few <= FEW_STATES {
         return Ok(enumerate(&enumeration, budget));
@@ -233,7 +232,7 @@ pub fn choose_for_rows(machine: &Machine, open: &Open, budget: Budget) -> Result
     if enumeration.available && (most as f64).exp2() <= FEW_STATES {
         return Ok(enumerate(&enumeration, budget));
     }
-    let eliminate = Eliminate::new(budget);
+    let eliminate = Eliminate::new().budget(budget);
     // The tables of few units have few entries, whatever their order.
     let mut large = open.patterns().filter(|free| (free.len() as f64).exp2() > FEW_STATES);
     match large.find_map(|free| eliminate.estimate(&biased, free).err()) {
@@ -252,5 +251,5 @@ fn free_units(count: usize) -> String {
 
 fn enumerate(offer: &Offer, budget: Budget) -> Choice {
     let reason = format!("enumerate (exact: {})", offer.cost);
-    Choice::Exact { engine: Box::new(Enumerate { budget }), reason }
+    Choice::Exact { engine: Box::new(Enumerate::new().budget(budget)), reason }
 }

@@ -18,7 +18,9 @@ pub(crate) mod sampling;
 mod variational;
 
 pub use cumulants::Cumulants;
-pub use exact::{Decimate, DecimationStep, Eliminate, Enumerate, UnitOrZero, explain_decimation};
+pub use exact::{
+    Decimate, DecimationStep, Eliminate, Enumerate, ExactSettings, UnitOrZero, explain_decimation,
+};
 pub(crate) use exact::{digits, pinned};
 pub use expectations::{
     Ask, BatchExpectations, Diagnostics, Expectations, Guarantee, Importance, Iteration, JointTable, Mixing,
@@ -30,7 +32,8 @@ pub(crate) use pieces::in_pieces;
 pub(crate) use sampling::RowChains;
 pub use sampling::{Ais, AisSettings, Gibbs, GibbsSettings};
 pub use variational::{
-    Annealing, Around, Bethe, LinearResponse, MeanField, Mixture, MixtureComponents, Schedule, Structured,
+    Annealing, Around, Bethe, LinearResponse, LinearResponseSettings, MeanField, Mixture, MixtureComponents,
+    MixtureSettings, Schedule, Structured,
     StructuredSettings, Tap, Trw, TrwSettings, VariationalSettings,
 };
 

@@ -206,7 +206,9 @@ impl Denoiser {
 
     /// Whether the settings make sense, and some pictures fit the budget.
     fn check(&self, lattice: &Lattice, pictures: usize) -> Result<()> {
-        Error::check_not_negative("tolerance", self.tolerance)?;
+        if !(self.tolerance.is_finite() && self.tolerance >= 0.0) {
+            return Err(Error::setting("tolerance", "expected a finite number of at least 0"));
+        }
         if !(0.0..1.0).contains(&self.damping) {
             let problem = format!("found {}, expected a number of at least 0 and below 1", self.damping);
             return Err(Error::invalid("damping", problem));

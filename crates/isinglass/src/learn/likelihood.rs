@@ -18,8 +18,9 @@ use super::trained::Trained;
 use super::{Fit, Learner, Observer, State, Step};
 use crate::engine::Engine;
 use crate::likelihood::{AverageLikelihood, Moments, Phases};
-use crate::optimize::{self, Method, Objective, OptimizerSettings, Start};
-use crate::{Error, Machine, Result, Table};
+use crate::optimize::{self, Method, Objective, Optimizer, OptimizerSettings, Start};
+use crate::settings::{Settings, range, settings};
+use crate::{Machine, Result, Table};
 
 /// The name by which users choose the learner.
 const NAME: &str = "likelihood";
@@ -48,39 +49,61 @@ const NAME: &str = "likelihood";
 /// ```
 pub struct Likelihood<'a> {
     phases: Phases<'a>,
-    l2: f64,
-    settings: OptimizerSettings,
+    pub(crate) settings: LikelihoodSettings,
+}
+
+settings! {
+    /// Settings of [`Likelihood`].
+    pub struct LikelihoodSettings for Likelihood<'_> {
+        /// Penalise couplings with X/2 times the sum of their squares
+        l2: f64 = 0.0 => range::not_negative,
+        /// How to follow the gradient
+        optimizer: Optimizer = Optimizer::Lbfgs,
+        /// momentum: the rate; adaptive: the length of the first step [default: 0.1]
+        rate: Option<f64> = None => range::positive,
+        /// momentum: share of the last step that is kept, below 1 [default: 0.9]
+        momentum: Option<f64> = None => range::below_1,
+        /// Largest number of iterations
+        iterations: usize = 1000,
+        /// Converged when no component of the gradient is larger
+        tolerance: f64 = 5e-7 => range::not_negative,
+    }
+    common {}
+    also LikelihoodSettings::check_optimizer;
+}
+
+impl LikelihoodSettings {
+    fn check_optimizer(&self) -> Result<()> {
+        optimize::check_numbers(self.optimizer, self.rate, self.momentum)
+    }
+
+    fn optimizer_settings(&self) -> OptimizerSettings {
+        let method = Method::new(self.optimizer, self.rate, self.momentum);
+        OptimizerSettings { method, iterations: self.iterations, tolerance: self.tolerance }
+    }
 }
 
 impl<'a> Likelihood<'a> {
-    /// With one engine for both phases, no penalty and default settings.
+    /// With one engine for both phases and default settings.
     pub fn new(engine: &'a dyn Engine) -> Self {
-        Self::with_phases(Phases { clamped: engine, free: engine })
+        Self::with_phases(Phases::both(engine))
     }
 
     /// With an engine for each phase.
     pub fn with_phases(phases: Phases<'a>) -> Self {
-        Self { phases, l2: 0.0, settings: OptimizerSettings::default() }
+        Self { phases, settings: LikelihoodSettings::default() }
     }
 
-    /// Penalise couplings (not biases) with `λ/2 Σ w²`.
+    /// With other settings.
     #[must_use]
-    pub fn l2(mut self, lambda: f64) -> Self {
-        self.l2 = lambda;
-        self
-    }
-
-    /// How to optimise, and when to stop.
-    #[must_use]
-    pub fn optimizer(mut self, settings: OptimizerSettings) -> Self {
-        self.settings = settings;
-        self
+    pub fn with_settings(self, settings: LikelihoodSettings) -> Self {
+        Self { settings, ..self }
     }
 
     fn origin<'o>(&self, start: &'o Machine, table: &'o Table) -> Origin<'o> {
         let settings = [
             ("l2", format!("{:?}", self.l2)),
-            ("optimizer", format!("{:?}", self.settings.method)),
+            ("optimizer", format!("{:?}", self.optimizer_settings().method)),
             ("engine", format!("{:?}", self.phases.free)),
             ("clamped engine", format!("{:?}", self.phases.clamped)),
         ];
@@ -100,25 +123,26 @@ impl Learner for Likelihood<'_> {
         from: Option<&State>,
         observer: &mut dyn Observer,
     ) -> Result<Fit> {
-        Error::check_not_negative("l2", self.l2)?;
+        self.validate()?;
+        let optimizer = self.optimizer_settings();
         let gain = InformationGain::new(self.phases, start, table, self.l2)?;
         let mut judge = Judge::new(self.phases, start, table)?;
         let parameters = gain.parameters_of(start);
-        let (mut journal, resumed) = Journal::open(self.origin(start, table), &self.settings, from)?;
+        let (mut journal, resumed) = Journal::open(self.origin(start, table), &optimizer, from)?;
         let resumed: Option<Resumed<Option<Candidate>>> = resumed;
         if let (Some(judge), Some(Resumed { more: Some(best), .. })) = (&mut judge, &resumed) {
             judge.remember(best, parameters.len())?;
         }
         let begin = Start { parameters, from: resumed.as_ref().map(|resumed| &resumed.climb) };
         let mut hopeless = false;
-        let mut found = optimize::maximize(&gain, begin, &self.settings, &mut |visit| {
+        let mut found = optimize::maximize(&gain, begin, &optimizer, &mut |visit| {
             let machine = gain.machine_of(visit.parameters)?;
             if let Some(judge) = &mut judge {
                 if !visit.again {
                     judge.hear(visit.iteration, visit.parameters, &machine)?;
                 }
                 // Steps of a fixed rate are made to be watched: whoever asks for them gets all of them.
-                let watched = matches!(self.settings.method, Method::Momentum { .. });
+                let watched = matches!(optimizer.method, Method::Momentum { .. });
                 hopeless = !watched && judge.has_lost_hope(visit.iteration);
             }
             let best = judge.as_ref().and_then(Judge::best);

@@ -25,16 +25,20 @@ mod trained;
 
 use std::ops::ControlFlow;
 
-pub use crate::optimize::{Method, Objective, OptimizerSettings};
+pub use crate::optimize::{Objective, Optimizer};
 pub use bootstrap::{Bootstrap, Bootstrapped, Interval, Progress};
 pub use chow_liu::chow_liu;
-pub use closed_form::{ClosedForm, ClosedFormFit, Remedy, Singular};
-pub use contrastive::{ContrastiveDivergence, Epochs, MeanFieldCd};
+pub use closed_form::{ClosedForm, ClosedFormFit, ClosedFormSettings, Remedy, Singular};
+pub use contrastive::{
+    ContrastiveDivergence, ContrastiveDivergenceSettings, Epochs, MeanFieldCd, MeanFieldCdSettings,
+};
 pub use factorized::Factorized;
-pub use likelihood::{InformationGain, Likelihood};
+pub use likelihood::{InformationGain, Likelihood, LikelihoodSettings};
 pub(crate) use notes::about_columns;
-pub use pl_em::{EStep, MStep, PseudoLikelihoodEm};
-pub use pseudo_likelihood::{EbicFit, EbicPaths, PseudoGain, PseudoLikelihood, Rule};
+pub use pl_em::{Drawing, MStep, PlEmSettings, PseudoLikelihoodEm};
+pub use pseudo_likelihood::{
+    EbicFit, EbicPaths, EbicSettings, L1, PseudoGain, PseudoLikelihood, PseudoLikelihoodSettings, Rule,
+};
 pub use restarts::{Restarted, Restarts};
 pub use start::start;
 pub use state::State;

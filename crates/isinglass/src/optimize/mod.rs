@@ -25,6 +25,7 @@ pub(crate) use self::climb::{Saved, Start, Visit};
 use self::memory::dot;
 pub(crate) use self::orthant::{Evaluated, Model, maximize_sparse};
 pub(crate) use self::remembered::Remembered;
+use crate::settings::choices;
 use crate::{Error, Result};
 
 /// A function to be made large, value and gradient in one call on plain slices.
@@ -43,33 +44,50 @@ pub trait Objective {
     }
 }
 
-/// How to follow the gradient.
-///
-/// | method | evaluations an iteration | good for |
-/// |---|---|---|
-/// | [`Lbfgs`](Method::Lbfgs) | about 1 | nearly everything |
-/// | [`Cg`](Method::Cg) | about 2 | very many parameters: it keeps two vectors only |
-/// | [`Momentum`](Method::Momentum) | 1 | comparison with the literature; an objective with noise |
-/// | [`Adaptive`](Method::Adaptive) | 2 to 3, one of them without gradient | no rate to be chosen, and an objective that never falls |
+choices! {
+    /// How a learner follows its gradient.
+    ///
+    /// | optimizer | evaluations an iteration | good for |
+    /// |---|---|---|
+    /// | [`Lbfgs`](Optimizer::Lbfgs) | about 1 | nearly everything |
+    /// | [`Cg`](Optimizer::Cg) | about 2 | very many parameters: it keeps two vectors only |
+    /// | [`Momentum`](Optimizer::Momentum) | 1 | comparison with the literature; an objective with noise |
+    /// | [`Adaptive`](Optimizer::Adaptive) | 2 to 3, one of them without gradient | no rate to be chosen, and an objective that never falls |
+    pub enum Optimizer = Lbfgs {
+        /// Limited-memory BFGS.
+        Lbfgs = "lbfgs",
+        /// Nonlinear conjugate gradients.
+        Cg = "cg",
+        /// Gradient ascent with a fixed rate and momentum.
+        Momentum = "momentum",
+        /// Gradient ascent whose rate adapts itself; the objective never falls.
+        Adaptive = "adaptive",
+    }
+}
+
+/// How to follow the gradient, with its numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub enum Method {
-    /// Limited-memory BFGS (Liu and Nocedal 1989) with a strong-Wolfe line search. For a gradient that is not that of the value, the same
-    /// steps, shortened as the gradient itself tells.
+pub(crate) enum Method {
+    /// Limited-memory BFGS (Liu and Nocedal 1989) with a strong-Wolfe line search. For a gradient that
+    /// is not that of the value, the same steps, shortened as the gradient itself requires.
     #[default]
     Lbfgs,
-    /// Nonlinear conjugate gradients: the Polak–Ribière formula, cut off at 0 (Gilbert and Nocedal 1992), with a strong-Wolfe
-    /// line search; it begins anew with the gradient wherever the direction hardly rises.
+    /// Nonlinear conjugate gradients: the Polak–Ribière formula, cut off at 0 (Gilbert and Nocedal
+    /// 1992), with a strong-Wolfe line search; restarted with the gradient wherever the direction hardly
+    /// rises.
     Cg,
     /// Gradient ascent with a fixed rate and a heavy ball (Polyak 1964): `v ← μ v + η ∇L`, `x ← x + v`.
     ///
-    /// The best point seen is kept. An iteration may lower the objective; with too large a rate it diverges, and the fit says so.
+    /// The best point seen is kept. An iteration may lower the objective; with too large a rate it
+    /// diverges, and the fit reports it.
     Momentum {
         /// The rate η, above 0.
         rate: f64,
         /// The share μ of the last step that is kept, from 0 to below 1.
         momentum: f64,
     },
-    /// Steps along the normalised gradient whose length adapts itself (Rüger 1996, *Stable dynamic parameter adaptation*, NIPS 8).
+    /// Steps along the normalised gradient whose length adapts itself (Rüger 1996, *Stable dynamic
+    /// parameter adaptation*, NIPS 8).
     ///
     /// ```text
     /// g  = ∇L(x) / |∇L(x)|
@@ -77,8 +95,9 @@ pub enum Method {
     /// x' = x + η' g
     /// ```
     ///
-    /// If `L(x')` were below `L(x)`, η' is divided by ζ until it is not: the objective never falls. As values are compared and not slopes, η follows the
-    /// best length by at most a factor of ζ an iteration, in either direction, however it was chosen at first.
+    /// If `L(x')` were below `L(x)`, η' is divided by ζ until it is not: the objective never falls.
+    /// Values are compared, not slopes, so η follows the best length by at most a factor of ζ an
+    /// iteration.
     Adaptive {
         /// The length η of the first step, above 0.
         rate: f64,
@@ -86,15 +105,24 @@ pub enum Method {
 }
 
 impl Method {
-    /// The rate of [`Method::Momentum`] unless another is chosen.
-    pub const MOMENTUM_RATE: f64 = 0.1;
-    /// The momentum of [`Method::Momentum`] unless another is chosen.
-    pub const MOMENTUM: f64 = 0.9;
-    /// The first length of [`Method::Adaptive`] unless another is chosen.
-    pub const ADAPTIVE_RATE: f64 = 0.1;
+    /// The rate of [`Method::Momentum`] and the first length of [`Method::Adaptive`] by default.
+    const RATE: f64 = 0.1;
+    /// The momentum of [`Method::Momentum`] by default.
+    const MOMENTUM: f64 = 0.9;
+
+    /// The method of an optimizer.
+    pub(crate) fn new(optimizer: Optimizer, rate: Option<f64>, momentum: Option<f64>) -> Self {
+        let rate = rate.unwrap_or(Self::RATE);
+        match optimizer {
+            Optimizer::Lbfgs => Self::Lbfgs,
+            Optimizer::Cg => Self::Cg,
+            Optimizer::Momentum => Self::Momentum { rate, momentum: momentum.unwrap_or(Self::MOMENTUM) },
+            Optimizer::Adaptive => Self::Adaptive { rate },
+        }
+    }
 
     /// The method in words.
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Lbfgs => "L-BFGS",
             Self::Cg => "conjugate gradients",
@@ -102,57 +130,28 @@ impl Method {
             Self::Adaptive { .. } => "adaptive gradient ascent",
         }
     }
+}
 
-    fn check(self) -> Result<()> {
-        let (rate, momentum) = match self {
-            Self::Lbfgs | Self::Cg => return Ok(()),
-            Self::Momentum { rate, momentum } => (rate, momentum),
-            Self::Adaptive { rate } => (rate, 0.0),
-        };
-        if !(rate.is_finite() && rate > 0.0) {
-            return Err(Error::invalid("rate", format!("found {rate}, expected a finite number above 0")));
-        }
-        if !(0.0..1.0).contains(&momentum) {
-            let problem = format!("found {momentum}, expected a number of at least 0 and below 1");
-            return Err(Error::invalid("momentum", problem));
-        }
-        Ok(())
+/// Refuses a rate or momentum that the optimizer does not have.
+pub(crate) fn check_numbers(optimizer: Optimizer, rate: Option<f64>, momentum: Option<f64>) -> Result<()> {
+    if rate.is_some() && !matches!(optimizer, Optimizer::Momentum | Optimizer::Adaptive) {
+        return Err(Error::requires("rate", "optimizer", "momentum and adaptive"));
     }
+    if momentum.is_some() && optimizer != Optimizer::Momentum {
+        return Err(Error::requires("momentum", "optimizer", "momentum"));
+    }
+    Ok(())
 }
 
 /// How to optimise, and when to stop.
-///
-/// # Example
-/// ```
-/// use isinglass::learn::{Method, OptimizerSettings};
-/// let patient = OptimizerSettings { method: Method::Adaptive { rate: 0.1 }, iterations: 100_000, ..OptimizerSettings::default() };
-/// assert_eq!((patient.tolerance, Method::default()), (5e-7, Method::Lbfgs));
-/// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct OptimizerSettings {
+pub(crate) struct OptimizerSettings {
     /// How to follow the gradient.
-    pub method: Method,
-    /// Iterations at most.
-    pub iterations: usize,
+    pub(crate) method: Method,
+    /// Largest number of iterations.
+    pub(crate) iterations: usize,
     /// Converged when no component of the gradient is larger than this.
-    pub tolerance: f64,
-}
-
-impl Default for OptimizerSettings {
-    fn default() -> Self {
-        Self { method: Method::default(), iterations: 1000, tolerance: 5e-7 }
-    }
-}
-
-impl OptimizerSettings {
-    /// Whether every number is one that an optimiser can work with.
-    ///
-    /// # Errors
-    /// [`Error::Invalid`] that names the setting.
-    pub fn check(&self) -> Result<()> {
-        Error::check_not_negative("tolerance", self.tolerance)?;
-        self.method.check()
-    }
+    pub(crate) tolerance: f64,
 }
 
 /// The best point found.
@@ -172,7 +171,6 @@ pub(crate) fn maximize(
     settings: &OptimizerSettings,
     watch: &mut Watch<'_>,
 ) -> Result<Optimum> {
-    settings.check()?;
     let of_value = objective.gradient_is_of_value();
     let climb = Climb::new(settings, watch, of_value);
     match settings.method {

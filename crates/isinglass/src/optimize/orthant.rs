@@ -65,7 +65,6 @@ pub(crate) fn maximize_sparse<M: Model>(
     settings: &OptimizerSettings,
     watch: &mut Watch<'_>,
 ) -> Result<Optimum> {
-    settings.check()?;
     let mut climb = Climb::new(settings, watch, true);
     let mut way = climb.begin(start, |parameters| {
         let evaluated = model.evaluate(&parameters)?;

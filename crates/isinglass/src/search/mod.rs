@@ -5,4 +5,4 @@
 
 mod max_product;
 
-pub use max_product::{MaxProduct, States};
+pub use max_product::{MaxProduct, MaxProductSettings, States};

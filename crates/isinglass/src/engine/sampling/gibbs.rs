@@ -15,31 +15,26 @@ use crate::engine::{
     Ask, BatchExpectations, Diagnostics, Draws, Engine, Expectations, Guarantee, JointTable, Mixing,
     PairMoments, Pairs, Sampler, Statistics,
 };
+use crate::settings::{Settings, constructors, range, settings};
 use crate::table::Batch;
 use crate::{Error, Evidence, Machine, Result};
 
-/// How long and how many chains run.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct GibbsSettings {
-    /// Chains, each with a random stream of its own.
-    pub chains: usize,
-    /// Sweeps before the first state is kept.
-    pub burn_in: usize,
-    /// Kept states of each chain.
-    pub samples: usize,
-    /// Sweeps from one kept state to the next.
-    pub thin: usize,
-    /// The seed of all streams.
-    pub seed: u64,
-    /// Limits the memory for kept states.
-    pub budget: Budget,
+settings! {
+    /// Settings of [`Gibbs`].
+    pub struct GibbsSettings for Gibbs {
+        /// States of each chain that are kept
+        samples: usize = 1000 => range::at_least_4,
+        /// Sweeps before the first state is kept
+        burn_in: usize = 1000,
+        /// Sweeps from one kept state to the next
+        thin: usize = 1 => range::at_least_1,
+        /// Chains, each with its own random stream
+        chains: usize = 32 => range::at_least_1,
+    }
+    common { seed, budget }
 }
 
-impl Default for GibbsSettings {
-    fn default() -> Self {
-        Self { chains: 32, burn_in: 1000, samples: 1000, thin: 1, seed: 0, budget: Budget::default() }
-    }
-}
+constructors!(Gibbs(GibbsSettings));
 
 /// Estimates by Gibbs sampling, correct for any graph.
 ///
@@ -58,8 +53,7 @@ impl Default for GibbsSettings {
 /// ```
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Gibbs {
-    /// How long and how many chains run.
-    pub settings: GibbsSettings,
+    pub(crate) settings: GibbsSettings,
 }
 
 /// Chains count as well mixed up to this split-R̂: each half of a chain then went through about ten independent states.
@@ -78,9 +72,6 @@ const PAIR_BYTES: u128 = 64;
 /// Draws keep at least this many states of each chain, so that their mixing can be judged.
 const JUDGED_SAMPLES: usize = 200;
 
-/// Fewer kept states than this cannot be split and compared.
-const MIN_SAMPLES: usize = 4;
-
 impl Gibbs {
     /// The name by which users choose the engine.
     pub const NAME: &'static str = "gibbs";
@@ -88,15 +79,7 @@ impl Gibbs {
     /// Check the settings and the memory that they need.
     pub fn check(&self, units: usize) -> Result<()> {
         let settings = &self.settings;
-        for (place, value, least) in [
-            ("chains", settings.chains, 1),
-            ("samples", settings.samples, MIN_SAMPLES),
-            ("thin", settings.thin, 1),
-        ] {
-            if value < least {
-                return Err(Error::invalid(place, format!("found {value}, expected at least {least}")));
-            }
-        }
+        settings.validate()?;
         settings.budget.check(Self::NAME, self.bytes(units), || {
             format!("keeping {} states of {units} units in {} chains", settings.samples, settings.chains)
         })
@@ -371,11 +354,7 @@ impl Engine for Gibbs {
 impl Sampler for Gibbs {
     /// Draws go round the chains: the first kept state of each, then the second of each, and so on.
     fn draw(&self, machine: &Machine, evidence: &Evidence, count: usize, seed: u64) -> Result<Draws> {
-        let settings = GibbsSettings {
-            samples: count.div_ceil(self.settings.chains.max(1)).max(JUDGED_SAMPLES),
-            seed,
-            ..self.settings
-        };
+        let settings = self.settings.samples(count.div_ceil(self.settings.chains.max(1)).max(JUDGED_SAMPLES)).seed(seed);
         let engine = Self { settings };
         engine.check_row(machine, evidence)?;
         let bytes = engine.bytes(evidence.free_count()) + count as u128 * machine.unit_count() as u128;

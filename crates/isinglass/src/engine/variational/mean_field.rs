@@ -1,8 +1,9 @@
 //! Engines `mean-field`, `tap` and `linear-response`.
 
 use super::solver::Solver;
-use super::{VariationalSettings, bethe_response};
+use super::{Annealing, Schedule, VariationalSettings, bethe_response};
 use crate::engine::{Ask, BatchExpectations, Engine, Expectations, Pairs};
+use crate::settings::{choices, constructors, range, settings};
 use crate::table::Batch;
 use crate::{Evidence, Machine, Result};
 
@@ -39,8 +40,7 @@ pub(super) enum Theory {
 /// ```
 #[derive(Debug, Clone, Copy, Default)]
 pub struct MeanField {
-    /// How the fixed point is looked for.
-    pub settings: VariationalSettings,
+    pub(crate) settings: VariationalSettings,
 }
 
 /// The equations of Thouless, Anderson and Palmer: mean field with the reaction of a unit's neighbours to the unit itself taken off,
@@ -65,20 +65,50 @@ pub struct MeanField {
 /// ```
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Tap {
-    /// How the fixed point is looked for.
-    pub settings: VariationalSettings,
+    pub(crate) settings: VariationalSettings,
 }
 
-/// The theory around which a linear response is taken.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Around {
-    /// [`MeanField`].
-    #[default]
-    MeanField,
-    /// [`Tap`].
-    Tap,
-    /// [`Bethe`](crate::Bethe).
-    Bethe,
+choices! {
+    /// The theory around which a linear response is taken.
+    pub enum Around = MeanField {
+        /// Mean field.
+        MeanField = "mean-field",
+        /// The equations of Thouless, Anderson and Palmer.
+        Tap = "tap",
+        /// Belief propagation.
+        Bethe = "bethe",
+    }
+}
+
+settings! {
+    /// Settings of [`LinearResponse`].
+    pub struct LinearResponseSettings for LinearResponse {
+        /// The fixed point around which the response is taken
+        around: Around = Around::MeanField,
+        /// Start at temperature T0 and cool to the machine's own in geometric steps: T0:STEPS, such as 60:8
+        anneal: Option<Annealing> = None,
+        /// Points at which the search starts; the result with the largest log Z is kept
+        starts: usize = 1 => range::at_least_1,
+        /// Share of the old value kept in each update, below 1; raised where an iteration oscillates
+        damping: f64 = 0.0 => range::below_1,
+        /// Order of updates
+        schedule: Schedule = Schedule::Sequential,
+        /// Largest number of sweeps, at each temperature
+        max_sweeps: usize = 10_000 => range::at_least_1,
+    }
+    rust {
+        /// Converged when no equation is violated by more than this.
+        tolerance: f64 = 1e-10 => range::positive,
+    }
+    common { seed, budget }
+}
+
+impl LinearResponseSettings {
+    /// How the fixed point is searched for.
+    fn fixed_point(&self) -> VariationalSettings {
+        let Self { around: _, anneal, starts, damping, schedule, max_sweeps, tolerance, seed, budget } = *self;
+        VariationalSettings::default().anneal(anneal).starts(starts).damping(damping).schedule(schedule).max_sweeps(max_sweeps).tolerance(tolerance).seed(seed).budget(budget)
+    }
 }
 
 /// Linear response: pair moments from how the means answer to the fields, `⟨s_i s_j⟩ = m_i m_j + ∂m_i/∂θ_j` (Kappen & Rodríguez 1997, eq. 22).
@@ -102,18 +132,17 @@ pub enum Around {
 /// ```
 #[derive(Debug, Clone, Copy, Default)]
 pub struct LinearResponse {
-    /// Around which fixed point.
-    pub around: Around,
-    /// How the fixed point is looked for.
-    pub settings: VariationalSettings,
+    pub(crate) settings: LinearResponseSettings,
 }
+
+constructors!(MeanField(VariationalSettings), Tap(VariationalSettings), LinearResponse(LinearResponseSettings));
 
 impl MeanField {
     /// The name by which users choose the engine.
     pub const NAME: &'static str = "mean-field";
 
-    fn solver(&self) -> Solver<'_> {
-        let settings = &self.settings;
+    fn solver(&self) -> Solver {
+        let settings = self.settings;
         Solver { engine: Self::NAME, theory: Theory::MeanField, response: false, settings }
     }
 }
@@ -122,8 +151,8 @@ impl Tap {
     /// The name by which users choose the engine.
     pub const NAME: &'static str = "tap";
 
-    fn solver(&self) -> Solver<'_> {
-        Solver { engine: Self::NAME, theory: Theory::Tap, response: false, settings: &self.settings }
+    fn solver(&self) -> Solver {
+        Solver { engine: Self::NAME, theory: Theory::Tap, response: false, settings: self.settings }
     }
 }
 
@@ -132,13 +161,13 @@ impl LinearResponse {
     pub const NAME: &'static str = "linear-response";
 
     /// The solver, but around Bethe, which has its own.
-    fn solver(&self) -> Option<Solver<'_>> {
+    fn solver(&self) -> Option<Solver> {
         let theory = match self.around {
             Around::MeanField => Theory::MeanField,
             Around::Tap => Theory::Tap,
             Around::Bethe => return None,
         };
-        Some(Solver { engine: Self::NAME, theory, response: true, settings: &self.settings })
+        Some(Solver { engine: Self::NAME, theory, response: true, settings: self.fixed_point() })
     }
 }
 
@@ -182,14 +211,14 @@ impl Engine for LinearResponse {
     fn expectations(&self, machine: &Machine, evidence: &Evidence, pairs: Pairs) -> Result<Expectations> {
         match self.solver() {
             Some(solver) => solver.single(machine, evidence, pairs),
-            None => bethe_response::single(machine, evidence, pairs, &self.settings),
+            None => bethe_response::single(machine, evidence, pairs, &self.fixed_point()),
         }
     }
 
     fn batch(&self, machine: &Machine, batch: &Batch, ask: Ask) -> Result<BatchExpectations> {
         match self.solver() {
             Some(solver) => solver.batch(machine, batch, ask),
-            None => bethe_response::batch(machine, batch, ask, &self.settings),
+            None => bethe_response::batch(machine, batch, ask, &self.fixed_point()),
         }
     }
 }

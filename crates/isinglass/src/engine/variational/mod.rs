@@ -23,8 +23,8 @@ mod trw;
 mod update;
 
 pub use bethe::Bethe;
-pub use mean_field::{Around, LinearResponse, MeanField, Tap};
-pub use mixture::{Mixture, MixtureComponents};
+pub use mean_field::{Around, LinearResponse, LinearResponseSettings, MeanField, Tap};
+pub use mixture::{Mixture, MixtureComponents, MixtureSettings};
 pub(super) use offers::offers;
 pub use settings::{Annealing, Schedule, VariationalSettings};
 pub use structured::{Structured, StructuredSettings};

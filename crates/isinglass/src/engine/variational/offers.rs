@@ -29,7 +29,7 @@ pub(in crate::engine) fn offers(
         plan => (plan, "and part of an inverse, by elimination"),
     };
     let response = field(false) + plan.bytes(free.len(), 1);
-    let settings = VariationalSettings { budget, ..VariationalSettings::default() };
+    let settings = VariationalSettings::default().budget(budget);
     let messages = bethe::bytes(machine, free, &settings, 1);
     let forest = bethe::Solver::new(machine, free, &settings).is_ok_and(|solver| solver.is_forest());
     let apart = pairs.iter().all(|pair| pair.coupling == 0.0);
@@ -46,8 +46,8 @@ pub(in crate::engine) fn offers(
     let lower = or_exact(apart, Guarantee::LowerBound);
     let (mixture, trw) = (Mixture::default(), Trw::default());
     let around = format!("the best distribution on a subgraph of treewidth {}", Structured::default().width);
-    let settings = StructuredSettings { budget, ..StructuredSettings::default() };
-    let kept = match (Structured { settings, ..Structured::default() }).estimate(machine, free) {
+    let settings = StructuredSettings::default().budget(budget);
+    let kept = match (Structured::new()).estimate(machine, free) {
         Ok((bytes, answers)) => offer(Structured::NAME, answers, bytes, &around),
         Err(Error::OverBudget { needed, .. }) => {
             offer(Structured::NAME, Guarantee::LowerBound, needed, &around)

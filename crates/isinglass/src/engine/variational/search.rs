@@ -187,13 +187,13 @@ impl Rows<'_> {
     fn settle(mut self, settings: &VariationalSettings) -> Found {
         let warm: Vec<usize> = self.logs.iter().map(|log| log.sweeps).collect();
         let mut change = settings.tolerance;
-        self.run(1.0, change, settings.sweeps);
+        self.run(1.0, change, settings.max_sweeps);
         loop {
             let level = self.level;
             let (residual, mut log_z) = dispatch!(level, simd => self.finish(simd, false));
             // The equations may be violated by more than the last change. Changes cannot be made smaller than rounding allows.
             change /= 8.0;
-            let left = |row: usize| settings.sweeps - (self.logs[row].sweeps - warm[row]);
+            let left = |row: usize| settings.max_sweeps - (self.logs[row].sweeps - warm[row]);
             let is_open = |row: usize| residual[row] > settings.tolerance && left(row) > 0;
             let open: Vec<usize> = (0..self.used).filter(|&row| is_open(row)).collect();
             if let (Some(sweeps), true) =

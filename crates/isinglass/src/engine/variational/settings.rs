@@ -2,62 +2,49 @@
 
 use std::str::FromStr;
 
-use crate::Budget;
+use super::{Bethe, MeanField, Tap};
 use crate::numeric::streams::{Purpose, stream};
+use crate::settings::{Settings, UnknownWord, Value, choices, range, settings};
 use crate::topology::Numbers;
 use crate::{Error, Result};
 
-/// How a fixed point is looked for, and when the search ends.
-///
-/// # Example
-/// ```
-/// use isinglass::engine::VariationalSettings;
-/// let patient = VariationalSettings { starts: 10, anneal: Some("60:8".parse()?), ..VariationalSettings::default() };
-/// patient.check(1.0)?;
-/// # Ok::<(), isinglass::Error>(())
-/// ```
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct VariationalSettings {
-    /// Converged when no equation is violated by more than this.
-    pub tolerance: f64,
-    /// Sweeps at most, at each temperature.
-    pub sweeps: usize,
-    /// The share of the old value that is kept in every update, from 0 to below 1; raised where an iteration oscillates.
-    pub damping: f64,
-    /// One unit after the other, or all at once.
-    pub schedule: Schedule,
-    /// Points from which the search begins; the one that ends with the largest log Z is kept.
-    pub starts: usize,
-    /// From a higher temperature down to the machine's own.
-    pub anneal: Option<Annealing>,
-    /// The seed of the starts.
-    pub seed: u64,
-    /// Limits the memory.
-    pub budget: Budget,
+settings! {
+    /// Settings of the engines that iterate to a fixed point.
+    ///
+    /// # Example
+    /// ```
+    /// use isinglass::engine::VariationalSettings;
+    /// use isinglass::settings::Settings;
+    /// let patient = VariationalSettings::default().starts(10).anneal(Some("60:8".parse()?));
+    /// patient.validate()?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub struct VariationalSettings for MeanField, Tap, Bethe {
+        /// Start at temperature T0 and cool to the machine's own in geometric steps: T0:STEPS, such as 60:8
+        anneal: Option<Annealing> = None,
+        /// Points at which the search starts; the result with the largest log Z is kept
+        starts: usize = 1 => range::at_least_1,
+        /// Share of the old value kept in each update, below 1; raised where an iteration oscillates
+        damping: f64 = 0.0 => range::below_1,
+        /// Order of updates
+        schedule: Schedule = Schedule::Sequential,
+        /// Largest number of sweeps, at each temperature
+        max_sweeps: usize = 10_000 => range::at_least_1,
+    }
+    rust {
+        /// Converged when no equation is violated by more than this.
+        tolerance: f64 = 1e-10 => range::positive,
+    }
+    common { seed, budget }
 }
 
-/// In which order units are updated.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Schedule {
-    /// One unit after the other, each seeing what came of those before it.
-    #[default]
-    Sequential,
-    /// All at once from the values of the sweep before: the textbook's iteration, which may oscillate.
-    Parallel,
-}
-
-impl Default for VariationalSettings {
-    fn default() -> Self {
-        Self {
-            tolerance: 1e-10,
-            sweeps: 10_000,
-            damping: 0.0,
-            schedule: Schedule::Sequential,
-            starts: 1,
-            anneal: None,
-            seed: 0,
-            budget: Budget::default(),
-        }
+choices! {
+    /// The order in which units are updated.
+    pub enum Schedule = Sequential {
+        /// One unit after the other, each with the new values of those before it.
+        Sequential = "sequential",
+        /// All at once: may oscillate, which is detected and damped.
+        Parallel = "parallel",
     }
 }
 
@@ -68,7 +55,7 @@ impl Default for VariationalSettings {
 /// use isinglass::engine::Annealing;
 /// let anneal: Annealing = "16:4".parse()?;
 /// assert_eq!(anneal.temperatures(1.0).collect::<Vec<_>>(), [16.0, 8.0, 4.0, 2.0]);
-/// # Ok::<(), isinglass::Error>(())
+/// # Ok::<(), isinglass::settings::UnknownWord>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Annealing {
@@ -78,10 +65,37 @@ pub struct Annealing {
     pub steps: usize,
 }
 
-impl FromStr for Annealing {
-    type Err = Error;
+/// Serialised as text, `60:8`; a pair of numbers is read too.
+impl<'de> serde::Deserialize<'de> for Annealing {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(serde::Deserialize)]
+        #[serde(untagged)]
+        enum Form {
+            Text(String),
+            Pair(f64, usize),
+        }
+        let text = match serde::Deserialize::deserialize(deserializer)? {
+            Form::Text(text) => text,
+            Form::Pair(from, steps) => format!("{from}:{steps}"),
+        };
+        text.parse().map_err(serde::de::Error::custom)
+    }
+}
 
-    fn from_str(text: &str) -> Result<Self> {
+impl Value for Annealing {
+    fn expected() -> String {
+        "a temperature and a number of steps (1 to 10000) such as 60:8".into()
+    }
+
+    fn shown(&self) -> Option<String> {
+        Some(format!("{}:{}", self.from, self.steps))
+    }
+}
+
+impl FromStr for Annealing {
+    type Err = UnknownWord;
+
+    fn from_str(text: &str) -> Result<Self, UnknownWord> {
         let parts = text.split_once(':');
         let numbers = parts.map(|(from, steps)| (from.trim().parse::<f64>(), steps.trim().parse::<usize>()));
         match numbers {
@@ -90,12 +104,7 @@ impl FromStr for Annealing {
             {
                 Ok(Self { from, steps })
             }
-            _ => {
-                let problem = format!(
-                    "found '{text}', expected a temperature and a number of steps (1 to 10000) such as 60:8"
-                );
-                Err(Error::invalid("anneal", problem))
-            }
+            _ => Err(UnknownWord { found: text.to_owned(), expected: Self::expected() }),
         }
     }
 }
@@ -117,30 +126,17 @@ impl VariationalSettings {
     /// or after so many.
     pub(super) const WARM_SWEEPS: usize = 100;
 
-    /// Whether every number is one that an iteration can work with, at a machine's temperature.
+    /// Checks the settings for a machine of some temperature.
     ///
     /// # Errors
-    /// [`Error::Invalid`] that names the setting.
+    /// [`Error::Setting`] that names the setting.
     pub fn check(&self, temperature: f64) -> Result<()> {
-        if !(self.tolerance.is_finite() && self.tolerance > 0.0) {
-            let problem = format!("found {}, expected a finite number above 0", self.tolerance);
-            return Err(Error::invalid("tolerance", problem));
-        }
-        if !(0.0..1.0).contains(&self.damping) {
-            let problem = format!("found {}, expected a number of at least 0 and below 1", self.damping);
-            return Err(Error::invalid("damping", problem));
-        }
-        for (place, count) in [("starts", self.starts), ("sweeps", self.sweeps)] {
-            if count == 0 {
-                return Err(Error::invalid(place, "found 0, expected at least 1"));
-            }
-        }
+        self.validate()?;
         match self.anneal {
             Some(Annealing { from, .. }) if !(from.is_finite() && from > temperature) => {
-                let problem = format!(
-                    "begins at {from}, expected more than the machine's own temperature, {temperature}"
-                );
-                Err(Error::invalid("anneal", problem))
+                let problem =
+                    format!("starts at {from}, expected more than the machine's own temperature, {temperature}");
+                Err(Error::setting("anneal", problem))
             }
             _ => Ok(()),
         }

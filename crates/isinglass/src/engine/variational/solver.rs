@@ -13,12 +13,12 @@ use crate::{Error, Evidence, Machine, Result};
 
 /// What is computed, and for which engine.
 #[derive(Clone, Copy)]
-pub(super) struct Solver<'a> {
+pub(super) struct Solver {
     pub(super) engine: &'static str,
     pub(super) theory: Theory,
     /// Whether pair moments come from the linear response of the means.
     pub(super) response: bool,
-    pub(super) settings: &'a VariationalSettings,
+    pub(super) settings: VariationalSettings,
 }
 
 /// Energies divided by T beyond this would leave the range of numbers once they are squared.
@@ -27,10 +27,10 @@ pub(super) const SCALE: f64 = 1e150;
 /// Sweeps that a search is taken to need when work is shared out.
 const USUAL_SWEEPS: f64 = 30.0;
 
-impl Solver<'_> {
+impl Solver {
     /// The best fixed point of each row.
     fn search(self, machine: &Machine, couplings: &Couplings, panel: &Panel, free: &[usize]) -> Found {
-        let Self { theory, settings, .. } = self;
+        let Self { theory, ref settings, .. } = self;
         Search { theory, couplings, panel, free, settings, temperature: machine.temperature() }.best()
     }
 

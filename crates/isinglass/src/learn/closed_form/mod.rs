@@ -18,6 +18,7 @@ use super::{Factorized, Fit, Learner, NoObserver, Observer, State};
 use crate::engine::{Diagnostics, Guarantee};
 use crate::likelihood::filled_pseudo_log_likelihood;
 use crate::numeric::dense::Matrix;
+use crate::settings::{Settings, choices, constructors, range, settings};
 use crate::{Budget, Error, Graph, Machine, Result, Role, Table};
 
 /// Weights and biases straight from means and covariances: Kappen & Rodríguez 1997, sections 3.4 and 4.1.
@@ -66,46 +67,55 @@ use crate::{Budget, Error, Graph, Machine, Result, Role, Table};
 /// assert!((fit.machine.weights()[0] - 0.375).abs() < 1e-12);
 /// # Ok::<(), isinglass::Error>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct ClosedForm {
-    /// What to do if the covariances have no inverse.
-    pub singular: Singular,
-    /// Whether self-couplings take part in the equations.
-    pub self_coupling: bool,
-    /// Iterations at most, where there are any.
-    pub iterations: usize,
-    /// Least squares end when no element of `A − C`, as correlations, is larger. Where C is singular, they come to 0 with infinite weights only:
-    /// the weights found are about 1/tolerance.
-    pub tolerance: f64,
-    /// Memory that may be taken.
-    pub budget: Budget,
+    pub(crate) settings: ClosedFormSettings,
 }
 
-impl Default for ClosedForm {
-    fn default() -> Self {
-        Self {
-            singular: Singular::Better,
-            self_coupling: true,
-            iterations: 200,
-            tolerance: 1e-3,
-            budget: Budget::default(),
+settings! {
+    /// Settings of [`ClosedForm`].
+    pub struct ClosedFormSettings for ClosedForm {
+        /// What to do if the covariances have no inverse
+        singular: Singular = Singular::Better,
+        /// Solve without self-couplings, as if units did not react to themselves; always has a solution, mostly a worse one
+        no_self_coupling: bool = false,
+    }
+    rust {
+        /// Largest number of iterations, where there are any.
+        iterations: usize = 200,
+        /// Least squares end when no element of `A − C`, as correlations, is larger. Where C is
+        /// singular, they reach 0 with infinite weights only: the weights found are about 1/tolerance.
+        tolerance: f64 = 1e-3 => range::positive,
+    }
+    common { budget }
+    also ClosedFormSettings::check_together;
+}
+
+constructors!(ClosedForm(ClosedFormSettings));
+
+impl ClosedFormSettings {
+    fn check_together(&self) -> Result<()> {
+        if self.no_self_coupling && self.singular != Singular::Better {
+            let problem = "is not accepted without self-couplings: these equations always have a solution";
+            return Err(Error::setting("singular", problem));
         }
+        Ok(())
     }
 }
 
-/// What [`ClosedForm`] does if the covariances have no inverse: columns that repeat each other, or no more rows than columns.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Singular {
-    /// Least squares on eq. 33 for all i and j, by Levenberg–Marquardt, as in the source. Weights are large: what the rows never do becomes impossible.
-    /// For a full structure only.
-    LevenbergMarquardt,
-    /// `C ← (1 − λ) C + λ diag(1 − m²)`, with the λ that makes the expected error of the correlations least, as estimated from the table
-    /// (Ledoit and Wolf 2003), and never below 1/(N + 1) for N rows. Weights are moderate, and better for rows not seen.
-    Shrinkage,
-    /// Both; the one that is kept gives the table's rows the larger pseudo-likelihood (missing cells taken at their columns' means).
-    /// For a structure that is not full, shrinkage.
-    #[default]
-    Better,
+choices! {
+    /// What [`ClosedForm`] does if the covariances have no inverse.
+    pub enum Singular = Better {
+        /// Whichever of the other two gives the rows the larger pseudo-likelihood (missing cells at their
+        /// columns' means); shrinkage for a structure that is not full.
+        Better = "better",
+        /// Least squares by Levenberg–Marquardt, as in the source: large couplings, what the rows never do
+        /// becomes impossible. For a full structure only.
+        LevenbergMarquardt = "lm",
+        /// Shrink the covariances towards independence (Ledoit and Wolf 2003), as far as the number of rows
+        /// requires: moderate couplings, better for rows not seen.
+        Shrinkage = "shrink",
+    }
 }
 
 /// What was done about covariances without an inverse.
@@ -198,14 +208,14 @@ impl ClosedForm {
         let moments = Moments::of(start, table)?;
         let settings = [
             ("singular", format!("{:?}", self.singular)),
-            ("self-coupling", self.self_coupling.to_string()),
+            ("self-coupling", (!self.no_self_coupling).to_string()),
             ("tolerance", format!("{:?}", self.tolerance)),
         ];
         let origin = Origin::new(NAME, start, table, settings);
         let mut record = Record::new((start, &moments), origin, from, self.iterations, observer)?;
         let coupled = among(start.graph(), &moments.units)?;
         let pairs = moments.size() * moments.size().saturating_sub(1) / 2;
-        let outcome = match (coupled.edges().len() == pairs, self.self_coupling) {
+        let outcome = match (coupled.edges().len() == pairs, !self.no_self_coupling) {
             (true, true) => match inverse(&moments.correlations) {
                 Some(precision) => Outcome::formula(&mut record, precision, 0.0, Remedy::None)?,
                 None => self.remedied(table, &mut record)?,
@@ -242,10 +252,7 @@ impl ClosedForm {
     }
 
     fn check(&self, start: &Machine, table: &Table) -> Result<()> {
-        if !(self.tolerance.is_finite() && self.tolerance > 0.0) {
-            let problem = format!("found {}, expected a finite number above 0", self.tolerance);
-            return Err(Error::invalid("tolerance", problem));
-        }
+        self.validate()?;
         let has = |role: Role| start.with_role(role).next().is_some();
         if has(Role::Hidden) {
             let why = "its equations take the moments of every unit from the table; the learner likelihood can do it";

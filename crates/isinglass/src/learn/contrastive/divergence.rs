@@ -14,6 +14,7 @@ use crate::learn::journal::{
 use crate::learn::notes::about_likelihood;
 use crate::learn::origin::Origin;
 use crate::learn::{Fit, Learner, Observer, State, Step};
+use crate::settings::{Settings, constructors, range, settings};
 use crate::{Budget, Error, Machine, Result, Table};
 
 /// The name by which users choose the learner.
@@ -69,49 +70,48 @@ const JUDGED_ROWS: usize = 1000;
 /// assert!(fit.history[200].objective > fit.history[0].objective);
 /// # Ok::<(), isinglass::Error>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct ContrastiveDivergence {
-    /// Gibbs sweeps k away from the rows, or of the chains for each mini-batch.
-    pub steps: usize,
-    /// Whether chains go on from one mini-batch to the next.
-    pub persistent: bool,
-    /// How many chains persist; as many as a mini-batch has rows unless given.
-    pub chains: Option<usize>,
-    /// Gibbs sweeps of hidden units and missing cells given the row, where these depend on each other.
-    pub clamped_sweeps: usize,
-    /// Rows of a mini-batch.
-    pub batch: usize,
-    /// How often the table is gone through.
-    pub epochs: usize,
-    /// The rate η.
-    pub rate: f64,
-    /// By how much the rate falls.
-    pub rate_decay: f64,
-    /// The share μ of the last step that is kept, from 0 to below 1.
-    pub momentum: f64,
-    /// λ, for couplings alone.
-    pub l2: f64,
-    /// The seed of all random streams.
-    pub seed: u64,
-    /// Memory that may be taken.
-    pub budget: Budget,
+    pub(crate) settings: ContrastiveDivergenceSettings,
 }
 
-impl Default for ContrastiveDivergence {
-    fn default() -> Self {
-        Self {
-            steps: 1,
-            persistent: false,
-            chains: None,
-            clamped_sweeps: 5,
-            batch: 10,
-            epochs: 10,
-            rate: 0.02,
-            rate_decay: 0.5,
-            momentum: 0.5,
-            l2: 0.0,
-            seed: 0,
-            budget: Budget::default(),
+settings! {
+    /// Settings of [`ContrastiveDivergence`].
+    pub struct ContrastiveDivergenceSettings for ContrastiveDivergence {
+        /// Penalise couplings with X/2 times the sum of their squares
+        l2: f64 = 0.0 => range::not_negative,
+        /// The rate
+        rate: f64 = 0.02 => range::positive,
+        /// How fast the rate falls: in epoch t it is rate / (1 + X t)
+        rate_decay: f64 = 0.5 => range::not_negative,
+        /// Share of the last step that is kept, below 1
+        momentum: f64 = 0.5 => range::below_1,
+        /// Epochs: passes over the table
+        iterations: usize = 10,
+        /// Rows of a mini-batch
+        batch: usize = 10 => range::at_least_1,
+        /// Gibbs sweeps from the rows to the machine's own states, or of the chains for each mini-batch
+        steps: usize = 1 => range::at_least_1,
+        /// The machine's own states are persistent chains, and do not start at the rows
+        persistent: bool = false,
+        /// persistent: chains [default: as many as a mini-batch has rows]
+        chains: Option<usize> = None => range::at_least_1,
+    }
+    rust {
+        /// Gibbs sweeps of hidden units and missing cells given the row, where these depend on each other.
+        clamped_sweeps: usize = 5 => range::at_least_1,
+    }
+    common { seed, budget }
+    also ContrastiveDivergenceSettings::check_chains;
+}
+
+constructors!(ContrastiveDivergence(ContrastiveDivergenceSettings));
+
+impl ContrastiveDivergenceSettings {
+    fn check_chains(&self) -> Result<()> {
+        match (self.chains, self.persistent) {
+            (Some(_), false) => Err(Error::requires("chains", "persistent", "")),
+            _ => Ok(()),
         }
     }
 }
@@ -132,7 +132,7 @@ impl Learner for ContrastiveDivergence {
         from: Option<&State>,
         observer: &mut dyn Observer,
     ) -> Result<Fit> {
-        self.check()?;
+        self.validate()?;
         start.check_scale(NAME, SCALE)?;
         let mut run = Run::new(self, start, table, 0)?;
         let journey = (self.origin(start, table), self.limits());
@@ -171,7 +171,7 @@ impl ContrastiveDivergence {
         before: Option<&State>,
         observer: &mut dyn Observer,
     ) -> Result<Epochs> {
-        self.check()?;
+        self.validate()?;
         machine.check_scale(NAME, SCALE)?;
         let origin = self.origin(machine, table);
         let left = before.map(|before| left_behind::<Rest>(&origin, before)).transpose()?;
@@ -181,7 +181,7 @@ impl ContrastiveDivergence {
         if let Some(rest) = rest {
             run.take_up(rest)?;
         }
-        let limits = Limits { iterations: made.saturating_add(self.epochs), ..self.limits() };
+        let limits = Limits { iterations: made.saturating_add(self.iterations), ..self.limits() };
         let journal = Journal::with_history(origin.clone(), history);
         let ended = iterate_on(NAME, &mut run, journal, limits, observer)?;
         // What has run away is left behind; the machine is that of the epoch before.
@@ -192,7 +192,7 @@ impl ContrastiveDivergence {
     }
 
     fn limits(&self) -> Limits {
-        Limits { iterations: self.epochs, tolerance: 0.0, word: "epoch" }
+        Limits { iterations: self.iterations, tolerance: 0.0, word: "epoch" }
     }
 
     fn origin<'o>(&self, start: &'o Machine, table: &'o Table) -> Origin<'o> {
@@ -210,23 +210,6 @@ impl ContrastiveDivergence {
             ("seed", self.seed.to_string()),
         ];
         Origin::new(NAME, start, table, settings)
-    }
-
-    fn check(&self) -> Result<()> {
-        for (place, count) in [
-            ("steps", self.steps),
-            ("clamped_sweeps", self.clamped_sweeps),
-            ("batch", self.batch),
-            ("chains", self.chains.unwrap_or(1)),
-        ] {
-            if count == 0 {
-                return Err(Error::invalid(place, "found 0, expected at least 1"));
-            }
-        }
-        super::check_rate(self.rate, self.momentum)?;
-        Error::check_not_negative("rate_decay", self.rate_decay)?;
-        Error::check_not_negative("l2", self.l2)?;
-        Ok(())
     }
 }
 

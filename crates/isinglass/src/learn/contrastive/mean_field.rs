@@ -10,6 +10,7 @@ use crate::learn::notes::about_likelihood;
 use crate::learn::origin::Origin;
 use crate::learn::trained::Trained;
 use crate::learn::{Fit, Learner, Observer, State, Step};
+use crate::settings::{Settings, constructors, range, settings};
 use crate::{Budget, Error, Machine, Result, Table};
 
 /// The name by which users choose the learner.
@@ -58,43 +59,37 @@ const SCALE: f64 = 1e100;
 /// assert!((fit.machine.weights()[0] / best - 1.0).abs() < 0.15);
 /// # Ok::<(), isinglass::Error>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct MeanFieldCd {
-    /// Sweeps k away from the rows.
-    pub steps: usize,
-    /// The share d of the old mean that a unit keeps in these sweeps, from 0 to below 1.
-    pub damping: f64,
-    /// The rate η.
-    pub rate: f64,
-    /// The share μ of the last step that is kept, from 0 to below 1.
-    pub momentum: f64,
-    /// λ, for couplings alone.
-    pub l2: f64,
-    /// Iterations at most, each through all rows.
-    pub iterations: usize,
-    /// Distinct rows of a mini-batch, in the order of the table; all of them unless given.
-    pub batch: Option<usize>,
-    /// Converged when no component of the gradient is larger than this.
-    pub tolerance: f64,
-    /// Memory that may be taken.
-    pub budget: Budget,
+    pub(crate) settings: MeanFieldCdSettings,
 }
 
-impl Default for MeanFieldCd {
-    fn default() -> Self {
-        Self {
-            steps: 1,
-            damping: 0.9,
-            rate: 0.02,
-            momentum: 0.0,
-            l2: 0.0,
-            iterations: 500,
-            batch: None,
-            tolerance: 1e-5,
-            budget: Budget::default(),
-        }
+settings! {
+    /// Settings of [`MeanFieldCd`].
+    pub struct MeanFieldCdSettings for MeanFieldCd {
+        /// Penalise couplings with X/2 times the sum of their squares
+        l2: f64 = 0.0 => range::not_negative,
+        /// The rate
+        rate: f64 = 0.02 => range::positive,
+        /// Share of the last step that is kept, below 1
+        momentum: f64 = 0.0 => range::below_1,
+        /// Largest number of iterations
+        iterations: usize = 500,
+        /// Converged when no component of the gradient is larger
+        tolerance: f64 = 1e-5 => range::not_negative,
+        /// Sweeps from the rows to the machine's own states
+        steps: usize = 1 => range::at_least_1,
     }
+    rust {
+        /// The share d of the old mean that a unit keeps in these sweeps, from 0 to below 1.
+        damping: f64 = 0.9 => range::below_1,
+        /// Distinct rows of a mini-batch, in the order of the table; all of them by default.
+        batch: Option<usize> = None => range::at_least_1,
+    }
+    common { budget }
 }
+
+constructors!(MeanFieldCd(MeanFieldCdSettings));
 
 impl Learner for MeanFieldCd {
     fn name(&self) -> &'static str {
@@ -108,7 +103,7 @@ impl Learner for MeanFieldCd {
         from: Option<&State>,
         observer: &mut dyn Observer,
     ) -> Result<Fit> {
-        self.check()?;
+        self.validate()?;
         start.check_scale(NAME, SCALE)?;
         let mut run = Run::new(self, start, table)?;
         let limits = Limits { iterations: self.iterations, tolerance: self.tolerance, word: "iteration" };
@@ -150,19 +145,6 @@ impl MeanFieldCd {
 
     fn away(&self) -> Away {
         Away { steps: self.steps, damping: self.damping }
-    }
-
-    fn check(&self) -> Result<()> {
-        for (place, count) in [("steps", self.steps), ("batch", self.batch.unwrap_or(1))] {
-            if count == 0 {
-                return Err(Error::invalid(place, "found 0, expected at least 1"));
-            }
-        }
-        super::check_rate(self.rate, self.momentum)?;
-        super::check_share("damping", self.damping)?;
-        Error::check_not_negative("l2", self.l2)?;
-        Error::check_not_negative("tolerance", self.tolerance)?;
-        Ok(())
     }
 }
 

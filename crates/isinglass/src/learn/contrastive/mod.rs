@@ -12,24 +12,5 @@ mod order;
 mod slots;
 mod wires;
 
-pub use divergence::{ContrastiveDivergence, Epochs};
-pub use mean_field::MeanFieldCd;
-
-use crate::{Error, Result};
-
-/// A rate above 0, a momentum below 1.
-fn check_rate(rate: f64, momentum: f64) -> Result<()> {
-    if !(rate.is_finite() && rate > 0.0) {
-        return Err(Error::invalid("rate", format!("found {rate}, expected a finite number above 0")));
-    }
-    check_share("momentum", momentum)
-}
-
-/// What is kept of something: from 0 to below 1.
-fn check_share(place: &str, share: f64) -> Result<()> {
-    if !(0.0..1.0).contains(&share) {
-        let problem = format!("found {share}, expected a number of at least 0 and below 1");
-        return Err(Error::invalid(place, problem));
-    }
-    Ok(())
-}
+pub use divergence::{ContrastiveDivergence, ContrastiveDivergenceSettings, Epochs};
+pub use mean_field::{MeanFieldCd, MeanFieldCdSettings};

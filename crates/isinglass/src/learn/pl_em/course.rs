@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::averages::{Averages, mean_change};
 use super::e_step::Completed;
-use super::m_step::MStep;
+use super::m_step::Ascent;
 use super::{NAME, PseudoLikelihoodEm, SCALE};
 use crate::learn::Step;
 use crate::learn::journal::{Iterated, are_within};
@@ -77,7 +77,7 @@ impl Iterated for Course<'_> {
     fn advance(&mut self, iteration: usize) -> Result<Option<Step>> {
         let Self { learner, completed, .. } = self;
         completed.draw(&self.machine, iteration)?;
-        let m_step = if completed.is_random() { learner.m_step } else { learner.m_step.in_full() };
+        let m_step = if completed.is_random() { learner.ascent() } else { learner.ascent().in_full() };
         let found = m_step.climb(completed.gain(), self.parameters.clone(), iteration)?;
         let sound = are_within(&found.parameters, self.machine.temperature(), SCALE);
         if !(sound && found.value.is_finite() && found.slope.is_finite()) {
@@ -102,9 +102,9 @@ impl Iterated for Course<'_> {
     }
 
     fn rate(&self) -> Option<f64> {
-        match self.learner.m_step {
-            MStep::Steps { rate, .. } => Some(rate),
-            MStep::Damped { .. } | MStep::Lbfgs { .. } => None,
+        match self.learner.ascent() {
+            Ascent::Steps { rate, .. } => Some(rate),
+            Ascent::Damped { .. } | Ascent::Lbfgs { .. } => None,
         }
     }
 }

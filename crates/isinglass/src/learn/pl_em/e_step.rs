@@ -21,32 +21,21 @@ const MOST_ITERATIONS: usize = 1 << 24;
 const BLOCK_BITS: u32 = 32;
 
 /// How free units are drawn given the cells of a row.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum EStep {
-    /// Exactly, where the graph of the free units has an elimination order of width 8 or less for every pattern of missing cells, and networks fit the budget. Otherwise by Gibbs
-    /// chains with 2 sweeps, and a note says so.
-    #[default]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum EStep {
+    /// Exactly where that is cheap, otherwise by chains.
     Auto,
-    /// Independent draws from the conditional distribution itself, by elimination and back.
+    /// By elimination and back.
     Exact,
-    /// States of a Gibbs chain for each row that begins, at every iteration, in the state that max-product finds (eqs. 3.5–3.8).
+    /// By a Gibbs chain for each row.
     Gibbs {
         /// Sweeps before each draw, λ.
         sweeps: usize,
     },
 }
 
-impl EStep {
-    /// Gibbs draws as in the source.
-    pub const SOURCE: Self = Self::Gibbs { sweeps: 2 };
-
-    pub(super) fn check(self) -> Result<()> {
-        match self {
-            Self::Gibbs { sweeps: 0 } => Err(Error::invalid("sweeps", "found 0, expected at least 1")),
-            _ => Ok(()),
-        }
-    }
-}
+/// Sweeps before each draw, as in the source.
+pub(super) const SWEEPS: usize = 2;
 
 /// How the free units of a table are drawn, once that has been decided.
 enum Drawing {
@@ -88,7 +77,7 @@ impl Completed {
         }
         let changed: Vec<usize> =
             (0..units).filter(|&unit| weighed.0.chunks_exact(units).any(|row| row[unit] == 0)).collect();
-        let draws = if changed.is_empty() { 1 } else { learner.draws };
+        let draws = if changed.is_empty() { 1 } else { learner.samples };
         check_room(learner.budget, start, weighed.1.len(), draws)?;
         if learner.iterations >= MOST_ITERATIONS {
             let problem = format!("found {}, expected less than {MOST_ITERATIONS}", learner.iterations);
@@ -170,7 +159,7 @@ impl Completed {
             Drawing::Gibbs { sweeps } => {
                 let (batch, count) = (&self.batch, self.draws);
                 let finder =
-                    MaxProduct { sweeps: SWEEPS_TO_START, budget: self.budget, ..MaxProduct::default() };
+                    MaxProduct::new().max_sweeps(SWEEPS_TO_START).budget(self.budget);
                 let start = finder.rows(machine, batch)?.cells;
                 let chains = RowChains { machine, batch, start: &start, count, sweeps: *sweeps };
                 chains.draw(&random, &mut self.cells)?;
@@ -205,8 +194,8 @@ fn decide(
         let note = format!("free units were drawn by Gibbs chains of {sweeps} sweeps a draw{why}");
         Ok((Drawing::Gibbs { sweeps }, Some(note)))
     };
-    let engine = Eliminate::new(learner.budget);
-    let width = match learner.e_step {
+    let engine = Eliminate::new().budget(learner.budget);
+    let width = match learner.e_step() {
         EStep::Gibbs { sweeps } => return by_chains(sweeps, ""),
         EStep::Exact => engine.width_of_rows(start, batch)?,
         EStep::Auto => match engine.width_of_rows(start, batch) {

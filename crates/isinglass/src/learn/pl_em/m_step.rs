@@ -3,8 +3,8 @@
 use std::ops::ControlFlow;
 
 use crate::learn::PseudoGain;
-use crate::optimize::{self, Objective, OptimizerSettings, Remembered, Visit};
-use crate::{Error, Result};
+use crate::optimize::{self, Method, Objective, OptimizerSettings, Remembered, Visit};
+use crate::Result;
 
 /// How an iteration makes the pseudo-likelihood of its completed rows larger.
 ///
@@ -13,15 +13,15 @@ use crate::{Error, Result};
 ///
 /// | on the source's machine, J = 0.3, 100 rows | log-likelihood per visible unit after 10, 100, 500 iterations | evaluations an iteration |
 /// |---|---|---|
-/// | [`SOURCE`](MStep::SOURCE) | −0.533, −0.528, −0.517 | 21 |
-/// | [`Damped`](MStep::Damped), τ = 0.2 | −0.534, −0.528, −0.521 | about 7 |
-/// | [`Damped`](MStep::Damped), τ = 1 | −0.528, −0.518, −0.530 | about 7 |
-/// | [`Lbfgs`](MStep::Lbfgs), 100 steps | −0.529, −0.612, −1.071 | about 100 |
+/// | [`Gradient`](super::MStep::Gradient) | −0.533, −0.528, −0.517 | 21 |
+/// | [`Damped`](Ascent::Damped), τ = 0.2 | −0.534, −0.528, −0.521 | about 7 |
+/// | [`Damped`](Ascent::Damped), τ = 1 | −0.528, −0.518, −0.530 | about 7 |
+/// | [`Lbfgs`](Ascent::Lbfgs), 100 steps | −0.529, −0.612, −1.071 | about 100 |
 /// | the same with `l2` 0.03 | −0.528, −0.516, −0.516 | about 100 |
 ///
-/// (Means of three machines.) Without free units nothing is drawn, and [`Damped`](MStep::Damped) is [`FULL`](MStep::FULL).
+/// (Means of three machines.) Without free units nothing is drawn, and [`Damped`](Ascent::Damped) climbs to the maximum.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum MStep {
+pub(super) enum Ascent {
     /// Steps along the gradient; the source takes 20 of rate 0.01.
     Steps {
         /// Their number, at least 1.
@@ -44,12 +44,6 @@ pub enum MStep {
     },
 }
 
-impl Default for MStep {
-    fn default() -> Self {
-        Self::Damped { reach: 0.2 }
-    }
-}
-
 /// Where an M-step ended: steps along the gradient may run away, to numbers that are not finite.
 pub(super) struct Maximum {
     pub(super) parameters: Vec<f64>,
@@ -58,33 +52,11 @@ pub(super) struct Maximum {
     pub(super) slope: f64,
 }
 
-impl MStep {
-    /// All the way up.
-    pub const FULL: Self = Self::Lbfgs { most: 1000, tolerance: 1e-9 };
-
-    /// The steps of the source.
-    pub const SOURCE: Self = Self::Steps { count: 20, rate: 0.01 };
-
-    pub(super) fn check(self) -> Result<()> {
-        let (count, place, number, least) = match self {
-            Self::Steps { count, rate } => (count, "rate", rate, "above 0"),
-            Self::Damped { reach } => (1, "reach of the M-step", reach, "above 0"),
-            Self::Lbfgs { most, tolerance } => (most, "tolerance of the M-step", tolerance, "of at least 0"),
-        };
-        if count == 0 {
-            return Err(Error::invalid("steps of the M-step", "found 0, expected at least 1"));
-        }
-        let is_right = number > 0.0 || (number == 0.0 && matches!(self, Self::Lbfgs { .. }));
-        if !(number.is_finite() && is_right) {
-            return Err(Error::invalid(place, format!("found {number}, expected a finite number {least}")));
-        }
-        Ok(())
-    }
-
+impl Ascent {
     /// Where nothing is drawn there is no noise to be damped.
     pub(super) fn in_full(self) -> Self {
         match self {
-            Self::Damped { .. } => Self::FULL,
+            Self::Damped { .. } => Self::Lbfgs { most: 1000, tolerance: 1e-9 },
             other => other,
         }
     }
@@ -144,7 +116,7 @@ fn climb_by_lbfgs(
     most: usize,
     tolerance: f64,
 ) -> Result<Maximum> {
-    let settings = OptimizerSettings { iterations: most, tolerance, ..OptimizerSettings::default() };
+    let settings = OptimizerSettings { method: Method::Lbfgs, iterations: most, tolerance };
     let free = vec![0.0; start.len()];
     let (mut value, mut slope) = (f64::NEG_INFINITY, 0.0);
     let mut watch = |visit: &Visit<'_>| {

@@ -7,8 +7,6 @@ mod m_step;
 #[cfg(test)]
 mod tests;
 
-pub use e_step::EStep;
-pub use m_step::MStep;
 
 use super::journal::{Limits, iterate};
 use super::judge::some_rows;
@@ -17,9 +15,11 @@ use super::origin::Origin;
 use super::{Fit, Learner, Observer, State};
 use crate::engine::{Diagnostics, Eliminate, Guarantee};
 use crate::likelihood::pseudo_log_likelihood;
-use crate::{Budget, Error, Machine, Result, Table};
+use crate::settings::{Settings, choices, constructors, range, settings};
+use crate::{Error, Machine, Result, Table};
 use course::Course;
-use e_step::Completed;
+use e_step::{Completed, EStep};
+use m_step::Ascent;
 
 /// The name by which users choose the learner.
 const NAME: &str = "pl-em";
@@ -72,37 +72,98 @@ const JUDGED_ROWS: usize = 100;
 /// assert!(fit.pseudo_log_likelihood > Some(-3.0 * 2f64.ln()), "better than coins");
 /// # Ok::<(), isinglass::Error>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct PseudoLikelihoodEm {
-    /// How free units are drawn.
-    pub e_step: EStep,
-    /// States drawn for each row, K.
-    pub draws: usize,
-    /// How Q is made larger.
-    pub m_step: MStep,
-    /// Iterations at most.
-    pub iterations: usize,
-    /// Converged when averages of the parameters move by less than this an iteration.
-    pub tolerance: f64,
-    /// λ of `λ/2 Σ w²`.
-    pub l2: f64,
-    /// What the draws are made with.
-    pub seed: u64,
-    /// Memory that may be taken.
-    pub budget: Budget,
+    pub(crate) settings: PlEmSettings,
 }
 
-impl Default for PseudoLikelihoodEm {
-    fn default() -> Self {
-        Self {
-            e_step: EStep::default(),
-            draws: 3,
-            m_step: MStep::default(),
-            iterations: 500,
-            tolerance: 5e-4,
-            l2: 0.0,
-            seed: 0,
-            budget: Budget::default(),
+settings! {
+    /// Settings of [`PseudoLikelihoodEm`].
+    pub struct PlEmSettings for PseudoLikelihoodEm {
+        /// Penalise couplings with X/2 times the sum of their squares
+        l2: f64 = 0.0 => range::not_negative,
+        /// How hidden units and missing cells are drawn
+        draws: Drawing = Drawing::Auto,
+        /// with draws gibbs: sweeps from one draw to the next [default: 2]
+        sweeps: Option<usize> = None => range::at_least_1,
+        /// Draws for each row
+        samples: usize = 3 => range::at_least_1,
+        /// How far the pseudo-likelihood is climbed between draws
+        m_step: MStep = MStep::Damped,
+        /// with m-step gradient: the rate [default: 0.01]
+        rate: Option<f64> = None => range::positive,
+        /// Largest number of iterations
+        iterations: usize = 500,
+        /// Converged when averages of the parameters move by less in an iteration
+        tolerance: f64 = 5e-4 => range::not_negative,
+    }
+    rust {
+        /// τ of [`MStep::Damped`] in the first 100 iterations.
+        reach: f64 = 0.2 => range::positive,
+        /// Steps of [`MStep::Gradient`].
+        gradient_steps: usize = 20 => range::at_least_1,
+        /// Largest number of steps of [`MStep::Lbfgs`].
+        lbfgs_steps: usize = 1000 => range::at_least_1,
+        /// [`MStep::Lbfgs`] stops when no component of the gradient is larger.
+        lbfgs_tolerance: f64 = 1e-9 => range::not_negative,
+    }
+    common { seed, budget }
+    also PlEmSettings::check_together;
+}
+
+constructors!(PseudoLikelihoodEm(PlEmSettings));
+
+choices! {
+    /// How hidden units and missing cells are drawn given the cells of a row.
+    pub enum Drawing = Auto {
+        /// Exact where the graph of the free units has an elimination order of width 8 or less for every
+        /// pattern of missing cells and networks fit the budget, otherwise gibbs with 2 sweeps.
+        Auto = "auto",
+        /// Independent draws from the exact conditional distribution, by elimination and back.
+        Exact = "exact",
+        /// Gibbs chains that start, at every iteration, in the state that max-product finds (eqs. 3.5–3.8).
+        Gibbs = "gibbs",
+    }
+}
+
+choices! {
+    /// How far the pseudo-likelihood is climbed between draws.
+    pub enum MStep = Damped {
+        /// To the maximum of the pseudo-likelihood less a penalty on the distance from the last parameters.
+        Damped = "damped",
+        /// To the maximum, by limited-memory BFGS.
+        Lbfgs = "lbfgs",
+        /// 20 steps along the gradient, as in the source.
+        Gradient = "gradient",
+    }
+}
+
+impl PlEmSettings {
+    fn check_together(&self) -> Result<()> {
+        if self.sweeps.is_some() && self.draws == Drawing::Exact {
+            return Err(Error::requires("sweeps", "draws", "gibbs"));
+        }
+        if self.rate.is_some() && self.m_step != MStep::Gradient {
+            return Err(Error::requires("rate", "m_step", "gradient"));
+        }
+        Ok(())
+    }
+
+    fn e_step(&self) -> EStep {
+        match (self.draws, self.sweeps) {
+            (Drawing::Exact, _) => EStep::Exact,
+            // Sweeps are given, and exact draws have none.
+            (Drawing::Auto, Some(sweeps)) => EStep::Gibbs { sweeps },
+            (Drawing::Auto, None) => EStep::Auto,
+            (Drawing::Gibbs, sweeps) => EStep::Gibbs { sweeps: sweeps.unwrap_or(e_step::SWEEPS) },
+        }
+    }
+
+    fn ascent(&self) -> Ascent {
+        match self.m_step {
+            MStep::Damped => Ascent::Damped { reach: self.reach },
+            MStep::Lbfgs => Ascent::Lbfgs { most: self.lbfgs_steps, tolerance: self.lbfgs_tolerance },
+            MStep::Gradient => Ascent::Steps { count: self.gradient_steps, rate: self.rate.unwrap_or(0.01) },
         }
     }
 }
@@ -119,7 +180,7 @@ impl Learner for PseudoLikelihoodEm {
         from: Option<&State>,
         observer: &mut dyn Observer,
     ) -> Result<Fit> {
-        self.check()?;
+        self.validate()?;
         start.check_scale(NAME, SCALE)?;
         let completed = Completed::new(self, start, table)?;
         let origin = self.origin(start, table, &completed);
@@ -138,7 +199,7 @@ impl Learner for PseudoLikelihoodEm {
             if some < all {
                 notes.push(format!("the pseudo-log-likelihood is that on {some} of {all} distinct rows"));
             }
-            Some(pseudo_log_likelihood(&machine, &judged, &Eliminate::new(self.budget))?)
+            Some(pseudo_log_likelihood(&machine, &judged, &Eliminate::new().budget(self.budget))?)
         } else {
             None
         };
@@ -160,24 +221,14 @@ impl Learner for PseudoLikelihoodEm {
 impl PseudoLikelihoodEm {
     fn origin<'o>(&self, start: &'o Machine, table: &'o Table, completed: &Completed) -> Origin<'o> {
         let settings = [
-            ("E-step", format!("{:?}", self.e_step)),
+            ("E-step", format!("{:?}", self.e_step())),
             // What is chosen by itself depends on the budget.
             ("draws", completed.drawing()),
-            ("draws a row", self.draws.to_string()),
-            ("M-step", format!("{:?}", self.m_step)),
+            ("draws a row", self.samples.to_string()),
+            ("M-step", format!("{:?}", self.ascent())),
             ("l2", format!("{:?}", self.l2)),
             ("seed", self.seed.to_string()),
         ];
         Origin::new(NAME, start, table, settings)
-    }
-
-    fn check(&self) -> Result<()> {
-        if self.draws == 0 {
-            return Err(Error::invalid("draws", "found 0, expected at least 1"));
-        }
-        Error::check_not_negative("l2", self.l2)?;
-        Error::check_not_negative("tolerance", self.tolerance)?;
-        self.e_step.check()?;
-        self.m_step.check()
     }
 }

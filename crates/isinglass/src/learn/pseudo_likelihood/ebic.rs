@@ -15,6 +15,7 @@ use crate::learn::factorized::{Alone, about_alone};
 use crate::learn::origin::Origin;
 use crate::learn::{Fit, Learner, Observer, State, Step};
 use crate::likelihood::filled_pseudo_log_likelihood;
+use crate::settings::{Settings, choices, constructors, range, settings};
 use crate::{Budget, Error, Machine, Result, Role, Table};
 
 /// Values of λ along a path.
@@ -36,14 +37,14 @@ const FEW: usize = 5;
 /// makes a difference to what is found.
 const TOLD: (usize, usize) = (32, 16);
 
-/// When two units' regressions give a coupling.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Rule {
-    /// If both have it.
-    #[default]
-    And,
-    /// If either has it.
-    Or,
+choices! {
+    /// Whether a coupling stays that its two columns disagree about.
+    pub enum Rule = And {
+        /// Both columns select it.
+        And = "and",
+        /// Either column selects it.
+        Or = "or",
+    }
 }
 
 /// Which units are coupled at all, as IsingFit decides it (van Borkulo et al. 2014): for each unit a logistic regression on all others with the lasso, for falling λ;
@@ -90,21 +91,23 @@ pub enum Rule {
 /// assert_eq!(weights[1..], [0.0, 0.0]);
 /// # Ok::<(), isinglass::Error>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct EbicPaths {
-    /// γ, at least 0: the larger, the fewer couplings. With 0 it is the plain BIC.
-    pub gamma: f64,
-    /// When a coupling stays.
-    pub rule: Rule,
-    /// Memory that may be taken.
-    pub budget: Budget,
+    pub(crate) settings: EbicSettings,
 }
 
-impl Default for EbicPaths {
-    fn default() -> Self {
-        Self { gamma: 0.25, rule: Rule::And, budget: Budget::default() }
+settings! {
+    /// Settings of [`EbicPaths`].
+    pub struct EbicSettings for EbicPaths {
+        /// The larger, the fewer couplings; 0 is the plain BIC
+        gamma: f64 = 0.25 => range::not_negative,
+        /// Which couplings stay that one of their two columns selects
+        rule: Rule = Rule::And,
     }
+    common { budget }
 }
+
+constructors!(EbicPaths(EbicSettings));
 
 /// What [`EbicPaths`] found.
 #[derive(Debug, Clone, PartialEq)]
@@ -262,7 +265,7 @@ impl EbicPaths {
     }
 
     fn check(&self, start: &Machine, table: &Table) -> Result<()> {
-        Error::check_not_negative("gamma", self.gamma)?;
+        self.validate()?;
         let n = start.unit_count() as u128;
         let cells = table.distinct_count() as u128 * n;
         let most =

@@ -9,8 +9,10 @@ mod panels;
 mod path;
 mod responses;
 
-pub use ebic::{EbicFit, EbicPaths, Rule};
+pub use ebic::{EbicFit, EbicPaths, EbicSettings, Rule};
 pub use gain::PseudoGain;
+
+use std::str::FromStr;
 
 use self::curvature::Curvature;
 use super::journal::Journal;
@@ -19,8 +21,9 @@ use super::notes::about_likelihood;
 use super::origin::Origin;
 use super::{Fit, Learner, Observer, State};
 use crate::engine::{Diagnostics, Guarantee};
-use crate::optimize::{self, Method, OptimizerSettings, Start, Visit};
-use crate::{Budget, Error, Machine, Result, Table};
+use crate::optimize::{self, Method, Optimizer, OptimizerSettings, Start, Visit};
+use crate::settings::{Settings, UnknownWord, Value, constructors, range, settings};
+use crate::{Error, Machine, Result, Table};
 
 /// The name by which users choose the learner.
 const NAME: &str = "pseudo-likelihood";
@@ -60,22 +63,126 @@ const NAME: &str = "pseudo-likelihood";
 /// assert_eq!(sparse.fit(&start, &table, &mut NoObserver)?.machine.weights(), [0.0]);
 /// # Ok::<(), isinglass::Error>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct PseudoLikelihood {
-    /// λ of `λ/2 Σ w²`.
-    pub l2: f64,
-    /// λ of `λ Σ |w|`.
-    pub l1: f64,
-    /// How to optimise, and when to stop.
-    pub settings: OptimizerSettings,
-    /// Memory that may be taken.
-    pub budget: Budget,
+    pub(crate) settings: PseudoLikelihoodSettings,
 }
 
-impl Default for PseudoLikelihood {
-    fn default() -> Self {
-        let settings = OptimizerSettings { tolerance: 1e-9, ..OptimizerSettings::default() };
-        Self { l2: 0.0, l1: 0.0, settings, budget: Budget::default() }
+settings! {
+    /// Settings of [`PseudoLikelihood`].
+    pub struct PseudoLikelihoodSettings for PseudoLikelihood {
+        /// Penalise couplings with X/2 times the sum of their squares
+        l2: f64 = 0.0 => range::not_negative,
+        /// Penalise couplings with X times the sum of their absolute values, which makes many exactly 0; or ebic: choose the penalty of each column by the extended BIC
+        l1: Option<L1> = None,
+        /// with l1 ebic: the larger, the fewer couplings; 0 is the plain BIC [default: 0.25]
+        gamma: Option<f64> = None => range::not_negative,
+        /// with l1 ebic: a coupling stays if both of its columns select it, or if either does [default: and]
+        rule: Option<Rule> = None,
+        /// How to follow the gradient
+        optimizer: Optimizer = Optimizer::Lbfgs,
+        /// momentum: the rate; adaptive: the length of the first step [default: 0.1]
+        rate: Option<f64> = None => range::positive,
+        /// momentum: share of the last step that is kept, below 1 [default: 0.9]
+        momentum: Option<f64> = None => range::below_1,
+        /// Largest number of iterations
+        iterations: usize = 1000,
+        /// Converged when no component of the gradient is larger
+        tolerance: f64 = 1e-9 => range::not_negative,
+    }
+    common { budget }
+    also PseudoLikelihoodSettings::check_together;
+}
+
+constructors!(PseudoLikelihood(PseudoLikelihoodSettings));
+
+/// A penalty on the absolute values of couplings.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum L1 {
+    /// This much.
+    Weight(f64),
+    /// As much as the extended BIC selects, for each column.
+    Ebic,
+}
+
+impl Value for L1 {
+    fn expected() -> String {
+        "a finite number of at least 0, or ebic".into()
+    }
+
+    fn shown(&self) -> Option<String> {
+        Some(match self {
+            Self::Weight(weight) => weight.to_string(),
+            Self::Ebic => "ebic".into(),
+        })
+    }
+}
+
+impl FromStr for L1 {
+    type Err = UnknownWord;
+
+    fn from_str(text: &str) -> Result<Self, UnknownWord> {
+        match (text, text.parse::<f64>()) {
+            ("ebic", _) => Ok(Self::Ebic),
+            (_, Ok(weight)) if weight.is_finite() && weight >= 0.0 => Ok(Self::Weight(weight)),
+            _ => Err(UnknownWord { found: text.to_owned(), expected: Self::expected() }),
+        }
+    }
+}
+
+impl<'de> serde::Deserialize<'de> for L1 {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(serde::Deserialize)]
+        #[serde(untagged)]
+        enum Form {
+            Number(f64),
+            Text(String),
+        }
+        let text = match serde::Deserialize::deserialize(deserializer)? {
+            Form::Number(number) => number.to_string(),
+            Form::Text(text) => text,
+        };
+        text.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+impl PseudoLikelihoodSettings {
+    /// λ of `λ Σ |w|`, where it is a number.
+    fn weight(&self) -> f64 {
+        match self.l1 {
+            Some(L1::Weight(weight)) => weight,
+            Some(L1::Ebic) | None => 0.0,
+        }
+    }
+
+    /// Whether couplings may become exactly 0.
+    pub fn is_sparse(&self) -> bool {
+        self.l1.is_some_and(|l1| l1 != L1::Weight(0.0))
+    }
+
+    fn optimizer_settings(&self) -> OptimizerSettings {
+        let method = Method::new(self.optimizer, self.rate, self.momentum);
+        OptimizerSettings { method, iterations: self.iterations, tolerance: self.tolerance }
+    }
+
+    /// The paths of the extended BIC, if it chooses the penalty.
+    fn paths(&self) -> Option<EbicPaths> {
+        let usual = EbicSettings::default();
+        let (gamma, rule) = (self.gamma.unwrap_or(usual.gamma), self.rule.unwrap_or(usual.rule));
+        (self.l1 == Some(L1::Ebic)).then(|| EbicPaths::new().gamma(gamma).rule(rule).budget(self.budget))
+    }
+
+    fn check_together(&self) -> Result<()> {
+        let given = [("gamma", self.gamma.is_some()), ("rule", self.rule.is_some())];
+        if let Some((setting, _)) = given.into_iter().find(|(_, given)| *given)
+            && self.l1 != Some(L1::Ebic)
+        {
+            return Err(Error::requires(setting, "l1", "ebic"));
+        }
+        if self.l1 == Some(L1::Ebic) && self.l2 != 0.0 {
+            return Err(Error::setting("l2", "is not accepted with l1 ebic, which selects its own penalties"));
+        }
+        optimize::check_numbers(self.optimizer, self.rate, self.momentum)
     }
 }
 
@@ -92,27 +199,31 @@ impl Learner for PseudoLikelihood {
         observer: &mut dyn Observer,
     ) -> Result<Fit> {
         self.check()?;
+        if let Some(paths) = self.paths() {
+            return paths.fit_from(start, table, from, observer);
+        }
+        let (optimizer, l1) = (self.optimizer_settings(), self.weight());
         let gain = PseudoGain::new(start, table, self.l2, self.budget)?;
-        let (mut journal, resumed) = Journal::open::<()>(self.origin(start, table), &self.settings, from)?;
+        let (mut journal, resumed) = Journal::open::<()>(self.origin(start, table), &optimizer, from)?;
         let mut watch =
             |visit: &Visit<'_>| journal.tell(visit, &gain.machine_of(visit.parameters)?, &(), observer);
         let from = resumed.as_ref().map(|resumed| &resumed.climb);
         let begin = Start { parameters: gain.parameters_of(start), from };
-        let found = if self.settings.method == Method::Lbfgs {
+        let found = if optimizer.method == Method::Lbfgs {
             let mut lambdas = vec![0.0; begin.parameters.len()];
-            lambdas[..gain.couplings()].fill(self.l1);
+            lambdas[..gain.couplings()].fill(l1);
             let model = Curvature::new(&gain, start, table, self.budget)?;
-            optimize::maximize_sparse(&model, &lambdas, begin, &self.settings, &mut watch)?
+            optimize::maximize_sparse(&model, &lambdas, begin, &optimizer, &mut watch)?
         } else {
-            optimize::maximize(&gain, begin, &self.settings, &mut watch)?
+            optimize::maximize(&gain, begin, &optimizer, &mut watch)?
         };
         let history = journal.history;
         let machine = gain.machine_of(&found.parameters)?;
         let kept = kept_iteration(&history, found.converged);
         let size: f64 = found.parameters[..gain.couplings()].iter().map(|w| w.abs()).sum();
-        let taken_off = gain.penalty(&found.parameters) + self.l1 * size;
+        let taken_off = gain.penalty(&found.parameters) + l1 * size;
         let mut notes = about_likelihood(&machine, table);
-        if self.l1 > 0.0 {
+        if l1 > 0.0 {
             notes.push(about_zeros(&found.parameters[..gain.couplings()]));
         }
         Ok(Fit {
@@ -134,20 +245,19 @@ impl PseudoLikelihood {
     fn origin<'o>(&self, start: &'o Machine, table: &'o Table) -> Origin<'o> {
         let settings = [
             ("l2", format!("{:?}", self.l2)),
-            ("l1", format!("{:?}", self.l1)),
-            ("optimizer", format!("{:?}", self.settings.method)),
+            ("l1", format!("{:?}", self.weight())),
+            ("optimizer", format!("{:?}", self.optimizer_settings().method)),
         ];
         Origin::new(NAME, start, table, settings)
     }
 
     fn check(&self) -> Result<()> {
-        Error::check_not_negative("l2", self.l2)?;
-        Error::check_not_negative("l1", self.l1)?;
-        if self.l1 > 0.0 && self.settings.method != Method::Lbfgs {
+        self.validate()?;
+        if self.weight() > 0.0 && self.optimizer != Optimizer::Lbfgs {
             return Err(Error::CannotDo {
-                who: self.settings.method.name(),
+                who: self.optimizer_settings().method.name(),
                 what: "make couplings exactly 0".into(),
-                why: "it knows no penalty with a kink; with l1, take L-BFGS".into(),
+                why: "it does not support a penalty with a kink; with l1, use lbfgs".into(),
             });
         }
         Ok(())

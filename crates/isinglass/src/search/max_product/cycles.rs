@@ -53,9 +53,9 @@ pub(super) fn search<const N: usize>(
     let mut keep = [1.0; N];
     keep[..rows].fill(settings.damping);
     let mut due = 1;
-    for sweep in 1..=settings.sweeps {
+    for sweep in 1..=settings.max_sweeps {
         cancel::point();
-        let is_last = sweep == settings.sweeps;
+        let is_last = sweep == settings.max_sweeps;
         let change = messages.sweep(keep, sweep % 2 == 0);
         let is_due = sweep == due || is_last;
         if is_due {

@@ -12,10 +12,10 @@ mod solver;
 mod trees;
 
 use self::solver::{Solved, Solver};
-use crate::Budget;
 use crate::engine::Guarantee;
 use crate::engine::pinned::clamp_pinned;
 use crate::engine::{Mode, ModeFinder};
+use crate::settings::{Settings, constructors, range, settings};
 use crate::table::Batch;
 use crate::{Error, Evidence, Machine, Result};
 
@@ -64,23 +64,27 @@ use crate::{Error, Evidence, Machine, Result};
 /// assert_eq!((mode.state, mode.guarantee), (vec![1; 5], Guarantee::Approximation));
 /// # Ok::<(), isinglass::Error>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct MaxProduct {
-    /// The share of the old message that is kept in every update, from 0 to below 1.
-    pub damping: f64,
-    /// Sweeps over all messages, at most.
-    pub sweeps: usize,
-    /// Converged when no message is off by more than this share of the largest coupling on a cycle.
-    pub tolerance: f64,
-    /// Limits the memory.
-    pub budget: Budget,
+    pub(crate) settings: MaxProductSettings,
 }
 
-impl Default for MaxProduct {
-    fn default() -> Self {
-        Self { damping: 0.5, sweeps: 300, tolerance: 1e-6, budget: Budget::default() }
+settings! {
+    /// Settings of [`MaxProduct`].
+    pub struct MaxProductSettings for MaxProduct {
+        /// Share of the old message kept in each update, below 1
+        damping: f64 = 0.5 => range::below_1,
+        /// Largest number of sweeps over all messages
+        max_sweeps: usize = 300 => range::at_least_1,
     }
+    rust {
+        /// Converged when no message is off by more than this share of the largest coupling on a cycle.
+        tolerance: f64 = 1e-6 => range::positive,
+    }
+    common { budget }
 }
+
+constructors!(MaxProduct(MaxProductSettings));
 
 /// The most probable states of many rows, from [`MaxProduct::rows`].
 #[derive(Debug, Clone, PartialEq)]
@@ -106,22 +110,6 @@ impl MaxProduct {
     /// The name by which users choose it.
     pub const NAME: &'static str = "max-product";
 
-    /// Whether every number is one that an iteration can work with.
-    fn check(&self) -> Result<()> {
-        if !(self.tolerance.is_finite() && self.tolerance > 0.0) {
-            let problem = format!("found {}, expected a finite number above 0", self.tolerance);
-            return Err(Error::invalid("tolerance", problem));
-        }
-        if !(0.0..1.0).contains(&self.damping) {
-            let problem = format!("found {}, expected a number of at least 0 and below 1", self.damping);
-            return Err(Error::invalid("damping", problem));
-        }
-        if self.sweeps == 0 {
-            return Err(Error::invalid("sweeps", "found 0, expected at least 1"));
-        }
-        Ok(())
-    }
-
     /// The most probable state given each row of evidence; each is what [`mode`](ModeFinder::mode) finds for the row alone.
     ///
     /// Rows that leave the same units free go through side by side, on all cores.
@@ -144,7 +132,7 @@ impl MaxProduct {
     /// Rows for another number of units, bad settings, numbers too large, and what does not fit the budget.
     pub fn rows(&self, machine: &Machine, rows: &Batch) -> Result<States> {
         Error::check_length("units of the batch", rows.unit_count(), machine.unit_count())?;
-        self.check()?;
+        self.validate()?;
         rows::solve(self, machine, rows)
     }
 }

@@ -7,6 +7,7 @@ use super::plan::Plan;
 use super::trees::{choice, inwards, outwards};
 use crate::engine::fields::{free_fields, values};
 use crate::engine::{Diagnostics, Guarantee, digits};
+use crate::settings::Settings;
 use crate::{Machine, Result};
 
 /// Sums of numbers up to this are far from the end of their range.
@@ -33,7 +34,7 @@ pub(super) struct Solved<const N: usize> {
 impl<'a> Solver<'a> {
     /// Refuses bad settings, numbers too large, and what does not fit the budget.
     pub(super) fn new(machine: &'a Machine, free: &'a [usize], settings: &'a MaxProduct) -> Result<Self> {
-        settings.check()?;
+        settings.validate()?;
         machine.check_scale(MaxProduct::NAME, SCALE)?;
         check_room(machine, free, settings, 1, 1)?;
         let plan = Plan::new(machine, free);

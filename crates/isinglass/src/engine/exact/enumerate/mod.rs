@@ -14,11 +14,12 @@ mod single;
 
 use self::moments::Order;
 use self::single::RowMoments;
-use crate::Budget;
 use crate::engine::ModeFinder;
 use crate::engine::{
     Ask, BatchExpectations, Diagnostics, Engine, Expectations, Guarantee, PairMoments, Pairs, Sampler,
 };
+use crate::engine::exact::ExactSettings;
+use crate::settings::constructors;
 use crate::table::Batch;
 use crate::{Error, Evidence, Machine, Result};
 
@@ -36,16 +37,17 @@ use crate::{Error, Evidence, Machine, Result};
 /// let answer = Enumerate::default().expectations(&glass, &Evidence::none(12), Pairs::All)?;
 /// assert_eq!(answer.correlations.values.len(), 66);
 ///
-/// let tight = Enumerate { budget: Budget(1024) };
+/// let tight = Enumerate::new().budget(Budget(1024));
 /// let refusal = tight.expectations(&glass, &Evidence::none(12), Pairs::All).unwrap_err();
 /// assert_eq!(refusal.to_string(), "enumerate: 12 free units (2^12 states of 8 bytes) needs 32 KiB, and the budget is 1 KiB");
 /// # Ok::<(), isinglass::Error>(())
 /// ```
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Enumerate {
-    /// States of 8 bytes that may be visited for one row.
-    pub budget: Budget,
+    pub(crate) settings: ExactSettings,
 }
+
+constructors!(Enumerate(ExactSettings));
 
 impl Enumerate {
     /// The name by which users choose the engine.

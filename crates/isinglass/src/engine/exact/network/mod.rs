@@ -37,6 +37,7 @@ pub(in crate::engine) use self::structure::Structure;
 use crate::Budget;
 use crate::engine::auto::Estimate;
 use crate::engine::cumulants::by_joint;
+use crate::engine::exact::ExactSettings;
 use crate::engine::{
     Ask, BatchExpectations, Cumulants, Draws, Engine, Expectations, JointTable, Pairs, Sampler,
 };
@@ -176,8 +177,15 @@ macro_rules! engine_by_network {
         }
 
         impl $engine {
-            /// An engine with a memory budget.
-            pub fn new(budget: Budget) -> Self {
+            /// With default settings.
+            #[must_use]
+            pub fn new() -> Self {
+                Self::default()
+            }
+
+            /// The memory that may be used.
+            #[must_use]
+            pub fn budget(self, budget: Budget) -> Self {
                 Self { networks: Networks::new(budget) }
             }
 
@@ -219,6 +227,12 @@ macro_rules! engine_by_network {
                 ask: &[usize],
             ) -> Result<JointTable> {
                 self.solver().joint_by_fourier(machine, evidence, ask)
+            }
+        }
+
+        impl From<ExactSettings> for $engine {
+            fn from(settings: ExactSettings) -> Self {
+                Self::new().budget(settings.budget)
             }
         }
 

@@ -19,29 +19,26 @@ use crate::engine::parts::{Piece, solve_in_parts, statistics_bytes};
 use crate::engine::{
     Ask, BatchExpectations, Engine, Expectations, Guarantee, JointTable, PairMoments, Pairs,
 };
+use crate::settings::{Settings, constructors, range, settings};
 use crate::table::{Batch, Group};
 use crate::{Error, Evidence, Machine, Result};
 
-/// How many runs there are, and how slowly they go.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct AisSettings {
-    /// Independent runs, each with a random stream of its own.
-    pub chains: usize,
-    /// Steps from independent units to the machine.
-    pub temperatures: usize,
-    /// Gibbs sweeps after each step.
-    pub sweeps: usize,
-    /// The seed of all streams.
-    pub seed: u64,
-    /// Limits the memory for states and couplings.
-    pub budget: Budget,
+settings! {
+    /// Settings of [`Ais`].
+    pub struct AisSettings for Ais {
+        /// Independent runs, each with its own random stream
+        chains: usize = 1024 => range::at_least_2,
+        /// Temperatures on the way from independent units to the machine
+        temperatures: usize = 1000 => range::at_least_1,
+    }
+    rust {
+        /// Gibbs sweeps at each temperature.
+        sweeps: usize = 1 => range::at_least_1,
+    }
+    common { seed, budget }
 }
 
-impl Default for AisSettings {
-    fn default() -> Self {
-        Self { chains: 1024, temperatures: 1000, sweeps: 1, seed: 0, budget: Budget::default() }
-    }
-}
+constructors!(Ais(AisSettings));
 
 /// Annealed importance sampling (Neal 2001): log Z with a standard error, for any graph.
 ///
@@ -69,8 +66,7 @@ impl Default for AisSettings {
 /// ```
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Ais {
-    /// How many runs there are, and how slowly they go.
-    pub settings: AisSettings,
+    pub(crate) settings: AisSettings,
 }
 
 /// Fewer effective samples than this, and the weights are carried by a few runs: neither log Z nor its error can be relied upon.
@@ -89,28 +85,13 @@ impl Ais {
     /// The name by which users choose the engine.
     pub const NAME: &'static str = "ais";
 
-    /// Check the settings.
-    fn check_settings(&self) -> Result<()> {
-        let settings = &self.settings;
-        for (place, value, least) in [
-            ("chains", settings.chains, 2),
-            ("temperatures", settings.temperatures, 1),
-            ("sweeps", settings.sweeps, 1),
-        ] {
-            if value < least {
-                return Err(Error::invalid(place, format!("found {value}, expected at least {least}")));
-            }
-        }
-        Ok(())
-    }
-
     /// The bytes that the runs of a machine with some free units take.
     pub(in crate::engine) fn bytes(&self, free: usize, edges: usize) -> u128 {
         Wiring::bytes(free, edges) + row::bytes(free, &self.settings, rayon::current_num_threads())
     }
 
     fn check(&self, machine: &Machine, free: usize, more: u128) -> Result<()> {
-        self.check_settings()?;
+        self.validate()?;
         machine.check_scale(Self::NAME, SCALE)?;
         let bytes = self.bytes(free, machine.graph().edges().len()) + more;
         self.settings

@@ -21,6 +21,7 @@ use crate::engine::exact::digits::guarantee;
 use crate::engine::exact::pinned::clamp_pinned;
 use crate::engine::{Ask, BatchExpectations, Engine, Expectations, Guarantee, PairMoments, Pairs};
 use crate::table::Batch;
+use crate::settings::constructors;
 use crate::{Error, Evidence, Machine, Result};
 
 /// The Bethe approximation by belief propagation: exact without cycles, and often close with them.
@@ -65,9 +66,10 @@ use crate::{Error, Evidence, Machine, Result};
 /// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Bethe {
-    /// How fixed points are looked for.
-    pub settings: VariationalSettings,
+    pub(crate) settings: VariationalSettings,
 }
+
+constructors!(Bethe(VariationalSettings));
 
 impl Bethe {
     /// The name by which users choose the engine.

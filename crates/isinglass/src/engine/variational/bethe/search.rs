@@ -90,7 +90,7 @@ impl Search<'_> {
         let mut before = [Course::new(false, 0.0, 0.0); N];
         if !scales.is_empty() {
             let nudges = settings.start(0, machine.unit_count()).shifts;
-            let most = VariationalSettings::WARM_SWEEPS.min(settings.sweeps);
+            let most = VariationalSettings::WARM_SWEEPS.min(settings.max_sweeps);
             for scale in scales {
                 let courses = self.courses(rows, VariationalSettings::WARM_TOLERANCE);
                 let mut monitor = Monitor::new(courses, &messages.totals);
@@ -127,7 +127,7 @@ impl Search<'_> {
         rows: usize,
         schedule: Schedule,
     ) -> Found<N> {
-        let VariationalSettings { tolerance, sweeps, .. } = *self.settings;
+        let VariationalSettings { tolerance, max_sweeps: sweeps, .. } = *self.settings;
         let mut monitor = Monitor::new(courses, &messages.totals);
         loop {
             sweep_until_rest(messages, &mut monitor, 1.0, sweeps, schedule);

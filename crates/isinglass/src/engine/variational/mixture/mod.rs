@@ -13,8 +13,9 @@ mod sweep;
 #[cfg(test)]
 mod tests;
 
-use super::VariationalSettings;
+use super::{Annealing, VariationalSettings};
 use crate::engine::{Ask, BatchExpectations, Diagnostics, Engine, Expectations, Guarantee, Pairs};
+use crate::settings::{constructors, range, settings};
 use crate::table::Batch;
 use crate::{Evidence, Machine, Result};
 
@@ -37,7 +38,7 @@ use crate::{Evidence, Machine, Result};
 /// Exact, and called so, where no two free units are coupled. *When it fails*: there are more modes than components; or the components, which begin near each other, end in the same mode: annealing and more starts help.
 ///
 /// `converged` says that no mean of a component or smoothing distribution, and no mixing coefficient, violates its equation by more than the tolerance; components with a mixing coefficient below the tolerance do not count. Such
-/// searches converge slowly, and the default tolerance is 1e-6. Units are updated one after the other; [`Schedule::Parallel`](super::Schedule) is refused.
+/// searches converge slowly, and the default tolerance is 1e-6. Units are updated one after the other.
 ///
 /// # Example
 /// Two modes, of which mean field sees one:
@@ -47,24 +48,42 @@ use crate::{Evidence, Machine, Result};
 /// let nothing = Evidence::none(8);
 /// let truth = Enumerate::default().expectations(&magnet, &nothing, Pairs::None)?.log_z.unwrap();
 /// let one = MeanField::default().expectations(&magnet, &nothing, Pairs::None)?;
-/// let two = Mixture { components: 2, ..Mixture::default() }.expectations(&magnet, &nothing, Pairs::None)?;
+/// let two = Mixture::new().components(2).expectations(&magnet, &nothing, Pairs::None)?;
 /// assert!(one.log_z.unwrap() < truth - 0.69 && two.log_z.unwrap() < truth);
 /// assert!(two.log_z.unwrap() > one.log_z.unwrap() + 0.6);
 /// assert!(two.means[0].abs() < 1e-3 && one.means[0].abs() > 0.9);
 /// # Ok::<(), isinglass::Error>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Mixture {
-    /// How many components there are.
-    pub components: usize,
-    /// How the best mixture is looked for.
-    pub settings: VariationalSettings,
+    pub(crate) settings: MixtureSettings,
 }
 
-impl Default for Mixture {
-    fn default() -> Self {
-        let settings = VariationalSettings { tolerance: 1e-6, ..VariationalSettings::default() };
-        Self { components: 5, settings }
+settings! {
+    /// Settings of [`Mixture`].
+    pub struct MixtureSettings for Mixture {
+        /// Components of the mixture
+        components: usize = 5 => range::at_least_1,
+        /// Start at temperature T0 and cool to the machine's own in geometric steps: T0:STEPS, such as 60:8
+        anneal: Option<Annealing> = None,
+        /// Points at which the search starts; the result with the largest log Z is kept
+        starts: usize = 1 => range::at_least_1,
+        /// Largest number of sweeps, at each temperature
+        max_sweeps: usize = 10_000 => range::at_least_1,
+    }
+    rust {
+        /// Converged when no equation is violated by more than this.
+        tolerance: f64 = 1e-6 => range::positive,
+    }
+    common { seed, budget }
+}
+
+impl MixtureSettings {
+    /// How the fixed point is searched for.
+    pub(super) fn fixed_point(&self) -> VariationalSettings {
+        let Self { components: _, anneal, starts, max_sweeps, tolerance, seed, budget } = *self;
+        let usual = VariationalSettings::default();
+        usual.anneal(anneal).starts(starts).max_sweeps(max_sweeps).tolerance(tolerance).seed(seed).budget(budget)
     }
 }
 
@@ -83,6 +102,8 @@ pub struct MixtureComponents {
     pub diagnostics: Diagnostics,
 }
 
+constructors!(Mixture(MixtureSettings));
+
 impl Mixture {
     /// The name by which users choose the engine.
     pub const NAME: &'static str = "mixture";
@@ -98,7 +119,7 @@ impl Mixture {
     /// ```
     /// use isinglass::{Evidence, Machine, Mixture, topology};
     /// let magnet = topology::full(8).with_parameters(vec![0.3; 28], vec![0.0; 8])?;
-    /// let found = Mixture { components: 2, ..Mixture::default() }.components_of(&magnet, &Evidence::none(8))?;
+    /// let found = Mixture::new().components(2).components_of(&magnet, &Evidence::none(8))?;
     /// assert!((found.weights[0] - 0.5).abs() < 1e-3);
     /// assert!(found.means[0][0] * found.means[1][0] < -0.8, "one mode up, the other down");
     /// # Ok::<(), isinglass::Error>(())

@@ -39,7 +39,7 @@ pub(super) struct Search<'a> {
     pub(super) free: &'a [usize],
     pub(super) components: usize,
     pub(super) starts: &'a [Start],
-    pub(super) settings: &'a VariationalSettings,
+    pub(super) settings: VariationalSettings,
     /// The machine's own.
     pub(super) temperature: f64,
 }
@@ -86,9 +86,9 @@ impl Search<'_> {
     /// field's. What comes of a start depends on no other, so that more starts never lower the bound (one component, which is mean field, prefers starts that converge).
     fn or_from_mean_field(&self, number: usize, found: Found, fields: &[f64]) -> Found {
         let panel = Panel::of_fields(fields);
-        let Self { couplings, free, settings, temperature, .. } = *self;
+        let Self { couplings, free, settings, temperature, .. } = self;
         let theory = Theory::MeanField;
-        let alone = Alone { theory, couplings, panel: &panel, free, settings, temperature }.one(number);
+        let alone = Alone { theory, couplings, panel: &panel, free, settings, temperature: *temperature }.one(number);
         if found.bound >= alone.log_z[0] {
             return found;
         }
@@ -136,7 +136,7 @@ impl Search<'_> {
             task: Task { couplings: self.couplings, fields, beta: 1.0 },
             terms: Terms::new(&state),
             scratch: Scratch::new(&state),
-            settings: self.settings,
+            settings: &self.settings,
             sweeps: 0,
             level: Level::new(),
             state,
@@ -195,7 +195,7 @@ impl Climb<'_> {
 
     /// Sweep until the equations hold, with extrapolations where these raise the bound, and say how well they do.
     fn settle(mut self) -> Found {
-        let mut left = self.settings.sweeps;
+        let mut left = self.settings.max_sweeps;
         let mut change = self.settings.tolerance;
         loop {
             self.rise(change, &mut left);

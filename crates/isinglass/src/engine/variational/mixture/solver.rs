@@ -9,7 +9,7 @@ use super::start::Start;
 use super::{Mixture, MixtureComponents};
 use crate::engine::parts::{Part, Piece, solve_in_parts, statistics_bytes};
 use crate::engine::{
-    Ask, BatchExpectations, Diagnostics, Expectations, Guarantee, PairMoments, Pairs, Schedule,
+    Ask, BatchExpectations, Diagnostics, Expectations, Guarantee, PairMoments, Pairs,
 };
 use crate::table::{Batch, Group};
 use crate::{Error, Evidence, Machine, Result};
@@ -29,7 +29,7 @@ pub(super) fn bytes(engine: &Mixture, machine: &Machine, free: usize) -> u128 {
 }
 
 fn starts_bytes(machine: &Machine, engine: &Mixture) -> u128 {
-    engine.settings.starts as u128 * Start::bytes(engine.components, machine.unit_count())
+    engine.starts as u128 * Start::bytes(engine.components, machine.unit_count())
 }
 
 /// The mixture of one row.
@@ -153,7 +153,7 @@ pub(super) fn batch(
         let (units, width) = (group.free.len() as f64, engine.components as f64);
         let degrees: usize = group.free.iter().map(|&unit| machine.graph().degree(unit)).sum();
         let sweep = units * (8.0 * width * width + 40.0 * width) + 2.0 * width * degrees as f64;
-        8.0 * USUAL_SWEEPS * engine.settings.starts as f64 * sweep
+        8.0 * USUAL_SWEEPS * engine.starts as f64 * sweep
     };
     solve_in_parts(machine, batch, ask, cost, |pieces, part| {
         for piece in pieces {
@@ -220,21 +220,20 @@ fn search<'a>(
     free: &'a [usize],
     starts: &'a [Start],
 ) -> Search<'a> {
-    let Mixture { components, settings } = engine;
-    Search { couplings, free, components: *components, starts, settings, temperature: machine.temperature() }
+    let (components, settings) = (engine.components, engine.fixed_point());
+    Search { couplings, free, components, starts, settings, temperature: machine.temperature() }
 }
 
 /// The starts, the same for every row and set of free units.
 fn starts(engine: &Mixture, machine: &Machine) -> Vec<Start> {
-    let Mixture { components, settings } = engine;
-    (0..settings.starts)
-        .map(|number| Start::new(settings, number, machine.unit_count(), *components))
-        .collect()
+    let settings = &engine.fixed_point();
+    let start = |number| Start::new(settings, number, machine.unit_count(), engine.components);
+    (0..settings.starts).map(start).collect()
 }
 
 /// One component is mean field, and its solver is faster.
-fn as_mean_field(engine: &Mixture) -> Option<Solver<'_>> {
-    let settings = &engine.settings;
+fn as_mean_field(engine: &Mixture) -> Option<Solver> {
+    let settings = engine.fixed_point();
     let solver = Solver { engine: Mixture::NAME, theory: Theory::MeanField, response: false, settings };
     (engine.components == 1).then_some(solver)
 }
@@ -247,17 +246,13 @@ fn check(engine: &Mixture, machine: &Machine) -> Result<()> {
     if !(1..=MOST_COMPONENTS).contains(&engine.components) {
         let problem =
             format!("found {}, expected at least 1 and at most {MOST_COMPONENTS}", engine.components);
-        return Err(Error::invalid("components", problem));
+        return Err(Error::setting("components", problem));
     }
-    if engine.settings.schedule == Schedule::Parallel {
-        let why = "its updates are of one unit after the other; mean-field and tap know both".into();
-        return Err(Error::CannotDo { who: Mixture::NAME, what: "update all units at once".into(), why });
-    }
-    engine.settings.check(machine.temperature())?;
+    engine.fixed_point().check(machine.temperature())?;
     machine.check_scale(Mixture::NAME, SCALE)
 }
 
 fn check_memory(engine: &Mixture, bytes: u128, free: usize) -> Result<()> {
     let what = || format!("a mixture of {} components over {free} units", engine.components);
-    engine.settings.budget.check(Mixture::NAME, bytes, what)
+    engine.budget.check(Mixture::NAME, bytes, what)
 }

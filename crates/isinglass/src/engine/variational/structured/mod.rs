@@ -23,6 +23,7 @@ use crate::engine::parts::{solve_in_parts, statistics_bytes};
 use crate::engine::{Ask, BatchExpectations, Engine, Expectations, Guarantee, PairMoments, Pairs};
 use crate::numeric::lanes::LANES;
 use crate::table::{Batch, Group};
+use crate::settings::constructors;
 use crate::{Error, Evidence, Machine, Result};
 
 /// Structured mean field: the best distribution that keeps a subgraph of treewidth up to 3 intact (Saul & Jordan 1996, "Exploiting tractable substructures in intractable networks").
@@ -54,19 +55,12 @@ use crate::{Error, Evidence, Machine, Result};
 /// assert_eq!(answer.guarantee, Guarantee::Exact);
 /// # Ok::<(), isinglass::Error>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Structured {
-    /// The treewidth of the subgraph that is kept, 1 (a tree) to 3.
-    pub width: usize,
-    /// How the best Q is looked for.
-    pub settings: StructuredSettings,
+    pub(crate) settings: StructuredSettings,
 }
 
-impl Default for Structured {
-    fn default() -> Self {
-        Self { width: 3, settings: StructuredSettings::default() }
-    }
-}
+constructors!(Structured(StructuredSettings));
 
 impl Structured {
     /// The name by which users choose the engine.

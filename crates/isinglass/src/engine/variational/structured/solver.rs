@@ -7,7 +7,6 @@ use super::super::{Theory, VariationalSettings};
 use super::bound::{Row, Work};
 use super::climb::{self, Top, climb};
 use super::plan::{OUTER, Plan};
-use super::settings::check_width;
 use super::skeleton::{Joint, strongest, whole};
 use super::{Structured, moments};
 use crate::engine::exact::digits;
@@ -15,6 +14,7 @@ use crate::engine::expectations::packed_pair;
 use crate::engine::{Diagnostics, Guarantee, Iteration, PairMoments, Pairs};
 use crate::numeric::streams::{Purpose, stream};
 use crate::topology::Numbers;
+use crate::settings::Settings;
 use crate::{Machine, Result};
 
 /// Energies divided by T beyond this would leave the range of numbers once they are squared.
@@ -42,8 +42,7 @@ pub(super) struct Solved {
 impl<'a> Solver<'a> {
     /// For the rows of a machine with these free units; refuses bad settings, numbers too large, and what does not fit the budget.
     pub(super) fn new(machine: &'a Machine, free: &'a [usize], engine: &'a Structured) -> Result<Self> {
-        engine.settings.check()?;
-        check_width(engine.width)?;
+        engine.validate()?;
         machine.check_scale(Structured::NAME, SCALE)?;
         let (units, edges) = (free.len(), machine.graph().edges().len());
         let listed = Couplings::bytes(units, edges, false) + Panel::bytes(machine.unit_count(), units, 1);
@@ -161,12 +160,7 @@ impl<'a> Solver<'a> {
     /// nothing came up to the product of mean field, as where climbs end early, the last begins there.
     fn highest(&self, panel: &Panel) -> (&Plan, Top) {
         let settings = &self.engine.settings;
-        let product = VariationalSettings {
-            starts: settings.starts,
-            seed: settings.seed,
-            budget: settings.budget,
-            ..VariationalSettings::default()
-        };
+        let product = VariationalSettings::default().starts(settings.starts).seed(settings.seed).budget(settings.budget);
         let search = Search {
             theory: Theory::MeanField,
             couplings: &self.couplings,
@@ -181,7 +175,7 @@ impl<'a> Solver<'a> {
             let row = Row::new(plan, &panel.fields);
             let mut work = Work::new(plan);
             let mut try_from = |start: Vec<f64>| {
-                let top = climb(&row, start, &mut work, settings.tolerance, settings.iterations);
+                let top = climb(&row, start, &mut work, settings.tolerance, settings.max_sweeps);
                 if best.as_ref().is_none_or(|(_, best)| top.value > best.value) {
                     best = Some((plan, top));
                 }
@@ -198,7 +192,7 @@ impl<'a> Solver<'a> {
         if row.value(&start, &mut work) <= top.value {
             return (plan, top);
         }
-        (plan, climb(&row, start, &mut work, settings.tolerance, settings.iterations))
+        (plan, climb(&row, start, &mut work, settings.tolerance, settings.max_sweeps))
     }
 
     /// For each position, the mean field of the couplings that a plan cuts.

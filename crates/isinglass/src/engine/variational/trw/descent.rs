@@ -67,7 +67,7 @@ pub(super) fn descend(bound: &mut Bound<'_>, settings: &TrwSettings) -> Result<F
     loop {
         let residual = point.slopes.iter().fold(0.0, |most: f64, slope| most.max(slope.abs()));
         let converged = residual <= settings.tolerance;
-        if converged || iterations >= settings.iterations {
+        if converged || iterations >= settings.max_sweeps {
             return Ok(Found { split: point.x, iterations, residual, converged });
         }
         bound.inverse_curvatures(&mut scales);

@@ -12,13 +12,13 @@ mod solver;
 mod split;
 mod subgraphs;
 
-use self::growth::MOST_WIDTH;
 pub use self::settings::TrwSettings;
 use self::solver::Solver;
 use self::split::Bound;
 use crate::engine::exact::pinned::clamp_pinned;
 use crate::engine::{Ask, BatchExpectations, Engine, Expectations, PairMoments, Pairs};
 use crate::table::Batch;
+use crate::settings::constructors;
 use crate::{Error, Evidence, Machine, Result};
 
 /// An upper bound on log Z from subgraphs that can be summed over exactly.
@@ -55,25 +55,16 @@ use crate::{Error, Evidence, Machine, Result};
 /// assert!(above.log_z.unwrap() - truth.log_z.unwrap() < 0.3);
 ///
 /// // Trees give the classical bound.
-/// let trees = Trw { width: 1, ..Trw::default() }.expectations(&machine, &nothing, Pairs::None)?;
+/// let trees = Trw::new().width(1).expectations(&machine, &nothing, Pairs::None)?;
 /// assert!(above.log_z < trees.log_z);
 /// # Ok::<(), isinglass::Error>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Trw {
-    /// The largest treewidth of the subgraphs, 1 to 3; 1 are spanning trees.
-    pub width: usize,
-    /// How many subgraphs, at least; more are taken where these do not cover every edge. [`Trw::SUBGRAPHS`] unless chosen.
-    pub subgraphs: Option<usize>,
-    /// How the best split is looked for.
-    pub settings: TrwSettings,
+    pub(crate) settings: TrwSettings,
 }
 
-impl Default for Trw {
-    fn default() -> Self {
-        Self { width: MOST_WIDTH, subgraphs: None, settings: TrwSettings::default() }
-    }
-}
+constructors!(Trw(TrwSettings));
 
 impl Trw {
     /// The name by which users choose the engine.
@@ -81,21 +72,6 @@ impl Trw {
 
     /// How many subgraphs there are at least, unless another number is chosen or one holds everything.
     pub const SUBGRAPHS: usize = 16;
-
-    /// Whether every number is one that the engine can work with.
-    ///
-    /// # Errors
-    /// [`Error::Invalid`] that names the setting.
-    pub fn check(&self) -> Result<()> {
-        if !(1..=MOST_WIDTH).contains(&self.width) {
-            let problem = format!("found {}, expected 1 to {MOST_WIDTH}", self.width);
-            return Err(Error::invalid("width", problem));
-        }
-        if self.subgraphs == Some(0) {
-            return Err(Error::invalid("subgraphs", "found 0, expected at least 1"));
-        }
-        self.settings.check()
-    }
 }
 
 impl Engine for Trw {

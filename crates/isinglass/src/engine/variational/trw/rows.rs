@@ -5,6 +5,7 @@ use super::solver::{Solved, Solver, check_room};
 use super::split::Bound;
 use crate::engine::parts::{Part, solve_in_parts, statistics_bytes};
 use crate::engine::{Ask, BatchExpectations};
+use crate::settings::Settings;
 use crate::table::{Batch, Group};
 use crate::{Machine, Result};
 
@@ -13,7 +14,7 @@ const UNIT_COST: f64 = 1e7;
 
 /// Solve all rows of a batch, each by itself: what a row gives does not hang on its neighbours.
 pub(super) fn solve(engine: &Trw, machine: &Machine, batch: &Batch, ask: Ask) -> Result<BatchExpectations> {
-    engine.check()?;
+    engine.validate()?;
     if ask.statistics {
         let edges = machine.graph().edges().len();
         let what = || format!("the sums of {edges} edge moments");

@@ -9,6 +9,7 @@ use crate::engine::exact::Structure;
 use crate::engine::exact::digits::guarantee;
 use crate::engine::fields::Fields;
 use crate::engine::{Diagnostics, Guarantee, Iteration};
+use crate::settings::Settings;
 use crate::{Graph, Machine, Result};
 
 /// Energies beyond this would overflow in sums and differences.
@@ -46,7 +47,7 @@ impl<'a> Solver<'a> {
         free: &'a [usize],
         threads: usize,
     ) -> Result<Self> {
-        engine.check()?;
+        engine.validate()?;
         machine.check_scale(Trw::NAME, SCALE)?;
         check_room(engine, machine, free, threads)?;
         let structure = Structure::new(machine, free)?;
