@@ -9,7 +9,7 @@ use isinglass::{Machine, Table, topology};
 use isinglass_benches::rows;
 
 fn fit(learner: &ClosedForm, start: &Machine, table: &Table) -> Machine {
-    learner.fit(start, table, &mut NoObserver).expect("any table has an answer").machine
+    learner.fit(start, table).expect("any table has an answer").machine
 }
 
 fn start(table: &Table) -> Machine {

@@ -49,7 +49,7 @@ fn contrastive_divergence(c: &mut Criterion) {
         for threads in [1, 2] {
             let pool = ThreadPoolBuilder::new().num_threads(threads).build().expect("threads can be had");
             group.bench_function(BenchmarkId::new(name, format!("{threads} threads")), |b| {
-                b.iter(|| pool.install(|| learner.fit(machine, &table, &mut NoObserver)).expect("rows fit"));
+                b.iter(|| pool.install(|| learner.fit(machine, &table)).expect("rows fit"));
             });
         }
     }

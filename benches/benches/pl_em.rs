@@ -50,7 +50,7 @@ fn pl_em(c: &mut Criterion) {
                 ..PseudoLikelihoodEm::default()
             };
             group.bench_function(BenchmarkId::new(format!("{name}, {what}"), number), |b| {
-                b.iter(|| learner.fit(&machine, &table, &mut NoObserver).expect("the table fits"));
+                b.iter(|| learner.fit(&machine, &table).expect("the table fits"));
             });
         }
     }

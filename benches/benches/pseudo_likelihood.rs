@@ -10,7 +10,7 @@ use isinglass_benches::spins;
 use rayon::ThreadPoolBuilder;
 
 fn fit(learner: &dyn Learner, start: &Machine, table: &Table) -> Machine {
-    let fit = learner.fit(start, table, &mut NoObserver).expect("rows are complete");
+    let fit = learner.fit(start, table).expect("rows are complete");
     assert!(fit.converged, "{}", fit.stopped);
     fit.machine
 }

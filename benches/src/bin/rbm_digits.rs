@@ -39,7 +39,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut ours = begin.clone();
     for _ in 0..RUNS {
         let clock = Instant::now();
-        let fit = learner.fit(&begin, &table, &mut NoObserver)?;
+        let fit = learner.fit(&begin, &table)?;
         best = best.min(clock.elapsed().as_secs_f64());
         ours = fit.machine;
     }

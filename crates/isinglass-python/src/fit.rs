@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 
-use isinglass::learn::{Bootstrap, Observer, State, Step};
+use isinglass::learn::{Bootstrap, Checkpoint, Observer, Step};
 use isinglass::topology::Links;
 use isinglass::{CancelToken, Graph, Role};
 use isinglass_files::read_edges;
@@ -30,7 +30,7 @@ struct Done {
     fitted: Fitted,
     notes: Vec<String>,
     /// Where to go on from, if that was asked.
-    state: Option<State>,
+    state: Option<Checkpoint>,
     /// What came of resamples, if there were any.
     intervals: Option<Intervals>,
 }
@@ -183,7 +183,7 @@ pub(crate) fn go_on<'py>(
         return Err(bad("bootstrap", "resamples are fitted by isinglass.fit; here epochs go on from others"));
     }
     let wrong = |_| bad("state", "found bytes that are none of contrastive divergence");
-    let before: Option<State> = before.map(postcard::from_bytes).transpose().map_err(wrong)?;
+    let before: Option<Checkpoint> = before.map(postcard::from_bytes).transpose().map_err(wrong)?;
     let (rows, table) = (table.table.row_count(), Arc::clone(&table.table));
     let machine = machine.map(|machine| Arc::clone(&machine.machine));
     let work = move |watcher: &mut Watcher| -> Found {
@@ -276,7 +276,7 @@ fn hear_resample(listener: Option<&Bound<'_, PyAny>>, done: usize, count: usize)
 }
 
 /// The machine, how it was found, and where to go on from.
-fn answer(py: Python<'_>, done: Done, rows: usize) -> PyResult<(Answer<'_>, Option<State>)> {
+fn answer(py: Python<'_>, done: Done, rows: usize) -> PyResult<(Answer<'_>, Option<Checkpoint>)> {
     let Done { fitted, notes, state, intervals } = done;
     let mut warnings: Vec<String> = fitted.warnings().iter().map(|text| in_keywords(text)).collect();
     warnings.extend(intervals.iter().filter_map(Intervals::warning).map(in_keywords));

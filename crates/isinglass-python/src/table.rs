@@ -23,7 +23,7 @@ const CELLS_AT_ONCE: usize = 1 << 23;
 const MOST_DIGITS: usize = 24;
 
 /// What a table is kept as.
-type State<'py> =
+type Checkpoint<'py> =
     (Vec<String>, Bound<'py, PyArray2<i8>>, Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<f64>>, Vec<u32>);
 
 /// Rows of −1, +1 and missing cells, equal rows kept once.
@@ -60,7 +60,7 @@ impl Table {
     }
 
     /// All there is to know: names of columns, distinct rows, the distinct row that each row is, weights of distinct rows, and how columns are written.
-    fn state<'py>(&self, py: Python<'py>) -> PyResult<State<'py>> {
+    fn state<'py>(&self, py: Python<'py>) -> PyResult<Checkpoint<'py>> {
         let table = &self.table;
         let (distinct, columns) = (table.distinct_count(), table.columns().len());
         let cells: Vec<i8> = (0..distinct).flat_map(|row| table.row(row).iter().copied()).collect();

@@ -98,7 +98,9 @@ impl Message for Error {
                 write!(out, "there is no unit named '{name}'")?;
                 hint.iter().try_for_each(|hint| write!(out, " (did you mean '{hint}'?)"))
             }
-            Self::Length { what, found, expected } => write!(out, "{what}: found {found}, expected {expected}"),
+            Self::Length { what, found, expected } => {
+                write!(out, "{what}: found {found}, expected {expected}")
+            }
             Self::OverBudget { who, what, needed, budget } => {
                 write!(out, "{who}: {what} needs {}, and the budget is {budget}", Budget::bytes(*needed))
             }

@@ -101,7 +101,11 @@ pub(crate) mod range {
     }
 
     pub(crate) fn at_least_4(count: impl Into<Option<usize>>) -> Checked {
-        check(count.into(), |count| count >= 4, "a whole number of at least 4, so that chains can be compared")
+        check(
+            count.into(),
+            |count| count >= 4,
+            "a whole number of at least 4, so that chains can be compared",
+        )
     }
 
     pub(crate) fn width(width: impl Into<Option<usize>>) -> Checked {
@@ -262,18 +266,30 @@ macro_rules! constructors {
 }
 
 macro_rules! common_type {
-    (seed) => { u64 };
-    (budget) => { $crate::Budget };
+    (seed) => {
+        u64
+    };
+    (budget) => {
+        $crate::Budget
+    };
 }
 
 macro_rules! common_doc {
-    (seed) => { "The seed of everything random." };
-    (budget) => { "The memory that may be used." };
+    (seed) => {
+        "The seed of everything random."
+    };
+    (budget) => {
+        "The memory that may be used."
+    };
 }
 
 macro_rules! common_print {
-    ($this:ident, seed) => { format!("seed {}", $this.seed) };
-    ($this:ident, budget) => { String::new() };
+    ($this:ident, seed) => {
+        format!("seed {}", $this.seed)
+    };
+    ($this:ident, budget) => {
+        String::new()
+    };
 }
 
 /// An enum whose variants users choose by a word; their documentation is the text of the help.
@@ -368,7 +384,9 @@ pub struct UnknownWord {
     pub expected: String,
 }
 
-pub(crate) use {builders, choices, constructors, common_doc, common_print, common_type, owner, owners, settings};
+pub(crate) use {
+    builders, choices, common_doc, common_print, common_type, constructors, owner, owners, settings,
+};
 
 /// Names the setting whose value is out of range.
 pub(crate) fn in_range(field: &'static str, found: impl Value, checked: Result<(), &str>) -> Result<()> {

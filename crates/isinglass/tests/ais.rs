@@ -321,10 +321,10 @@ fn a_machine_can_be_learned() {
     let table =
         Table::from_rows(["x0", "x1", "x2", "x3"], draws.cells.as_chunks::<4>().0.iter().copied()).unwrap();
     let start = topology::full(4);
-    let exact = Likelihood::new(&Enumerate::default()).fit(&start, &table, &mut NoObserver).unwrap().machine;
+    let exact = Likelihood::new(&Enumerate::default()).fit(&start, &table).unwrap().machine;
     let engine = hasty(1024, 100, 0);
     assert!(!engine.moments_are_derivatives() && engine.has_log_z() && engine.sampler().is_none());
-    let found = Likelihood::new(&engine).fit(&start, &table, &mut NoObserver).unwrap().machine;
+    let found = Likelihood::new(&engine).fit(&start, &table).unwrap().machine;
     for (a, b) in found.weights().iter().zip(exact.weights()) {
         assert!((a - b).abs() < 0.15, "{a} {b}");
     }

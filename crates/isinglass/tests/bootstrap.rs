@@ -33,7 +33,7 @@ fn zero() -> Machine {
 }
 
 fn fitted(learner: &dyn Learner, table: &Table) -> Machine {
-    learner.fit(&zero(), table, &mut NoObserver).unwrap().machine
+    learner.fit(&zero(), table).unwrap().machine
 }
 
 fn run(
@@ -76,7 +76,7 @@ fn a_bias_alone_varies_as_the_binomial_distribution_says() {
     table.push(&[1], 300.0).unwrap();
     table.push(&[-1], 100.0).unwrap();
     let machine = topology::full(1).with_names(["a"]).unwrap();
-    let machine = Factorized.fit(&machine, &table, &mut NoObserver).unwrap().machine;
+    let machine = Factorized.fit(&machine, &table).unwrap().machine;
     let found = run(Bootstrap { resamples: 4000, ..Bootstrap::default() }, &Factorized, &machine, &table);
     let deviation = (0.75f64 * 0.25 / 400.0).sqrt();
     for (limit, side) in [(found.biases[0].low, -1.0), (found.biases[0].high, 1.0)] {
@@ -132,7 +132,7 @@ fn weights_that_are_not_whole_keep_their_sum_and_the_number_of_rows() {
                 let count = table.weight(row) / 7.5 * 3.0;
                 assert!((count - count.round()).abs() < 1e-12 && count > 0.5);
             }
-            Factorized.fit(start, table, observer)
+            Factorized.fit_with(start, table, observer)
         }
     }
     let mut table = Table::new(["a", "b"]).unwrap();
@@ -165,7 +165,7 @@ impl Learner for Moody {
         if up > 0.3 {
             return Err(Error::Numerical { method: "moody", problem: "too high".into() });
         }
-        let mut fit = Factorized.fit(start, table, observer)?;
+        let mut fit = Factorized.fit_with(start, table, observer)?;
         fit.converged = up > 0.0;
         Ok(fit)
     }
@@ -256,7 +256,7 @@ fn couplings_without_a_finite_optimum_are_told() {
     let zero = topology::full(2).with_names(["a", "b"]).unwrap();
     let bootstrap = Bootstrap { resamples: 40, ..Bootstrap::default() };
     let note = |learner: &PseudoLikelihood| {
-        let machine = learner.fit(&zero, &table, &mut NoObserver).unwrap().machine;
+        let machine = learner.fit(&zero, &table).unwrap().machine;
         let found = run(bootstrap, learner, &machine, &table);
         (found.notes.iter().any(|note| note.contains("no finite optimum")), found.couplings[0])
     };
@@ -272,7 +272,7 @@ fn hidden_units_are_turned_as_in_the_fit() {
     let machine = topology::rbm(4, 1).unwrap().with_names(["a", "b", "c", "d", "h"]).unwrap();
     let begin = start(&machine, &table, 0, 0).unwrap();
     let learner = ContrastiveDivergence { epochs: 3, rate: 0.05, ..ContrastiveDivergence::default() };
-    let fit = learner.fit(&begin, &table, &mut NoObserver).unwrap().machine;
+    let fit = learner.fit(&begin, &table).unwrap().machine;
     // The same machine, with its hidden unit the other way round.
     let turn = |x: &f64| -x;
     let mut biases = fit.biases().to_vec();

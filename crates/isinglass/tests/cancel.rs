@@ -83,7 +83,9 @@ fn exact_engines_give_up() {
         let evidence = Evidence::none(narrow.unit_count());
         Eliminate::new().budget(budget).draw(&narrow, &evidence, 20_000, 1).unwrap();
     });
-    is_given_up("mode", || Eliminate::new().budget(budget).mode(&wide, &Evidence::none(wide.unit_count())).unwrap());
+    is_given_up("mode", || {
+        Eliminate::new().budget(budget).mode(&wide, &Evidence::none(wide.unit_count())).unwrap()
+    });
 }
 
 #[test]
@@ -149,11 +151,11 @@ fn work_on_tables_gives_up() {
         }
     });
     let slow = ContrastiveDivergence { epochs: usize::MAX, ..ContrastiveDivergence::default() };
-    is_given_up("contrastive divergence", || slow.fit(&machine, &table, &mut NoObserver).unwrap());
+    is_given_up("contrastive divergence", || slow.fit(&machine, &table).unwrap());
     let start = topology::full(36).with_names(table.columns()).unwrap();
     is_given_up("pseudo-likelihood", || {
         for _ in 0..100_000 {
-            PseudoLikelihood::default().fit(&start, &table, &mut NoObserver).unwrap();
+            PseudoLikelihood::default().fit(&start, &table).unwrap();
         }
     });
 }
@@ -164,10 +166,10 @@ fn learners_of_many_columns_give_up() {
     let chain = topology::chain(columns).with_parameters(vec![0.4; columns - 1], vec![0.1; columns]).unwrap();
     let table = table(&chain, 20_000);
     let start = topology::full(columns).with_names(table.columns()).unwrap();
-    is_given_up("ebic", || EbicPaths::default().fit(&start, &table, &mut NoObserver).unwrap());
+    is_given_up("ebic", || EbicPaths::default().fit(&start, &table).unwrap());
     is_given_up("closed-form", || {
         for _ in 0..100_000 {
-            ClosedForm::default().fit(&start, &table, &mut NoObserver).unwrap();
+            ClosedForm::default().fit(&start, &table).unwrap();
         }
     });
 }

@@ -83,7 +83,7 @@ fn is_tree(units: usize, edges: &[(usize, usize)]) -> bool {
 fn fit(table: &Table, graph: Graph) -> isinglass::learn::Fit {
     let start = Machine::from_graph(graph).with_names(names(table.columns().len())).unwrap();
     let settings = OptimizerSettings { tolerance: 1e-7, ..OptimizerSettings::default() };
-    Likelihood::new(&ENGINE).optimizer(settings).fit(&start, table, &mut NoObserver).unwrap()
+    Likelihood::new(&ENGINE).optimizer(settings).fit(&start, table).unwrap()
 }
 
 proptest! {

@@ -276,8 +276,7 @@ fn two_units_as_in_the_appendix() {
             for bias in fit.biases() {
                 close(*bias, m.atanh() - (factor + own) * m, 1e-9, "threshold by linear response");
             }
-            let exact =
-                Likelihood::new(&ENGINE).optimizer(settings).fit(&full(2), &table, &mut NoObserver).unwrap();
+            let exact = Likelihood::new(&ENGINE).optimizer(settings).fit(&full(2), &table).unwrap();
             let weight = 0.25 * (((1.0 - 2.0 * a).powi(2) - m * m) / (4.0 * a * a)).ln();
             close(exact.machine.weights()[0], weight, 1e-6, "exact weight");
             close(exact.machine.biases()[0], 0.5 * (m / (1.0 - 2.0 * a)).atanh(), 1e-6, "exact threshold");
@@ -299,8 +298,8 @@ fn divergence(machine: &Machine, table: &Table) -> f64 {
 fn divergences(table: &Table) -> ([f64; 3], bool) {
     let start = full(table.columns().len());
     let found = solve(&ClosedForm::default(), &start, table);
-    let alone = Factorized.fit(&start, table, &mut NoObserver).unwrap();
-    let best = Likelihood::new(&ENGINE).fit(&start, table, &mut NoObserver).unwrap();
+    let alone = Factorized.fit(&start, table).unwrap();
+    let best = Likelihood::new(&ENGINE).fit(&start, table).unwrap();
     let entropy = |fit: &Fit| {
         let shares = (0..table.distinct_count()).map(|row| table.weight(row) / table.total_weight());
         shares.map(|q| q * q.ln()).sum::<f64>() - fit.log_likelihood.unwrap()
@@ -371,7 +370,7 @@ fn sparse_structures_need_few_rows() {
     );
     assert!(found.fit.converged && found.fit.machine.weights()[0] > 0.5);
     let least_squares = ClosedForm { singular: Singular::LevenbergMarquardt, ..ClosedForm::default() };
-    let message = least_squares.fit(&chain, &twins, &mut NoObserver).unwrap_err().to_string();
+    let message = least_squares.fit(&chain, &twins).unwrap_err().to_string();
     assert!(
         message.starts_with("closed-form cannot solve by least squares for a structure that is not full"),
         "{message}"
@@ -468,9 +467,7 @@ fn missing_cells_are_left_out_pair_by_pair() {
 #[test]
 fn what_has_no_closed_form_is_refused() {
     let table = Table::from_rows(names(2), [[1i8, 1], [-1, 1], [1, -1]]).unwrap();
-    let message = |start: Machine, learner: ClosedForm| {
-        learner.fit(&start, &table, &mut NoObserver).unwrap_err().to_string()
-    };
+    let message = |start: Machine, learner: ClosedForm| learner.fit(&start, &table).unwrap_err().to_string();
     let hidden = full(3).with_roles(vec![Role::Visible, Role::Visible, Role::Hidden]).unwrap();
     assert!(message(hidden, ClosedForm::default()).starts_with("closed-form cannot learn hidden units: "));
     let input = full(2).with_roles(vec![Role::Visible, Role::Input]).unwrap();
@@ -481,7 +478,7 @@ fn what_has_no_closed_form_is_refused() {
     assert_eq!(message(full(2), endless), "tolerance: found 0, expected a finite number above 0");
     let mut weightless = Table::new(names(2)).unwrap();
     weightless.push(&[1, 1], 0.0).unwrap();
-    let error = ClosedForm::default().fit(&full(2), &weightless, &mut NoObserver).unwrap_err();
+    let error = ClosedForm::default().fit(&full(2), &weightless).unwrap_err();
     assert_eq!(error.to_string(), "table: the rows have no weight");
 }
 
@@ -490,7 +487,7 @@ fn columns_that_say_nothing_stay_alone() {
     let rows = [[1i8, 1, 0, 1], [1, -1, 0, 1], [-1, 1, 0, 1], [-1, -1, 0, 1], [1, 1, 0, 1]];
     let table = Table::from_rows(names(4), rows).unwrap();
     let fit = solve(&ClosedForm::default(), &full(4), &table).fit;
-    let alone = Factorized.fit(&full(4), &table, &mut NoObserver).unwrap();
+    let alone = Factorized.fit(&full(4), &table).unwrap();
     assert_eq!(fit.notes[..2], alone.notes);
     assert_eq!(fit.machine.biases()[2..], alone.machine.biases()[2..]);
     for (&(a, b), &weight) in fit.machine.graph().edges().iter().zip(fit.machine.weights()) {

@@ -70,7 +70,7 @@ fn exact_gradient(machine: &Machine, table: &Table) -> Vec<f64> {
 
 /// What a step of rate 1 adds to couplings and biases.
 fn step_of(learner: &dyn Learner, machine: &Machine, table: &Table) -> Vec<f64> {
-    let fit = learner.fit(machine, table, &mut NoObserver).unwrap();
+    let fit = learner.fit(machine, table).unwrap();
     assert_eq!(fit.iterations(), 1);
     let after = fit.machine.weights().iter().chain(fit.machine.biases());
     after.zip(machine.weights().iter().chain(machine.biases())).map(|(x, y)| x - y).collect()
@@ -134,7 +134,7 @@ fn fits_without_hidden_units_come_to_maximum_likelihood() {
     let draws = engine.draw(&truth, &Evidence::none(4), 2000, 5).unwrap();
     let table = Table::from_rows(truth.names().iter().cloned(), draws.cells.chunks(4)).unwrap();
     let begin = start(&truth, &table, 0, 0).unwrap();
-    let best = Likelihood::new(&engine).fit(&begin, &table, &mut NoObserver).unwrap();
+    let best = Likelihood::new(&engine).fit(&begin, &table).unwrap();
     for persistent in [false, true] {
         let learner = ContrastiveDivergence {
             steps: 5,
@@ -145,7 +145,7 @@ fn fits_without_hidden_units_come_to_maximum_likelihood() {
             rate_decay: 0.1,
             ..PLAIN
         };
-        let fit = learner.fit(&begin, &table, &mut NoObserver).unwrap();
+        let fit = learner.fit(&begin, &table).unwrap();
         assert_eq!((fit.stopped.as_str(), fit.converged), ("made all 150 epochs", false));
         let numbers = |machine: &Machine| [machine.weights(), machine.biases()].concat();
         for (x, y) in numbers(&fit.machine).iter().zip(numbers(&best.machine)) {
@@ -245,8 +245,8 @@ proptest! {
             let biases = machine.biases().iter().enumerate().map(|(k, b)| b * sign(k == flipped)).collect();
             machine.clone().with_parameters(weights, biases).unwrap()
         };
-        let fit = MEANS.fit(&machine, &table, &mut NoObserver).unwrap();
-        let other = MEANS.fit(&mirror(&machine), &mirrored, &mut NoObserver).unwrap();
+        let fit = MEANS.fit(&machine, &table).unwrap();
+        let other = MEANS.fit(&mirror(&machine), &mirrored).unwrap();
         let back = mirror(&other.machine);
         for (x, y) in fit.machine.weights().iter().chain(fit.machine.biases()).zip(back.weights().iter().chain(back.biases())) {
             close(*x, *y, 1e-10, "parameter");
@@ -261,12 +261,12 @@ fn means_settle_where_their_plain_gradient_vanishes() {
     for (hidden, l2) in [(0, 0.0), (2, 0.05)] {
         let machine = two_layers((5, &Links::Chain), (hidden, &Links::Chain), false, 6);
         let learner = MeanFieldCd { iterations: 20_000, l2, momentum: 0.9, ..MEANS };
-        let fit = learner.fit(&machine, &table, &mut NoObserver).unwrap();
+        let fit = learner.fit(&machine, &table).unwrap();
         assert!(fit.converged && fit.stopped.contains("1e-8"), "{}", fit.stopped);
         let gradient = plain_step(&fit.machine, &table, 1, MEANS.damping);
         let penalty = fit.machine.weights().iter().map(|w| l2 * w).chain([0.0; 7]);
         assert!(gradient.iter().zip(penalty).all(|(g, p)| (g - p).abs() < 1.001e-8));
-        let short = MeanFieldCd { iterations: 3, ..learner }.fit(&machine, &table, &mut NoObserver).unwrap();
+        let short = MeanFieldCd { iterations: 3, ..learner }.fit(&machine, &table).unwrap();
         assert!(!short.converged && short.stopped.contains("limit of 3"), "{}", short.stopped);
     }
 }
@@ -298,7 +298,7 @@ fn weights_count_as_repetition() {
         once.push(&row, 3.0 * weight).unwrap();
         (0..weight as usize).for_each(|_| twice.push(&row, 1.0).unwrap());
     }
-    let fits = [&once, &twice].map(|table| MEANS.fit(&machine, table, &mut NoObserver).unwrap());
+    let fits = [&once, &twice].map(|table| MEANS.fit(&machine, table).unwrap());
     for (x, y) in fits[0].machine.weights().iter().zip(fits[1].machine.weights()) {
         close(*x, *y, 1e-12, "coupling");
     }
@@ -317,7 +317,7 @@ fn fits_go_on_from_every_iteration_with_the_same_bits() {
     for learner in learners {
         for machine in [&layers, &linked] {
             let mut keeper = Keeper { states: Vec::new(), told: Vec::new(), last: usize::MAX };
-            let whole = learner.fit(machine, &table, &mut keeper).unwrap();
+            let whole = learner.fit_with(machine, &table, &mut keeper).unwrap();
             assert_eq!(keeper.told, (0..=6).collect::<Vec<_>>());
             for (k, state) in keeper.states.iter().enumerate() {
                 let mut rest = Keeper { states: Vec::new(), told: Vec::new(), last: usize::MAX };
@@ -328,7 +328,7 @@ fn fits_go_on_from_every_iteration_with_the_same_bits() {
                 assert_eq!(fit.stopped, whole.stopped);
             }
             let mut short = Keeper { states: Vec::new(), told: Vec::new(), last: 2 };
-            let stopped = learner.fit(machine, &table, &mut short).unwrap();
+            let stopped = learner.fit_with(machine, &table, &mut short).unwrap();
             assert_eq!((stopped.iterations(), stopped.stopped.as_str()), (2, "stopped on request"));
             let other = two_layers((5, &Links::None), (3, &Links::None), false, 2);
             let fewer = chance_rows(5, 70, true, 4);
@@ -351,7 +351,7 @@ fn any_number_of_threads_gives_the_same_bits() {
         for learner in learners {
             let on = |threads: usize| {
                 let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-                bits(&pool.install(|| learner.fit(machine, &table, &mut NoObserver)).unwrap())
+                bits(&pool.install(|| learner.fit(machine, &table)).unwrap())
             };
             assert_eq!(on(1), on(2), "{}", learner.name());
         }
@@ -365,10 +365,10 @@ fn seeds_tell_fits_apart_and_objectives_rise() {
     let table = repeated(&["v0", "v1", "v2", "v3", "v4", "v5"], rows, 100);
     for persistent in [false, true] {
         let learner = ContrastiveDivergence { persistent, ..PLAIN };
-        let fit = learner.fit(&machine, &table, &mut NoObserver).unwrap();
-        assert_eq!(bits(&fit), bits(&learner.fit(&machine, &table, &mut NoObserver).unwrap()));
+        let fit = learner.fit(&machine, &table).unwrap();
+        assert_eq!(bits(&fit), bits(&learner.fit(&machine, &table).unwrap()));
         let other = ContrastiveDivergence { seed: 1, ..learner };
-        assert_ne!(bits(&fit), bits(&other.fit(&machine, &table, &mut NoObserver).unwrap()));
+        assert_ne!(bits(&fit), bits(&other.fit(&machine, &table).unwrap()));
         let (first, last) = (fit.history[0].objective, fit.history[10].objective);
         assert!(first < -4.0 && last > -1.0, "from {first} to {last}");
         assert!(fit.log_likelihood.is_none());
@@ -381,8 +381,7 @@ fn without_hidden_units_the_objective_is_the_pseudo_likelihood() {
     let table = chance_rows(5, 300, false, 8);
     let gain = PseudoGain::new(&machine, &table, 0.0, Budget::default()).unwrap();
     let exact = gain.value(&gain.parameters_of(&machine)).unwrap();
-    let begin =
-        |learner: &dyn Learner| learner.fit(&machine, &table, &mut NoObserver).unwrap().history[0].objective;
+    let begin = |learner: &dyn Learner| learner.fit(&machine, &table).unwrap().history[0].objective;
     close(begin(&MeanFieldCd { iterations: 0, ..MEANS }), exact, 1e-12, "objective of means");
     close(begin(&ContrastiveDivergence { epochs: 0, ..PLAIN }), exact, 1e-5, "objective of samples");
 }
@@ -400,11 +399,11 @@ fn odd_machines_work() {
     for machine in [one, alone, given, zero] {
         for persistent in [false, true] {
             let learner = ContrastiveDivergence { persistent, epochs: 30, momentum: 0.5, ..PLAIN };
-            let fit = learner.fit(&machine, &table, &mut NoObserver).unwrap();
+            let fit = learner.fit(&machine, &table).unwrap();
             let visible = machine.roles()[0] == Role::Visible;
             assert_eq!(fit.machine.biases()[0] > machine.biases()[0], visible);
         }
-        assert!(MEANS.fit(&machine, &table, &mut NoObserver).unwrap().iterations() <= 50);
+        assert!(MEANS.fit(&machine, &table).unwrap().iterations() <= 50);
     }
 }
 
@@ -412,9 +411,8 @@ fn odd_machines_work() {
 fn what_cannot_be_done_is_refused() {
     let machine = topology::rbm(2, 2).unwrap();
     let table = Table::from_rows(["v0", "v1"], [[1, 1], [-1, 1]]).unwrap();
-    let message = |learner: &dyn Learner, table: &Table| {
-        learner.fit(&machine, table, &mut NoObserver).unwrap_err().to_string()
-    };
+    let message =
+        |learner: &dyn Learner, table: &Table| learner.fit(&machine, table).unwrap_err().to_string();
     let refused = |learner: ContrastiveDivergence, word: &str| {
         let found = message(&learner, &table);
         assert!(found.contains(word), "{found}");
@@ -449,7 +447,7 @@ fn what_cannot_be_done_is_refused() {
     assert_eq!(message(&PLAIN, &light), "table: the rows have no weight");
     assert_eq!(message(&MEANS, &light), "table: the rows have no weight");
     let huge = machine.clone().with_parameters(vec![1e40; 4], vec![0.0; 4]).unwrap();
-    assert!(PLAIN.fit(&huge, &table, &mut NoObserver).is_err());
+    assert!(PLAIN.fit(&huge, &table).is_err());
 }
 
 /// A learner by how many iterations it may make.
@@ -468,7 +466,7 @@ fn a_fit_that_runs_away_keeps_the_last_machine_that_was_sound() {
         (&|iterations| Box::new(MeanFieldCd { iterations, batch: Some(1), ..means }), "iteration"),
     ];
     for (learner, word) in learners {
-        let fit = learner(1000).fit(&machine, &table, &mut NoObserver).unwrap();
+        let fit = learner(1000).fit(&machine, &table).unwrap();
         let last = fit.iterations();
         assert!(last > 10 && !fit.converged && fit.kept == last, "{last} {word}s");
         let expected = format!(
@@ -476,7 +474,7 @@ fn a_fit_that_runs_away_keeps_the_last_machine_that_was_sound() {
             last + 1
         );
         assert_eq!(fit.stopped, expected);
-        let shorter = learner(last).fit(&machine, &table, &mut NoObserver).unwrap();
+        let shorter = learner(last).fit(&machine, &table).unwrap();
         assert_eq!(bits(&fit), bits(&shorter));
         assert_eq!(fit.diagnostics, shorter.diagnostics);
     }
@@ -485,7 +483,7 @@ fn a_fit_that_runs_away_keeps_the_last_machine_that_was_sound() {
         (&ContrastiveDivergence { rate: 1e200, ..PLAIN } as &dyn Learner, "epoch"),
         (&MeanFieldCd { rate: 1e200, ..MEANS }, "iteration"),
     ] {
-        let error = learner.fit(&machine, &table, &mut NoObserver).unwrap_err();
+        let error = learner.fit(&machine, &table).unwrap_err();
         let words = format!("diverged: parameters run away in {word} 1; a rate below 1e200 is needed");
         assert!(matches!(error, Error::Numerical { .. }) && error.to_string().contains(&words), "{error}");
     }

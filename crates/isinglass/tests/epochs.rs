@@ -16,8 +16,7 @@ fn epochs_apart_are_epochs_at_once() {
     let sampled = ContrastiveDivergence { epochs: 1, momentum: 0.7, rate_decay: 0.1, l2: 0.01, ..PLAIN };
     for learner in [sampled, ContrastiveDivergence { persistent: true, ..sampled }] {
         for machine in [&layers, &linked] {
-            let at_once =
-                ContrastiveDivergence { epochs: 4, ..learner }.fit(machine, &table, &mut NoObserver);
+            let at_once = ContrastiveDivergence { epochs: 4, ..learner }.fit(machine, &table);
             let mut made = learner.go_on(machine, &table, None, &mut NoObserver).unwrap();
             for _ in 1..4 {
                 let before = made.fit.machine;

@@ -237,7 +237,7 @@ proptest! {
     #[test]
     fn a_fit_never_ends_below_its_start((machine, table) in machines_with_tables()) {
         let settings = OptimizerSettings { iterations: 40, ..OptimizerSettings::default() };
-        let fit = Likelihood::new(&ENGINE).l2(0.01).optimizer(settings).fit(&machine, &table, &mut NoObserver).unwrap();
+        let fit = Likelihood::new(&ENGINE).l2(0.01).optimizer(settings).fit(&machine, &table).unwrap();
         let objective: Vec<f64> = fit.history.iter().map(|step| step.objective).collect();
         prop_assert!(objective.windows(2).all(|pair| pair[1] >= pair[0] - 1e-12), "{:?}", objective);
         close(fit.log_likelihood.unwrap(), plain_log_likelihood(&fit.machine, &table), 1e-10, "log-likelihood");
@@ -253,7 +253,7 @@ fn a_fully_visible_fit_reproduces_the_moments_of_the_data() {
     let truth = topology::sherrington_kirkpatrick(6, 0.9, 3).unwrap();
     let draws = isinglass::Sampler::draw(&ENGINE, &truth, &Evidence::none(6), 3000, 1).unwrap();
     let table = Table::from_rows(truth.names().iter().cloned(), draws.cells.chunks(6)).unwrap();
-    let fit = Likelihood::new(&ENGINE).fit(&topology::full(6), &table, &mut NoObserver).unwrap();
+    let fit = Likelihood::new(&ENGINE).fit(&topology::full(6), &table).unwrap();
     assert!(fit.converged, "{}", fit.stopped);
     let model = ENGINE.expectations(&fit.machine, &Evidence::none(6), Pairs::All).unwrap();
     for a in 0..6 {
@@ -299,7 +299,7 @@ fn every_bias_counts_in_learning() {
     let nothing = Evidence::none(12);
     assert!(Decimate::default().expectations(&start, &nothing, Pairs::None).is_ok());
     let table = Table::from_rows(start.names().iter().cloned(), [[1i8; 12], [-1; 12]]).unwrap();
-    let refused = Likelihood::new(&Decimate::default()).fit(&start, &table, &mut NoObserver).unwrap_err();
+    let refused = Likelihood::new(&Decimate::default()).fit(&start, &table).unwrap_err();
     assert!(matches!(refused, Error::CannotDo { .. }), "{refused}");
 }
 
@@ -316,7 +316,7 @@ fn row_weights_count_as_repeated_rows() {
         }
     }
     let start = topology::full(3).with_names(["a", "b", "c"]).unwrap();
-    let fit = |table: &Table| Likelihood::new(&ENGINE).fit(&start, table, &mut NoObserver).unwrap();
+    let fit = |table: &Table| Likelihood::new(&ENGINE).fit(&start, table).unwrap();
     assert_eq!(fit(&repeated).machine, fit(&weighted).machine);
 }
 
@@ -326,7 +326,7 @@ fn hidden_units_explain_what_couplings_cannot() {
     let rows = [[1i8, 1, 1], [1, -1, -1], [-1, 1, -1], [-1, -1, 1]];
     let table = Table::from_rows(["v0", "v1", "v2"], rows).unwrap();
     let visible = topology::two_layer(3, &Links::Full, 0, &Links::None).unwrap();
-    let plain = Likelihood::new(&ENGINE).fit(&visible, &table, &mut NoObserver).unwrap();
+    let plain = Likelihood::new(&ENGINE).fit(&visible, &table).unwrap();
     close(plain.log_likelihood.unwrap(), -(8f64.ln()), 1e-9, "without hidden units");
     let best = (0..8)
         .map(|seed| {
@@ -337,7 +337,7 @@ fn hidden_units_explain_what_couplings_cannot() {
             let settings =
                 OptimizerSettings { iterations: 500, tolerance: 1e-4, ..OptimizerSettings::default() };
             let learner = Likelihood::new(&ENGINE).optimizer(settings);
-            learner.fit(&start, &table, &mut NoObserver).unwrap().log_likelihood.unwrap()
+            learner.fit(&start, &table).unwrap().log_likelihood.unwrap()
         })
         .fold(f64::NEG_INFINITY, f64::max);
     assert!(best > -(4f64.ln()) - 0.05, "with a hidden unit: {best}, at most {}", -(4f64.ln()));
@@ -350,14 +350,14 @@ fn factorized_is_the_best_machine_without_couplings() {
     let names = ["a", "b"];
     let alone = Machine::from_graph(isinglass::Graph::new(2, []).unwrap()).with_names(names).unwrap();
     let start = topology::full(2).with_names(names).unwrap();
-    let closed = Factorized.fit(&start, &table, &mut NoObserver).unwrap();
+    let closed = Factorized.fit(&start, &table).unwrap();
     close(
         closed.log_likelihood.unwrap(),
         plain_log_likelihood(&closed.machine, &table),
         1e-12,
         "log-likelihood",
     );
-    let followed = Likelihood::new(&ENGINE).fit(&alone, &table, &mut NoObserver).unwrap();
+    let followed = Likelihood::new(&ENGINE).fit(&alone, &table).unwrap();
     close(closed.machine.biases()[0], followed.machine.biases()[0], 1e-5, "bias of a");
     // b is always −1: finite all the same, and said.
     assert!(closed.machine.biases()[1].is_finite());
@@ -369,7 +369,7 @@ fn an_engine_without_log_z_is_refused_with_a_reason() {
     let table = Table::from_rows(["x0", "x1"], [[1i8, 1], [-1, 1]]).unwrap();
     let start = topology::full(2);
     let engine = Gibbs::default();
-    let refusal = Likelihood::new(&engine).fit(&start, &table, &mut NoObserver).unwrap_err();
+    let refusal = Likelihood::new(&engine).fit(&start, &table).unwrap_err();
     assert!(matches!(refusal, Error::CannotDo { .. }), "{refusal}");
     let both = Phases { clamped: &ENGINE, free: &engine };
     let found = score::score(&start, &table, both).unwrap();
@@ -454,8 +454,7 @@ fn an_offset_does_not_disturb_learning_or_scores() {
     let table = Table::from_rows(["v0", "v1"], [[1i8, 1], [-1, -1], [1, -1], [0, 1], [1, 1]]).unwrap();
     let plain = isinglass::learn::start(&topology::rbm(2, 1).unwrap(), &table, 1, 0).unwrap();
     let shifted = plain.clone().with_offset(1e12).unwrap();
-    let fit =
-        |start: &Machine| Likelihood::new(&ENGINE).l2(0.01).fit(start, &table, &mut NoObserver).unwrap();
+    let fit = |start: &Machine| Likelihood::new(&ENGINE).l2(0.01).fit(start, &table).unwrap();
     let (one, two) = (fit(&plain), fit(&shifted));
     assert!(two.converged);
     assert_eq!(one.machine.weights(), two.machine.weights());
@@ -468,7 +467,7 @@ fn an_offset_does_not_disturb_learning_or_scores() {
 fn an_objective_that_is_not_finite_ends_the_fit() {
     let table = Table::from_rows(["x0", "x1"], [[1i8, 1], [-1, 1]]).unwrap();
     let start = topology::full(2).with_parameters(vec![0.0], vec![1e308, 1e308]).unwrap();
-    let refusal = Likelihood::new(&ENGINE).fit(&start, &table, &mut NoObserver).unwrap_err();
+    let refusal = Likelihood::new(&ENGINE).fit(&start, &table).unwrap_err();
     assert!(matches!(refusal, Error::Numerical { .. }), "{refusal}");
 }
 
@@ -518,6 +517,6 @@ fn tables_without_weight_are_refused() {
     let mut table = Table::new(["x0", "x1"]).unwrap();
     table.push(&[1, 1], 0.0).unwrap();
     let start = topology::full(2);
-    let message = Likelihood::new(&ENGINE).fit(&start, &table, &mut NoObserver).unwrap_err().to_string();
+    let message = Likelihood::new(&ENGINE).fit(&start, &table).unwrap_err().to_string();
     assert_eq!(message, "table: the rows have no weight");
 }

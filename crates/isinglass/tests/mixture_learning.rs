@@ -40,7 +40,7 @@ fn path(engine: &dyn Engine) -> Vec<Machine> {
     let method = Method::Momentum { rate: 0.25, momentum: 0.0 };
     let settings = OptimizerSettings { method, iterations: STEPS, tolerance: 0.0 };
     let mut path = Path::default();
-    Likelihood::new(engine).optimizer(settings).fit(&start, &table, &mut path).unwrap();
+    Likelihood::new(engine).optimizer(settings).fit_with(&start, &table, &mut path).unwrap();
     path.0
 }
 

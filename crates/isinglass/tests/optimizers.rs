@@ -47,7 +47,7 @@ fn rows_of_a_glass(units: usize, rows: usize, missing: bool) -> Table {
 fn fit(method: Method, structure: &Machine, table: &Table, iterations: usize) -> Fit {
     let begin = learn::start(structure, table, 3, 0).unwrap();
     let learner = Likelihood::new(&ENGINE).l2(0.01).optimizer(settings(method, iterations));
-    learner.fit(&begin, table, &mut NoObserver).unwrap()
+    learner.fit(&begin, table).unwrap()
 }
 
 #[test]
@@ -97,7 +97,7 @@ fn a_bad_rate_is_refused_by_name() {
     let table = rows_of_a_glass(2, 10, false);
     let begin = topology::two_layer(2, &Links::Full, 0, &Links::None).unwrap();
     let learner = Likelihood::new(&ENGINE).optimizer(settings(Method::Adaptive { rate: 0.0 }, 10));
-    let message = learner.fit(&begin, &table, &mut NoObserver).unwrap_err().to_string();
+    let message = learner.fit(&begin, &table).unwrap_err().to_string();
     assert_eq!(message, "rate: found 0, expected a finite number above 0");
 }
 
@@ -109,7 +109,7 @@ fn divergence_is_told_and_the_best_machine_kept() {
     let begin = learn::start(&structure, &table, 0, 0).unwrap();
     let method = Method::Momentum { rate: 1.0, momentum: 0.0 };
     let learner = Likelihood::new(&ENGINE).l2(5.0).optimizer(settings(method, 10_000));
-    let found = learner.fit(&begin, &table, &mut NoObserver).unwrap();
+    let found = learner.fit(&begin, &table).unwrap();
     assert!(!found.converged && found.stopped.starts_with("diverged"), "{}", found.stopped);
     assert!(found.log_likelihood.unwrap() >= found.history[0].objective);
 }
@@ -128,7 +128,7 @@ proptest! {
         let structure = topology::two_layer(3, &Links::Full, hidden, &Links::None).unwrap();
         let begin = learn::start(&structure, &table, seed, 0).unwrap();
         let learner = Likelihood::new(&ENGINE).l2(0.02).optimizer(settings(method, iterations));
-        let found = learner.fit(&begin, &table, &mut NoObserver).unwrap();
+        let found = learner.fit(&begin, &table).unwrap();
         let gain = InformationGain::new(Phases { clamped: &ENGINE, free: &ENGINE }, &begin, &table, 0.02).unwrap();
         let parameters = gain.parameters_of(&found.machine);
         let value = gain.value(&parameters).unwrap();
@@ -171,10 +171,9 @@ fn parity() -> Table {
 fn restarts_keep_the_best_and_more_of_them_are_never_worse() {
     let (table, structure) = (parity(), topology::two_layer(3, &Links::Full, 1, &Links::None).unwrap());
     let learner = Likelihood::new(&ENGINE).l2(0.003);
-    let of = |count| Restarts { count, seed: 1 }.fit(&learner, &structure, &table, &mut NoObserver).unwrap();
+    let of = |count| Restarts { count, seed: 1 }.fit(&learner, &structure, &table).unwrap();
     let (one, six) = (of(1), of(6));
-    let alone =
-        learner.fit(&learn::start(&structure, &table, 1, 0).unwrap(), &table, &mut NoObserver).unwrap();
+    let alone = learner.fit(&learn::start(&structure, &table, 1, 0).unwrap(), &table).unwrap();
     assert_eq!(one.fit, alone, "one start is a fit from it");
     assert_eq!(one.objectives[0], six.objectives[0]);
     assert_eq!(six.objectives.len(), 6);
@@ -189,15 +188,15 @@ fn restarts_are_told_and_can_be_stopped() {
     let (table, structure) = (parity(), topology::rbm(3, 2).unwrap());
     let learner = Likelihood::new(&ENGINE).l2(0.003);
     let mut all = Starts::default();
-    Restarts { count: 3, seed: 0 }.fit(&learner, &structure, &table, &mut all).unwrap();
+    Restarts { count: 3, seed: 0 }.fit_with(&learner, &structure, &table, &mut all).unwrap();
     assert_eq!(all.told, [(0, 3), (1, 3), (2, 3)]);
     let mut some = Starts { stop_in: Some(1), ..Starts::default() };
-    let found = Restarts { count: 5, seed: 0 }.fit(&learner, &structure, &table, &mut some).unwrap();
+    let found = Restarts { count: 5, seed: 0 }.fit_with(&learner, &structure, &table, &mut some).unwrap();
     assert_eq!((some.told.len(), found.objectives.len()), (2, 2));
     assert_eq!(found.fit.notes.last().unwrap(), "stopped on request in restart 2 of 5");
     // The first was finished and is better than a second that was not.
     assert!(found.best == 0 && found.fit.converged);
-    let message = Restarts { count: 0, seed: 0 }.fit(&learner, &structure, &table, &mut NoObserver);
+    let message = Restarts { count: 0, seed: 0 }.fit(&learner, &structure, &table);
     assert_eq!(message.unwrap_err().to_string(), "restarts: found 0, expected at least 1");
 }
 
@@ -206,7 +205,8 @@ fn without_hidden_units_one_start_is_enough_and_a_note_says_so() {
     let (table, structure) = (parity(), topology::two_layer(3, &Links::Full, 0, &Links::None).unwrap());
     for learner in [&Likelihood::new(&ENGINE) as &dyn Learner, &Factorized] {
         let mut starts = Starts::default();
-        let found = Restarts { count: 9, seed: 0 }.fit(learner, &structure, &table, &mut starts).unwrap();
+        let found =
+            Restarts { count: 9, seed: 0 }.fit_with(learner, &structure, &table, &mut starts).unwrap();
         assert_eq!((starts.told.as_slice(), found.objectives.len()), ([(0, 1)].as_slice(), 1));
         assert!(found.fit.notes.last().unwrap().ends_with("1 start in place of 9"));
     }

@@ -60,10 +60,10 @@ fn without_free_units_it_finds_the_optimum_of_pseudo_likelihood() {
     let table = drawn_rows(&machine, 400, 1);
     let begin = start(&machine, &table, 0, 0).unwrap();
     let plain = PseudoLikelihood { l2: 0.01, ..PseudoLikelihood::default() };
-    let plain = plain.fit(&begin, &table, &mut NoObserver).unwrap();
+    let plain = plain.fit(&begin, &table).unwrap();
     for m_step in [MStep::default(), MStep::FULL] {
         let learner = PseudoLikelihoodEm { l2: 0.01, m_step, ..PseudoLikelihoodEm::default() };
-        let fit = learner.fit(&begin, &table, &mut NoObserver).unwrap();
+        let fit = learner.fit(&begin, &table).unwrap();
         assert!(fit.converged && fit.iterations() == 2, "{}", fit.stopped);
         let numbers = |machine: &Machine| [machine.weights(), machine.biases()].concat();
         for (found, expected) in numbers(&fit.machine).into_iter().zip(numbers(&plain.machine)) {
@@ -100,7 +100,7 @@ fn a_fit_goes_on_from_any_state_bit_for_bit() {
             let learner =
                 PseudoLikelihoodEm { e_step, m_step, iterations: 75, ..PseudoLikelihoodEm::default() };
             let mut keeper = Keeper { states: Vec::new(), last: usize::MAX };
-            let whole = learner.fit(&begin, &table, &mut keeper).unwrap();
+            let whole = learner.fit_with(&begin, &table, &mut keeper).unwrap();
             assert_eq!(keeper.states.len(), whole.history.len());
             for state in keeper.states.iter().step_by(19).chain(keeper.states.last()) {
                 let rest = learner.fit_from(&begin, &table, Some(state), &mut NoObserver).unwrap();
@@ -108,7 +108,7 @@ fn a_fit_goes_on_from_any_state_bit_for_bit() {
             }
             // One that was stopped goes on, too.
             let mut stopped = Keeper { states: Vec::new(), last: 20 };
-            let part = learner.fit(&begin, &table, &mut stopped).unwrap();
+            let part = learner.fit_with(&begin, &table, &mut stopped).unwrap();
             assert_eq!((part.iterations(), part.stopped.as_str()), (20, "stopped on request"));
             let rest = learner.fit_from(&begin, &table, stopped.states.last(), &mut NoObserver).unwrap();
             assert_eq!(rest, whole);
@@ -116,7 +116,7 @@ fn a_fit_goes_on_from_any_state_bit_for_bit() {
     }
     let learner = PseudoLikelihoodEm { iterations: 2, ..PseudoLikelihoodEm::default() };
     let mut keeper = Keeper { states: Vec::new(), last: usize::MAX };
-    learner.fit(&begin, &table, &mut keeper).unwrap();
+    learner.fit_with(&begin, &table, &mut keeper).unwrap();
     let other = two_layers(5, 2, 0.1, 0);
     let error = learner.fit_from(&other, &table, keeper.states.last(), &mut NoObserver).unwrap_err();
     assert!(error.to_string().contains("other units, couplings"), "{error}");
@@ -131,11 +131,11 @@ fn the_same_seed_gives_the_same_bytes_on_one_thread_and_on_two() {
         let learner = PseudoLikelihoodEm { e_step, iterations: 8, seed: 5, ..PseudoLikelihoodEm::default() };
         let on = |threads: usize| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            pool.install(|| learner.fit(&begin, &table, &mut NoObserver).unwrap())
+            pool.install(|| learner.fit(&begin, &table).unwrap())
         };
         assert_eq!(on(1), on(2));
         let other = PseudoLikelihoodEm { seed: 6, ..learner };
-        assert_ne!(other.fit(&begin, &table, &mut NoObserver).unwrap().machine, on(1).machine);
+        assert_ne!(other.fit(&begin, &table).unwrap().machine, on(1).machine);
     }
 }
 
@@ -168,7 +168,7 @@ fn the_log_likelihood_rises_and_settles_by_a_hundred_steps() {
         let learner =
             PseudoLikelihoodEm { e_step, iterations: 150, tolerance: 0.0, ..PseudoLikelihoodEm::default() };
         let mut heights = Heights { gain: &gain, at: &[0, 10, 100, 125, 150], found: Vec::new() };
-        let fit = learner.fit(&begin, &table, &mut heights).unwrap();
+        let fit = learner.fit_with(&begin, &table, &mut heights).unwrap();
         let per_unit: Vec<f64> = heights.found.iter().map(|x| x / 17.0).collect();
         let truth = gain.value(&gain.parameters_of(&machine)).unwrap() / 17.0;
         let kept = gain.value(&gain.parameters_of(&fit.machine)).unwrap() / 17.0;
@@ -194,7 +194,7 @@ fn it_describes_rows_of_strong_couplings_better_than_mean_field_contrastive_dive
             let phases = Phases { clamped: &clamped, free: &free };
             let gain = InformationGain::new(phases, &begin, &table, 0.0).unwrap();
             let height = |learner: &dyn Learner| {
-                let fit = learner.fit(&begin, &table, &mut NoObserver).unwrap();
+                let fit = learner.fit(&begin, &table).unwrap();
                 gain.value(&gain.parameters_of(&fit.machine)).unwrap() / 17.0
             };
             let drawn = height(&PseudoLikelihoodEm::default());
@@ -212,7 +212,7 @@ fn how_units_were_drawn_is_told() {
     let (begin, table) = with_gaps();
     let learner = PseudoLikelihoodEm { iterations: 1, ..PseudoLikelihoodEm::default() };
     let note = |learner: &PseudoLikelihoodEm, begin: &Machine, table: &Table| {
-        let fit = learner.fit(begin, table, &mut NoObserver).unwrap();
+        let fit = learner.fit(begin, table).unwrap();
         (fit.notes.join("; "), fit.pseudo_log_likelihood)
     };
     let (exact, height) = note(&learner, &begin, &table);
@@ -249,22 +249,22 @@ fn bad_settings_and_tables_are_refused() {
         PseudoLikelihoodEm { tolerance: f64::NAN, ..fine },
         PseudoLikelihoodEm { iterations: usize::MAX, ..fine },
     ] {
-        let error = bad.fit(&begin, &table, &mut NoObserver).unwrap_err();
+        let error = bad.fit(&begin, &table).unwrap_err();
         assert!(matches!(error, Error::Invalid { .. }), "{bad:?}: {error}");
     }
     let many = PseudoLikelihoodEm { draws: 1 << 40, ..fine };
-    let error = many.fit(&begin, &table, &mut NoObserver).unwrap_err();
+    let error = many.fit(&begin, &table).unwrap_err();
     assert!(matches!(error, Error::OverBudget { .. }), "{error}");
     let small = PseudoLikelihoodEm { budget: Budget(1000), ..fine };
-    assert!(matches!(small.fit(&begin, &table, &mut NoObserver), Err(Error::OverBudget { .. })));
+    assert!(matches!(small.fit(&begin, &table), Err(Error::OverBudget { .. })));
     let empty = Table::new(table.columns().iter().cloned()).unwrap();
-    assert!(fine.fit(&begin, &empty, &mut NoObserver).is_err());
+    assert!(fine.fit(&begin, &empty).is_err());
     let runs = PseudoLikelihoodEm { m_step: MStep::Steps { count: 50, rate: 1e300 }, ..fine };
-    let error = runs.fit(&begin, &table, &mut NoObserver).unwrap_err();
+    let error = runs.fit(&begin, &table).unwrap_err();
     assert!(matches!(error, Error::Numerical { .. }), "{error}");
     assert!(error.to_string().contains("in iteration 1; a rate below 1e300 is needed"), "{error}");
     let huge = begin.clone().with_parameters(vec![1e30; begin.weights().len()], vec![0.0; 8]).unwrap();
-    assert!(matches!(fine.fit(&huge, &table, &mut NoObserver), Err(Error::Numerical { .. })));
+    assert!(matches!(fine.fit(&huge, &table), Err(Error::Numerical { .. })));
 }
 
 #[test]
@@ -274,7 +274,7 @@ fn a_fit_that_runs_away_keeps_what_was_found_before() {
     for e_step in [EStep::Exact, EStep::SOURCE] {
         let m_step = MStep::Steps { count: 1, rate: 0.1 };
         let runs = PseudoLikelihoodEm { e_step, m_step, l2: 110.0, ..PseudoLikelihoodEm::default() };
-        let fit = runs.fit(&begin, &table, &mut NoObserver).unwrap();
+        let fit = runs.fit(&begin, &table).unwrap();
         let last = fit.iterations();
         assert!(last > 10 && !fit.converged && fit.kept == last, "{last} iterations");
         let expected = format!(
@@ -283,7 +283,7 @@ fn a_fit_that_runs_away_keeps_what_was_found_before() {
         );
         assert_eq!(fit.stopped, expected);
         let shorter = PseudoLikelihoodEm { iterations: last, ..runs };
-        let shorter = shorter.fit(&begin, &table, &mut NoObserver).unwrap();
+        let shorter = shorter.fit(&begin, &table).unwrap();
         assert_eq!((fit.machine, fit.history), (shorter.machine, shorter.history));
     }
 }
@@ -296,7 +296,7 @@ fn a_height_on_some_rows_is_told_as_such() {
     for (rows, is_told) in [(60, false), (300, true)] {
         let table = drawn_rows(&machine, rows, 1);
         assert_eq!(table.distinct_count() > 100, is_told);
-        let fit = learner.fit(&begin, &table, &mut NoObserver).unwrap();
+        let fit = learner.fit(&begin, &table).unwrap();
         let note = format!(" of {} distinct rows", table.distinct_count());
         let found = fit.notes.iter().any(|known| {
             known.starts_with("the pseudo-log-likelihood is that on ") && known.ends_with(&note)
@@ -314,7 +314,7 @@ fn structures_at_the_edge_work() {
     let machine = Machine::new(vec![Unit::new("a", 0.3), Unit::new("b", 0.0), lonely], []).unwrap();
     let table = Table::from_rows(["a", "b"], [[1, 1], [1, -1], [-1, 0], [0, 0]]).unwrap();
     for e_step in [EStep::Auto, EStep::SOURCE] {
-        let fit = PseudoLikelihoodEm { e_step, ..fine }.fit(&machine, &table, &mut NoObserver).unwrap();
+        let fit = PseudoLikelihoodEm { e_step, ..fine }.fit(&machine, &table).unwrap();
         assert!(fit.machine.biases().iter().all(|bias| bias.is_finite()));
     }
     // Hidden units alone among themselves, with couplings of 0.
@@ -324,6 +324,6 @@ fn structures_at_the_edge_work() {
     let grid = grid.with_roles(roles).unwrap();
     let name = grid.name(0).to_owned();
     let one = Table::from_rows([name], [[1], [1], [-1]]).unwrap();
-    let fit = fine.fit(&grid, &one, &mut NoObserver).unwrap();
+    let fit = fine.fit(&grid, &one).unwrap();
     assert!(fit.pseudo_log_likelihood.unwrap() > -0.8);
 }

@@ -148,7 +148,7 @@ fn precise(l2: f64, l1: f64) -> PseudoLikelihood {
 }
 
 fn fit(learner: &dyn Learner, start: &Machine, table: &Table) -> Fit {
-    learner.fit(start, table, &mut NoObserver).unwrap()
+    learner.fit(start, table).unwrap()
 }
 
 fn gain(start: &Machine, table: &Table, l2: f64) -> PseudoGain {
@@ -380,14 +380,12 @@ fn what_it_cannot_do_is_refused_with_who_can() {
     let learners: [&dyn Learner; 2] = [&PseudoLikelihood::default(), &EbicPaths::default()];
     for learner in learners {
         for (start, table) in [(&hidden, &rows), (&visible, &gaps)] {
-            let error = learner.fit(start, table, &mut NoObserver).unwrap_err();
+            let error = learner.fit(start, table).unwrap_err();
             assert!(matches!(error, Error::CannotDo { .. }), "{error}");
             assert!(error.to_string().contains("pl-em and likelihood"), "{error}");
         }
         let empty = Table::new(["v0", "v1"]).unwrap();
-        assert!(
-            learner.fit(&visible, &empty, &mut NoObserver).unwrap_err().to_string().contains("no weight")
-        );
+        assert!(learner.fit(&visible, &empty).unwrap_err().to_string().contains("no weight"));
     }
     let bad = [
         (PseudoLikelihood { l1: -1.0, ..PseudoLikelihood::default() }, "l1"),
@@ -395,16 +393,16 @@ fn what_it_cannot_do_is_refused_with_who_can() {
         (PseudoLikelihood { budget: Budget(100), ..PseudoLikelihood::default() }, "100 bytes"),
     ];
     for (learner, word) in bad {
-        let message = learner.fit(&visible, &rows, &mut NoObserver).unwrap_err().to_string();
+        let message = learner.fit(&visible, &rows).unwrap_err().to_string();
         assert!(message.contains(word), "{message}");
     }
     let settings = OptimizerSettings { method: Method::Cg, ..OptimizerSettings::default() };
     let cg = PseudoLikelihood { l1: 0.1, settings, ..PseudoLikelihood::default() };
-    assert!(matches!(cg.fit(&visible, &rows, &mut NoObserver), Err(Error::CannotDo { .. })));
+    assert!(matches!(cg.fit(&visible, &rows), Err(Error::CannotDo { .. })));
     let paths = EbicPaths { gamma: -0.1, ..EbicPaths::default() };
-    assert!(paths.fit(&visible, &rows, &mut NoObserver).unwrap_err().to_string().contains("gamma"));
+    assert!(paths.fit(&visible, &rows).unwrap_err().to_string().contains("gamma"));
     let paths = EbicPaths { budget: Budget(100), ..EbicPaths::default() };
-    assert!(matches!(paths.fit(&visible, &rows, &mut NoObserver), Err(Error::OverBudget { .. })));
+    assert!(matches!(paths.fit(&visible, &rows), Err(Error::OverBudget { .. })));
 }
 
 #[test]

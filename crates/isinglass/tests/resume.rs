@@ -6,9 +6,9 @@ use std::ops::ControlFlow;
 
 use isinglass::engine::AisSettings;
 use isinglass::learn::{
-    ClosedForm, ContrastiveDivergence, EStep, EbicPaths, Factorized, Fit, Learner, Likelihood, MStep,
-    MeanFieldCd, Method, NoObserver, Observer, OptimizerSettings, PseudoLikelihood, PseudoLikelihoodEm,
-    Restarts, Rule, Singular, State, Step, start,
+    Checkpoint, ClosedForm, ContrastiveDivergence, EStep, EbicPaths, Factorized, Fit, Learner, Likelihood,
+    MStep, MeanFieldCd, Method, NoObserver, Observer, OptimizerSettings, PseudoLikelihood,
+    PseudoLikelihoodEm, Restarts, Rule, Singular, Step, start,
 };
 use isinglass::likelihood::Phases;
 use isinglass::topology::{self, Links};
@@ -60,7 +60,11 @@ impl Observer for Keeper {
         Ok(if stop { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
     }
 
-    fn state(&mut self, step: &Step, take: &dyn Fn() -> isinglass::Result<State>) -> isinglass::Result<()> {
+    fn checkpoint(
+        &mut self,
+        step: &Step,
+        take: &dyn Fn() -> isinglass::Result<Checkpoint>,
+    ) -> isinglass::Result<()> {
         assert_eq!(self.told.last().unwrap().1, *step, "a state is offered after each step");
         self.states.push(postcard::to_stdvec(&take()?).unwrap());
         Ok(())
@@ -71,7 +75,7 @@ impl Observer for Keeper {
     }
 }
 
-fn state(bytes: &[u8]) -> State {
+fn state(bytes: &[u8]) -> Checkpoint {
     postcard::from_bytes(bytes).unwrap()
 }
 
@@ -96,7 +100,7 @@ fn words(fit: &Fit) -> String {
 }
 
 /// Run whole, go on from several places, and compare every bit.
-fn check(what: &str, fit: &dyn Fn(Option<&State>, &mut dyn Observer) -> String) {
+fn check(what: &str, fit: &dyn Fn(Option<&Checkpoint>, &mut dyn Observer) -> String) {
     let mut whole = Keeper::default();
     let expected = fit(None, &mut whole);
     assert_eq!(expected, fit(None, &mut NoObserver), "{what}: watched or not");
@@ -166,7 +170,7 @@ fn likelihood_up_to_its_end_whatever_that_is() {
     let wild = settings(Method::Momentum { rate: 1.0, momentum: 0.0 }, 10_000);
     check_learner("diverges", &Likelihood::new(&exact).l2(5.0).optimizer(wild), &begin, &table);
     let naive = MeanField::default();
-    let hopeless = Likelihood::new(&naive).fit(&begin, &table, &mut NoObserver).unwrap();
+    let hopeless = Likelihood::new(&naive).fit(&begin, &table).unwrap();
     assert!(!hopeless.converged, "{}", hopeless.stopped);
     check_learner("mean field", &Likelihood::new(&naive), &begin, &table);
     let bethe = Bethe::default();
@@ -214,12 +218,12 @@ fn paths_by_units() {
         (EbicPaths::default(), &chain),
         (EbicPaths { gamma: 0.0, rule: Rule::Or, ..EbicPaths::default() }, &chain),
     ] {
-        let whole = learner.fit(start, &table, &mut NoObserver).unwrap();
+        let whole = learner.fit(start, &table).unwrap();
         assert_eq!(whole.history.len(), 3, "32 units, 32 and 6");
         assert!(whole.converged && whole.history.windows(2).all(|two| two[1].objective >= two[0].objective));
         check_learner("paths", &learner, start, &table);
         let mut stopped = Keeper { stop_after: Some(1), ..Keeper::default() };
-        let part = learner.fit(start, &table, &mut stopped).unwrap();
+        let part = learner.fit_with(start, &table, &mut stopped).unwrap();
         assert_eq!((part.converged, part.stopped.as_str()), (false, "stopped on request"));
         assert!(part.machine.weights()[32..].iter().all(|w| *w == 0.0), "units still to come are alone");
         assert_eq!(part.pseudo_log_likelihood, Some(part.best().unwrap().objective));
@@ -279,9 +283,9 @@ fn restarts_go_on_in_any_of_them() {
     // More restarts may be asked for, and fewer than were begun may not.
     let learner = Likelihood::new(&exact).l2(0.003).optimizer(some);
     let mut keeper = Keeper::default();
-    restarts.fit(&learner, &structure, &table, &mut keeper).unwrap();
+    restarts.fit_with(&learner, &structure, &table, &mut keeper).unwrap();
     let five = Restarts { count: 5, ..restarts };
-    let whole = five.fit(&learner, &structure, &table, &mut NoObserver).unwrap();
+    let whole = five.fit(&learner, &structure, &table).unwrap();
     let last = state(keeper.states.last().unwrap());
     assert_eq!(five.fit_from(&learner, &structure, &table, Some(&last), &mut NoObserver).unwrap(), whole);
     let message = |restarts: Restarts| {
@@ -309,10 +313,10 @@ fn a_fit_may_go_on_for_longer_than_was_asked_for_at_first() {
                 let settings = OptimizerSettings { method, iterations, tolerance };
                 Likelihood::new(engine).l2(0.01).optimizer(settings)
             };
-            let whole = with(40, 1e-6).fit(&begin, &table, &mut NoObserver).unwrap();
+            let whole = with(40, 1e-6).fit(&begin, &table).unwrap();
             for shorter in [with(5, 1e-6), with(40, 0.03)] {
                 let mut keeper = Keeper::default();
-                shorter.fit(&begin, &table, &mut keeper).unwrap();
+                shorter.fit_with(&begin, &table, &mut keeper).unwrap();
                 let last = state(keeper.states.last().unwrap());
                 let found = with(40, 1e-6).fit_from(&begin, &table, Some(&last), &mut NoObserver).unwrap();
                 assert_eq!(words(&found), words(&whole), "{}", method.name());
@@ -333,7 +337,7 @@ fn a_state_of_something_else_is_refused() {
     let mut keeper = Keeper::default();
     let (engine, loose) = (MeanField::default(), LinearResponse::default());
     let learner = || Likelihood::new(&engine).optimizer(settings(Method::Lbfgs, 5));
-    learner().fit(&begin, &table, &mut keeper).unwrap();
+    learner().fit_with(&begin, &table, &mut keeper).unwrap();
     let kept = state(&keeper.states[2]);
     assert_eq!(kept.learner(), "likelihood");
     let refused = |learner: &dyn Learner, begin: &Machine, table: &Table, words: &str| {
@@ -463,9 +467,9 @@ fn cases() -> [Case; 5] {
 }
 
 /// The state after the last iteration of a fit, and the fit.
-fn ended(learner: &dyn Learner, start: &Machine, table: &Table) -> (State, Fit) {
+fn ended(learner: &dyn Learner, start: &Machine, table: &Table) -> (Checkpoint, Fit) {
     let mut keeper = Keeper::default();
-    let fit = learner.fit(start, table, &mut keeper).unwrap();
+    let fit = learner.fit_with(start, table, &mut keeper).unwrap();
     (state(keeper.states.last().unwrap()), fit)
 }
 
@@ -507,7 +511,7 @@ fn learners_without_an_optimiser_go_on_for_longer_but_not_for_less() {
         let structure = topology::two_layer(5, &Links::Full, hidden, &Links::None).unwrap();
         let begin = start(&structure, &table, 3, 0).unwrap();
         let most = if loose > 0.0 { 5000 } else { 9 };
-        let whole = limited(most, tight).fit(&begin, &table, &mut NoObserver).unwrap();
+        let whole = limited(most, tight).fit(&begin, &table).unwrap();
         assert_eq!(whole.converged, loose > 0.0, "{what}: {}", whole.stopped);
         let mut shorter = vec![limited(4, tight)];
         if loose > tight {
@@ -561,11 +565,11 @@ proptest! {
         ];
         for (learner, table) in learners {
             let mut keeper = Keeper::default();
-            learner.fit(&begin, table, &mut keeper).unwrap();
+            learner.fit_with(&begin, table, &mut keeper).unwrap();
             let mut bytes = keeper.states[keeper.states.len() / 2].clone();
             let place = place.index(bytes.len());
             if cut { bytes.truncate(place) } else { bytes[place] ^= flip }
-            if let Ok(state) = postcard::from_bytes::<State>(&bytes) {
+            if let Ok(state) = postcard::from_bytes::<Checkpoint>(&bytes) {
                 let found = learner.fit_from(&begin, table, Some(&state), &mut NoObserver);
                 prop_assert!(found.is_err() || found.is_ok_and(|fit| fit.machine.weights().iter().all(|w| w.is_finite())));
             }

@@ -74,7 +74,7 @@ fn naive_mean_field_swings_on_correlated_data_and_the_best_machine_is_kept() {
         ..OptimizerSettings::default()
     };
     let engine = MeanField::default();
-    let fit = Likelihood::new(&engine).optimizer(settings).fit(&begin, &table, &mut NoObserver).unwrap();
+    let fit = Likelihood::new(&engine).optimizer(settings).fit(&begin, &table).unwrap();
     assert!(!fit.converged);
     assert!(fit.notes.iter().any(|note| note.starts_with("the fit oscillates: ")), "{:?}", fit.notes);
     assert!(fit.notes.iter().any(|note| note.contains("section 2.3")), "{:?}", fit.notes);
@@ -86,7 +86,7 @@ fn naive_mean_field_swings_on_correlated_data_and_the_best_machine_is_kept() {
     // The exact gradient, for comparison, ends where it should.
     let exact = Enumerate::default();
     let settings = OptimizerSettings { iterations: 300, ..settings };
-    let other = Likelihood::new(&exact).optimizer(settings).fit(&begin, &table, &mut NoObserver).unwrap();
+    let other = Likelihood::new(&exact).optimizer(settings).fit(&begin, &table).unwrap();
     assert!(-2f64.ln() - exact_likelihood(&other.machine, &table) < 0.02);
     assert_eq!(other.pseudo_log_likelihood, None);
 }
@@ -97,12 +97,12 @@ fn fixed_points_of_learning_match_the_data_and_come_near_to_exact_learning() {
     let names = table.columns().to_vec();
     let begin = topology::full(6).with_names(names).unwrap();
     let exact = Enumerate::default();
-    let best = Likelihood::new(&exact).fit(&begin, &table, &mut NoObserver).unwrap().log_likelihood.unwrap();
-    let alone = Factorized.fit(&begin, &table, &mut NoObserver).unwrap().log_likelihood.unwrap();
+    let best = Likelihood::new(&exact).fit(&begin, &table).unwrap().log_likelihood.unwrap();
+    let alone = Factorized.fit(&begin, &table).unwrap().log_likelihood.unwrap();
     let mut candidates: Vec<Box<dyn Engine>> = vec![Box::new(Tap::default()), Box::new(Bethe::default())];
     candidates.extend(responses().map(|engine| Box::new(engine) as Box<dyn Engine>));
     for engine in candidates {
-        let fit = Likelihood::new(&*engine).fit(&begin, &table, &mut NoObserver).unwrap();
+        let fit = Likelihood::new(&*engine).fit(&begin, &table).unwrap();
         assert!(fit.converged, "{}: {} {:?}", engine.name(), fit.stopped, fit.notes);
         let found = engine.expectations(&fit.machine, &Evidence::none(6), Pairs::Edges).unwrap();
         for ((a, b), moment) in found.correlations.iter(fit.machine.graph()) {
@@ -133,11 +133,7 @@ fn hidden_units_and_missing_cells_are_learned_with_too() {
     candidates.extend(responses().map(|engine| Box::new(engine) as Box<dyn Engine>));
     for engine in candidates {
         let settings = OptimizerSettings { iterations: 40, ..OptimizerSettings::default() };
-        let fit = Likelihood::new(&*engine)
-            .l2(0.01)
-            .optimizer(settings)
-            .fit(&begin, &table, &mut NoObserver)
-            .unwrap();
+        let fit = Likelihood::new(&*engine).l2(0.01).optimizer(settings).fit(&begin, &table).unwrap();
         let (before, after) = (exact_likelihood(&begin, &table), exact_likelihood(&fit.machine, &table));
         assert!(after > before + 0.01, "{}: {before} became {after}, {:?}", engine.name(), fit.notes);
     }
@@ -150,15 +146,14 @@ fn methods_that_compare_values_refuse_a_gradient_without_one() {
     let engine = LinearResponse::default();
     for method in [Method::Cg, Method::Adaptive { rate: 0.1 }] {
         let settings = OptimizerSettings { method, ..OptimizerSettings::default() };
-        let error =
-            Likelihood::new(&engine).optimizer(settings).fit(&begin, &table, &mut NoObserver).unwrap_err();
+        let error = Likelihood::new(&engine).optimizer(settings).fit(&begin, &table).unwrap_err();
         assert!(error.to_string().contains("take L-BFGS or momentum"), "{error}");
     }
     let settings = OptimizerSettings {
         method: Method::Momentum { rate: 0.3, momentum: 0.8 },
         ..OptimizerSettings::default()
     };
-    let fit = Likelihood::new(&engine).optimizer(settings).fit(&begin, &table, &mut NoObserver).unwrap();
+    let fit = Likelihood::new(&engine).optimizer(settings).fit(&begin, &table).unwrap();
     assert!(fit.converged, "{}", fit.stopped);
 }
 
@@ -174,15 +169,14 @@ fn hidden_units_find_what_drives_the_visible_ones() {
     let begin = start(&topology::rbm(8, 2).unwrap(), &table, 0, 0).unwrap();
     let exact = Enumerate::default();
     let settings = OptimizerSettings { iterations: 150, ..OptimizerSettings::default() };
-    let best =
-        Likelihood::new(&exact).l2(0.002).optimizer(settings).fit(&begin, &table, &mut NoObserver).unwrap();
+    let best = Likelihood::new(&exact).l2(0.002).optimizer(settings).fit(&begin, &table).unwrap();
     let before = exact_likelihood(&begin, &table);
     let gain = best.log_likelihood.unwrap() - before;
     assert!(gain > 0.01, "there is {gain} to be learned");
     for (around, least) in [(Around::MeanField, 0.5), (Around::Bethe, 0.95)] {
         let engine = LinearResponse { around, ..LinearResponse::default() };
         let learner = Likelihood::new(&engine).l2(0.002).optimizer(settings);
-        let fit = learner.fit(&begin, &table, &mut NoObserver).unwrap();
+        let fit = learner.fit(&begin, &table).unwrap();
         let share = (exact_likelihood(&fit.machine, &table) - before) / gain;
         assert!(share > least, "{around:?}: {share} of what can be learned; {} {:?}", fit.stopped, fit.notes);
     }

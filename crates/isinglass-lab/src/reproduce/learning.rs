@@ -41,7 +41,7 @@ pub(super) fn ascend(
     let settings = OptimizerSettings { method, iterations: steps, tolerance: 0.0 };
     let path = Path { machines: Vec::new(), objective: Vec::new() };
     let mut recorder = Recorder { path, watch };
-    Likelihood::with_phases(phases).optimizer(settings).fit(start, table, &mut recorder)?;
+    Likelihood::with_phases(phases).optimizer(settings).fit_with(start, table, &mut recorder)?;
     Ok(recorder.path)
 }
 

@@ -13,5 +13,5 @@ pub(super) fn start(table: &Table) -> Result<Machine> {
 
 /// Missing cells are summed out. The maximum is the only one if no cells are missing.
 pub(super) fn fit(table: &Table) -> Result<Fit> {
-    Likelihood::new(&Enumerate::default()).l2(L2).fit(&start(table)?, table, &mut NoObserver)
+    Likelihood::new(&Enumerate::default()).l2(L2).fit(&start(table)?, table)
 }

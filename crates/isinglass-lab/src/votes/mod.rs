@@ -65,7 +65,7 @@ pub fn study(table: &Table, seed: u64, watch: &dyn Watch) -> Result<Study> {
     watch.expect(2 + held_out::FOLDS);
     let engine = Enumerate::default();
     let phases = Phases { clamped: &engine, free: &engine };
-    let independent = Factorized.fit(&coupled::start(table)?, table, &mut NoObserver)?;
+    let independent = Factorized.fit(&coupled::start(table)?, table)?;
     let fit = coupled::fit(table)?;
     watch.done();
     let (held_out, imputation) =

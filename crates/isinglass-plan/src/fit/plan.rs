@@ -3,8 +3,8 @@
 use isinglass::engine::Open;
 use isinglass::engine::auto::Choice;
 use isinglass::learn::{
-    Bootstrap, Bootstrapped, ClosedForm, Epochs, Factorized, Fit, Learner, Likelihood, Observer,
-    OptimizerSettings, Progress, Remedy, Restarted, Restarts, State, start as start_of,
+    Bootstrap, Bootstrapped, Checkpoint, ClosedForm, Epochs, Factorized, Fit, Learner, Likelihood, Observer,
+    OptimizerSettings, Progress, Remedy, Restarted, Restarts, start as start_of,
 };
 use isinglass::likelihood::{Phases, TwoPhase, log_likelihood};
 use isinglass::{Budget, Engine, Error as CoreError, Machine, Role, Table};
@@ -110,9 +110,9 @@ impl FitSettings {
         &self,
         machine: &Machine,
         table: &Table,
-        before: Option<&State>,
+        before: Option<&Checkpoint>,
         observer: &mut dyn Observer,
-    ) -> Result<(Fitted, Option<State>)> {
+    ) -> Result<(Fitted, Option<Checkpoint>)> {
         let learner = self.contrastive_divergence();
         let made = learner.go_on(machine, table, before, observer);
         let Epochs { mut fit, state, is_complete } =
@@ -275,7 +275,7 @@ impl Plan {
         &self,
         start: &Machine,
         table: &Table,
-        from: Option<&State>,
+        from: Option<&Checkpoint>,
         observer: &mut dyn Observer,
     ) -> Result<Fitted> {
         let learner = self.with_learner(|learner| learner.name());
@@ -292,7 +292,7 @@ impl Plan {
                 let mut restarted =
                     found.map_err(|error| Error::from(error).with_hint("give more --budget"))?;
                 self.settings.add_likelihood(&mut restarted.fit, table)?;
-                is_through = !steps.settles() && restarted.fit.iterations() >= limits.iterations;
+                is_through = !steps.converges() && restarted.fit.iterations() >= limits.iterations;
                 restarted
             }
             Way::ClosedForm(solver) => {
@@ -333,7 +333,7 @@ impl Plan {
         &self,
         start: &Machine,
         table: &Table,
-        from: Option<&State>,
+        from: Option<&Checkpoint>,
         observer: &mut dyn Observer,
     ) -> isinglass::Result<Restarted> {
         self.with_learner(|learner| {

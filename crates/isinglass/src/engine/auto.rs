@@ -39,12 +39,8 @@ pub fn offers(machine: &Machine, evidence: &Evidence, budget: Budget) -> Result<
     let free: Vec<usize> = clamp_pinned(machine, evidence, &[]).free().collect();
     let count = free.len();
     let gibbs = Gibbs::new().budget(budget);
-    let sampling = format!(
-        "{} chains of {} states, {}",
-        gibbs.chains,
-        gibbs.samples,
-        Budget::bytes(gibbs.bytes(count))
-    );
+    let sampling =
+        format!("{} chains of {} states, {}", gibbs.chains, gibbs.samples, Budget::bytes(gibbs.bytes(count)));
     let mut offers = vec![
         Decimate::new().budget(budget).estimate(machine, &free).offer(Decimate::NAME),
         Eliminate::new().budget(budget).estimate(machine, &free).offer(Eliminate::NAME),

@@ -33,8 +33,7 @@ pub(crate) use sampling::RowChains;
 pub use sampling::{Ais, AisSettings, Gibbs, GibbsSettings};
 pub use variational::{
     Annealing, Around, Bethe, LinearResponse, LinearResponseSettings, MeanField, Mixture, MixtureComponents,
-    MixtureSettings, Schedule, Structured,
-    StructuredSettings, Tap, Trw, TrwSettings, VariationalSettings,
+    MixtureSettings, Schedule, Structured, StructuredSettings, Tap, Trw, TrwSettings, VariationalSettings,
 };
 
 use std::fmt;

@@ -59,7 +59,7 @@ const LEAST_SHARE: f64 = 0.2;
 /// }
 /// let learner = PseudoLikelihood::default();
 /// let start = topology::full(2).with_names(["a", "b"])?;
-/// let fitted = learner.fit(&start, &table, &mut NoObserver)?.machine;
+/// let fitted = learner.fit(&start, &table)?.machine;
 /// let bootstrap = Bootstrap { resamples: 200, ..Bootstrap::default() };
 /// let found = bootstrap.run(&learner, &start, &fitted, &table, &|_done, _of| ControlFlow::Continue(()))?;
 /// let coupling = found.couplings[0];
@@ -154,7 +154,7 @@ impl Bootstrap {
                 stop.fetch_or(flow.is_break(), Ordering::Relaxed) || flow.is_break()
             };
             let mut observer = Stoppable { ask: &ask, stopped: false };
-            let outcome = match learner.fit(start, &resample, &mut observer) {
+            let outcome = match learner.fit_with(start, &resample, &mut observer) {
                 _ if observer.stopped => return Ok(Outcome::Stopped),
                 Ok(fit) => Outcome::of(&fit, fitted)?,
                 Err(Error::Numerical { problem, .. }) => Outcome::Failed(problem),

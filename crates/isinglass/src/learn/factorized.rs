@@ -2,7 +2,7 @@
 
 use super::notes::about_columns;
 use super::origin::Origin;
-use super::{Fit, Learner, Observer, State, Step};
+use super::{Checkpoint, Fit, Learner, Observer, Step};
 use crate::engine::{Diagnostics, Guarantee};
 use crate::numeric::stable::log_cosh;
 use crate::{Error, Graph, Machine, Result, Role, Table};
@@ -20,7 +20,7 @@ use crate::{Error, Graph, Machine, Result, Role, Table};
 /// use isinglass::learn::{Factorized, Learner, NoObserver};
 /// let table = Table::from_rows(["a", "b"], [[1, 1], [1, -1], [1, -1], [-1, 1]])?;
 /// let start = topology::full(2).with_names(["a", "b"])?;
-/// let fit = Factorized.fit(&start, &table, &mut NoObserver)?;
+/// let fit = Factorized.fit(&start, &table)?;
 /// assert!((fit.machine.biases()[0] - 0.5f64.atanh()).abs() < 1e-15);
 /// assert_eq!(fit.machine.graph().edges().len(), 0);
 /// # Ok::<(), isinglass::Error>(())
@@ -37,7 +37,7 @@ impl Learner for Factorized {
         &self,
         start: &Machine,
         table: &Table,
-        from: Option<&State>,
+        from: Option<&Checkpoint>,
         observer: &mut dyn Observer,
     ) -> Result<Fit> {
         table.positions_in(start)?;
@@ -80,7 +80,7 @@ impl Learner for Factorized {
         if from.is_none() {
             // The answer is complete; whether the observer would stop here makes no difference.
             let _ = observer.step(&step, &machine)?;
-            observer.state(&step, &|| origin.state(&()))?;
+            observer.checkpoint(&step, &|| origin.state(&()))?;
         }
         Ok(Fit {
             machine,

@@ -6,7 +6,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::origin::Origin;
-use super::{Observer, State, Step};
+use super::{Checkpoint, Observer, Step};
 use crate::optimize::{OptimizerSettings, Saved, Visit};
 use crate::{Error, Machine, Result};
 
@@ -54,7 +54,7 @@ impl<'a> Journal<'a> {
     pub(super) fn open<M: DeserializeOwned>(
         origin: Origin<'a>,
         settings: &OptimizerSettings,
-        from: Option<&State>,
+        from: Option<&Checkpoint>,
     ) -> Result<(Self, Option<Resumed<M>>)> {
         let limits =
             Limits { iterations: settings.iterations, tolerance: settings.tolerance, word: "iteration" };
@@ -66,12 +66,12 @@ impl<'a> Journal<'a> {
     fn open_within<R: DeserializeOwned>(
         origin: Origin<'a>,
         limits: Limits,
-        from: Option<&State>,
+        from: Option<&Checkpoint>,
     ) -> Result<(Self, Option<R>)> {
         let Limits { iterations: most, tolerance, word } = limits;
         let Some(state) = from else { return Ok((Self { origin, tolerance, history: Vec::new() }, None)) };
         let kept: Kept<Vec<Step>, R> = origin.read(state)?;
-        let refuse = |problem: String| Err(Error::invalid("state", problem));
+        let refuse = |problem: String| Err(Error::checkpoint(problem));
         if kept.history.iter().enumerate().any(|(k, step)| step.iteration != k) || kept.history.is_empty() {
             return refuse(format!("its {word}s are not in order"));
         }
@@ -114,7 +114,7 @@ impl<'a> Journal<'a> {
     ) -> Result<ControlFlow<()>> {
         self.history.push(step);
         let flow = observer.step(&step, machine)?;
-        observer.state(&step, &|| {
+        observer.checkpoint(&step, &|| {
             self.origin.state(&Kept { tolerance: self.tolerance, history: &self.history, rest: rest()? })
         })?;
         Ok(flow)
@@ -125,7 +125,10 @@ impl<'a> Journal<'a> {
 ///
 /// # Errors
 /// A state of another learner or structure.
-pub(super) fn left_behind<R: DeserializeOwned>(origin: &Origin<'_>, state: &State) -> Result<(Vec<Step>, R)> {
+pub(super) fn left_behind<R: DeserializeOwned>(
+    origin: &Origin<'_>,
+    state: &Checkpoint,
+) -> Result<(Vec<Step>, R)> {
     let kept: Kept<Vec<Step>, R> = origin.read_of_structure(state)?;
     Ok((kept.history, kept.rest))
 }
@@ -135,7 +138,7 @@ pub(super) fn state_at_the_end(
     origin: &Origin<'_>,
     history: &[Step],
     rest: &impl Serialize,
-) -> Result<State> {
+) -> Result<Checkpoint> {
     origin.state(&Kept { tolerance: 0.0, history, rest })
 }
 
@@ -192,7 +195,7 @@ pub(super) fn iterate<I: Iterated>(
     method: &'static str,
     fit: &mut I,
     (origin, limits): (Origin<'_>, Limits),
-    from: Option<&State>,
+    from: Option<&Checkpoint>,
     observer: &mut dyn Observer,
 ) -> Result<Ended> {
     let (journal, rest) = Journal::open_within(origin, limits, from)?;

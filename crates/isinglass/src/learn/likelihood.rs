@@ -15,7 +15,7 @@ use super::judge::{Candidate, Judge};
 use super::notes::{about_likelihood, about_swings};
 use super::origin::Origin;
 use super::trained::Trained;
-use super::{Fit, Learner, Observer, State, Step};
+use super::{Checkpoint, Fit, Learner, Observer, Step};
 use crate::engine::Engine;
 use crate::likelihood::{AverageLikelihood, Moments, Phases};
 use crate::optimize::{self, Method, Objective, Optimizer, OptimizerSettings, Start};
@@ -42,7 +42,7 @@ const NAME: &str = "likelihood";
 /// let table = Table::from_rows(["a", "b"], [[1, 1], [1, 1], [-1, -1], [1, -1], [-1, 1], [-1, -1]])?;
 /// let start = topology::full(2).with_names(["a", "b"])?;
 /// let engine = Enumerate::default();
-/// let fit = Likelihood::new(&engine).fit(&start, &table, &mut NoObserver)?;
+/// let fit = Likelihood::new(&engine).fit(&start, &table)?;
 /// assert!(fit.converged);
 /// assert!((fit.machine.weights()[0] - (1.0f64 / 3.0).atanh()).abs() < 1e-6);
 /// # Ok::<(), isinglass::Error>(())
@@ -120,7 +120,7 @@ impl Learner for Likelihood<'_> {
         &self,
         start: &Machine,
         table: &Table,
-        from: Option<&State>,
+        from: Option<&Checkpoint>,
         observer: &mut dyn Observer,
     ) -> Result<Fit> {
         self.validate()?;

@@ -5,6 +5,7 @@
 //! table itself, [`Restarts`] fits from several starts, [`Bootstrap`] tells how sure the numbers are.
 
 mod bootstrap;
+mod checkpoint;
 mod chow_liu;
 mod closed_form;
 mod contrastive;
@@ -20,13 +21,13 @@ mod pl_em;
 mod pseudo_likelihood;
 mod restarts;
 mod start;
-mod state;
 mod trained;
 
 use std::ops::ControlFlow;
 
 pub use crate::optimize::{Objective, Optimizer};
 pub use bootstrap::{Bootstrap, Bootstrapped, Interval, Progress};
+pub use checkpoint::Checkpoint;
 pub use chow_liu::chow_liu;
 pub use closed_form::{ClosedForm, ClosedFormFit, ClosedFormSettings, Remedy, Singular};
 pub use contrastive::{
@@ -41,7 +42,6 @@ pub use pseudo_likelihood::{
 };
 pub use restarts::{Restarted, Restarts};
 pub use start::start;
-pub use state::State;
 
 use serde::{Deserialize, Serialize};
 
@@ -122,8 +122,9 @@ pub trait Observer {
     /// Called after every iteration with the machine as it is; `Break` stops the fit there with what it has, an error ends it without.
     fn step(&mut self, step: &Step, machine: &Machine) -> Result<ControlFlow<()>>;
 
-    /// Called after every [`step`](Observer::step), also the last, with a way to take the state of the fit there. Taking it costs as much as it is large: take it when it is to be kept.
-    fn state(&mut self, _step: &Step, _take: &dyn Fn() -> Result<State>) -> Result<()> {
+    /// Called after every [`step`](Observer::step), also the last, with a way to take a checkpoint there.
+    /// Taking one costs as much as it is large: take it when it is to be kept.
+    fn checkpoint(&mut self, _step: &Step, _take: &dyn Fn() -> Result<Checkpoint>) -> Result<()> {
         Ok(())
     }
 
@@ -146,23 +147,31 @@ pub trait Learner {
     /// The name by which users choose the learner.
     fn name(&self) -> &'static str;
 
-    /// Whether it ever converges. A learner that does not makes as many iterations as it is told to, and stops.
-    fn settles(&self) -> bool {
+    /// Whether it ever converges. A learner that does not makes all its iterations, and stops.
+    fn converges(&self) -> bool {
         true
     }
 
-    /// Fit the structure of `start` to a table, beginning with its numbers or going on from a state that an observer took in a fit of the same start and table by the same learner.
-    /// The first iteration told is the one after that state's, and the fit is the same, bit for bit, as if it had not been interrupted.
+    /// Fits the structure of `start` to a table, starting with its numbers.
+    fn fit(&self, start: &Machine, table: &Table) -> Result<Fit> {
+        self.fit_with(start, table, &mut NoObserver)
+    }
+
+    /// As [`fit`](Self::fit), with an observer of every iteration.
+    fn fit_with(&self, start: &Machine, table: &Table, observer: &mut dyn Observer) -> Result<Fit> {
+        self.fit_from(start, table, None, observer)
+    }
+
+    /// As [`fit_with`](Self::fit_with), resumed from a checkpoint that an observer took in a fit of the
+    /// same start and table by the same learner.
+    ///
+    /// The first iteration reported is the one after the checkpoint's, and the result is the same, bit
+    /// for bit, as without the interruption.
     fn fit_from(
         &self,
         start: &Machine,
         table: &Table,
-        from: Option<&State>,
+        from: Option<&Checkpoint>,
         observer: &mut dyn Observer,
     ) -> Result<Fit>;
-
-    /// Fit the structure of `start`, beginning with its numbers, to a table.
-    fn fit(&self, start: &Machine, table: &Table, observer: &mut dyn Observer) -> Result<Fit> {
-        self.fit_from(start, table, None, observer)
-    }
 }

@@ -5,7 +5,7 @@ use std::cell::OnceCell;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::State;
+use super::Checkpoint;
 use crate::{Error, Machine, Result, Role, Table};
 
 /// What a fit is made from, so that its states are gone on with nowhere else, unless they are asked for what they leave to any fit of the structure.
@@ -43,19 +43,19 @@ impl<'a> Origin<'a> {
     }
 
     /// A state of a fit from here.
-    pub(super) fn state(&self, kept: &impl Serialize) -> Result<State> {
-        State::of(self.learner, &(self.print(), kept))
+    pub(super) fn state(&self, kept: &impl Serialize) -> Result<Checkpoint> {
+        Checkpoint::of(self.learner, &(self.print(), kept))
     }
 
     /// What was kept in a state.
     ///
     /// # Errors
     /// [`Error::Invalid`] for a state of another learner, start or table, or of other settings: it says which.
-    pub(super) fn read<T: DeserializeOwned>(&self, state: &State) -> Result<T> {
+    pub(super) fn read<T: DeserializeOwned>(&self, state: &Checkpoint) -> Result<T> {
         // Before what the learner kept is read: another one's could be anything.
         let print: Print = state.head(self.learner)?;
         if let Some(difference) = self.print().difference(&print) {
-            return Err(Error::invalid("state", difference));
+            return Err(Error::checkpoint(difference));
         }
         let (_, kept): (Print, T) = state.read(self.learner)?;
         Ok(kept)
@@ -65,12 +65,12 @@ impl<'a> Origin<'a> {
     ///
     /// # Errors
     /// [`Error::Invalid`] for a state of another learner or structure.
-    pub(super) fn read_of_structure<T: DeserializeOwned>(&self, state: &State) -> Result<T> {
+    pub(super) fn read_of_structure<T: DeserializeOwned>(&self, state: &Checkpoint) -> Result<T> {
         let print: Print = state.head(self.learner)?;
         let own = self.print();
         let likened = Print { structure: print.structure, ..own.clone() };
         if let Some(difference) = own.difference(&likened) {
-            return Err(Error::invalid("state", difference));
+            return Err(Error::checkpoint(difference));
         }
         let (_, kept): (Print, T) = state.read(self.learner)?;
         Ok(kept)
@@ -114,7 +114,7 @@ impl Print {
 }
 
 /// Here alone, so that no state goes without its origin.
-impl State {
+impl Checkpoint {
     /// The state of a learner.
     fn of(learner: &'static str, state: &impl Serialize) -> Result<Self> {
         let bytes = postcard::to_stdvec(state).map_err(|error| broken(learner, &error))?;
@@ -148,12 +148,12 @@ impl State {
             return Ok(());
         }
         let problem = format!("found the state of the learner {}, expected one of {learner}", self.learner);
-        Err(Error::invalid("state", problem))
+        Err(Error::checkpoint(problem))
     }
 }
 
 fn broken(learner: &str, error: &postcard::Error) -> Error {
-    Error::invalid("state", format!("it is not one of the learner {learner}: {error}"))
+    Error::checkpoint(format!("it is not one of the learner {learner}: {error}"))
 }
 
 fn structure(machine: &Machine) -> u64 {
@@ -268,7 +268,7 @@ mod tests {
     #[test]
     fn a_state_gives_back_every_bit_and_to_its_learner_alone() {
         let numbers = vec![0.1, -0.0, f64::INFINITY, f64::MIN_POSITIVE, 1.0 / 3.0];
-        let state = State::of("likelihood", &(7usize, numbers.clone())).unwrap();
+        let state = Checkpoint::of("likelihood", &(7usize, numbers.clone())).unwrap();
         let (count, read): (usize, Vec<f64>) = state.read("likelihood").unwrap();
         assert_eq!(count, 7);
         assert!(read.iter().zip(&numbers).all(|(a, b)| a.to_bits() == b.to_bits()));

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::kept_fit::KeptFit;
 use super::origin::Origin;
-use super::{Fit, Learner, Observer, State, Step, start};
+use super::{Checkpoint, Fit, Learner, Observer, Step, start};
 use crate::{Error, Machine, Result, Role, Table};
 
 /// Fits from several random starts and keeps the best, by [`Fit::quality`].
@@ -24,7 +24,7 @@ use crate::{Error, Machine, Result, Role, Table};
 /// let engine = Enumerate::default();
 /// let learner = Likelihood::new(&engine).l2(0.001);
 /// let restarts = Restarts { count: 4, seed: 0 };
-/// let found = restarts.fit(&learner, &topology::rbm(3, 2)?, &table, &mut NoObserver)?;
+/// let found = restarts.fit(&learner, &topology::rbm(3, 2)?, &table)?;
 /// assert_eq!(found.objectives.len(), 4);
 /// assert!(found.objectives.iter().all(|objective| *objective <= found.objectives[found.best]));
 /// # Ok::<(), isinglass::Error>(())
@@ -74,7 +74,7 @@ impl Restarts {
         learner: &dyn Learner,
         structure: &Machine,
         table: &Table,
-        from: Option<&State>,
+        from: Option<&Checkpoint>,
         observer: &mut dyn Observer,
     ) -> Result<Restarted> {
         if self.count == 0 {
@@ -84,14 +84,14 @@ impl Restarts {
         let count = if hidden { self.count } else { 1 };
         let origin = Origin::new("restarts", structure, table, [("seed", self.seed.to_string())]);
         let mut so_far = SoFar::default();
-        let mut inner: Option<State> = None;
+        let mut inner: Option<Checkpoint> = None;
         if let Some(state) = from {
-            let (kept, of_learner): (Kept, State) = origin.read(state)?;
+            let (kept, of_learner): (Kept, Checkpoint) = origin.read(state)?;
             so_far = kept.so_far(structure)?;
             if so_far.objectives.len() >= count {
                 let restart = so_far.objectives.len() + 1;
                 let problem = format!("it is of restart {restart}, beyond the {count} that are to be made");
-                return Err(Error::invalid("state", problem));
+                return Err(Error::checkpoint(problem));
             }
             inner = Some(of_learner);
         }
@@ -170,7 +170,7 @@ impl Kept {
     fn so_far(self, structure: &Machine) -> Result<SoFar> {
         let Self { objectives, failed, best } = self;
         if best.as_ref().map_or(!objectives.is_empty(), |(restart, _)| *restart >= objectives.len()) {
-            return Err(Error::invalid("state", "its best restart is none of those that were made"));
+            return Err(Error::checkpoint("its best restart is none of those that were made"));
         }
         let best = best.map(|(restart, fit)| Ok((restart, fit.fit(structure)?))).transpose()?;
         Ok(SoFar { objectives, failed, best })
@@ -192,8 +192,8 @@ impl Observer for Told<'_> {
         Ok(flow)
     }
 
-    fn state(&mut self, step: &Step, take: &dyn Fn() -> Result<State>) -> Result<()> {
-        self.inner.state(step, &|| self.origin.state(&(Kept::of(self.so_far), take()?)))
+    fn checkpoint(&mut self, step: &Step, take: &dyn Fn() -> Result<Checkpoint>) -> Result<()> {
+        self.inner.checkpoint(step, &|| self.origin.state(&(Kept::of(self.so_far), take()?)))
     }
 
     fn restart(&mut self, restart: usize, count: usize) {

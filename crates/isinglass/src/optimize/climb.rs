@@ -96,7 +96,7 @@ impl<'c, 'w> Climb<'c, 'w> {
         let is_ours =
             |(record, way): &(Record, W)| record.visited > 0 && fits(&record.best, size) && way.fits(size);
         let read = postcard::from_bytes(bytes).ok().filter(is_ours);
-        let (record, way) = read.ok_or_else(|| Error::invalid("state", "it is not one of this optimiser"))?;
+        let (record, way) = read.ok_or_else(|| Error::checkpoint("it is not one of this optimiser"))?;
         self.record = record;
         self.again = true;
         Ok(way)
@@ -147,7 +147,7 @@ impl<'c, 'w> Climb<'c, 'w> {
         let record = &self.record;
         let take = || {
             let bytes = postcard::to_stdvec(&(record, way));
-            bytes.map(Saved).map_err(|error| Error::invalid("state", error.to_string()))
+            bytes.map(Saved).map_err(|error| Error::checkpoint(error.to_string()))
         };
         let watched =
             (self.watch)(&Visit { iteration, parameters, value, gradient_norm, again, take: &take })?;

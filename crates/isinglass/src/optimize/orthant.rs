@@ -72,7 +72,7 @@ pub(crate) fn maximize_sparse<M: Model>(
         Ok(Sparse { here: Place::new(parameters, evaluated, lambdas), known })
     })?;
     if !model.fits(&way.known, &way.here.evaluated.parts) {
-        return Err(Error::invalid("state", "it is not one of this objective"));
+        return Err(Error::checkpoint("it is not one of this objective"));
     }
     loop {
         let here = &way.here;

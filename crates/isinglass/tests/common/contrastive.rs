@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use isinglass::learn::{ContrastiveDivergence, Fit, Observer, State, Step};
+use isinglass::learn::{Checkpoint, ContrastiveDivergence, Fit, Observer, Step};
 use isinglass::topology::{self, Links, Numbers};
 use isinglass::{Budget, Machine, Role, Table};
 
@@ -65,7 +65,7 @@ pub(crate) fn chance_rows(columns: usize, rows: usize, gaps: bool, seed: u64) ->
 
 /// Keeps the state after every iteration, and stops after one of them.
 pub(crate) struct Keeper {
-    pub(crate) states: Vec<State>,
+    pub(crate) states: Vec<Checkpoint>,
     pub(crate) told: Vec<usize>,
     pub(crate) last: usize,
 }
@@ -76,7 +76,11 @@ impl Observer for Keeper {
         Ok(if step.iteration < self.last { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
     }
 
-    fn state(&mut self, _step: &Step, take: &dyn Fn() -> isinglass::Result<State>) -> isinglass::Result<()> {
+    fn checkpoint(
+        &mut self,
+        _step: &Step,
+        take: &dyn Fn() -> isinglass::Result<Checkpoint>,
+    ) -> isinglass::Result<()> {
         self.states.push(take()?);
         Ok(())
     }

@@ -77,7 +77,8 @@ impl Args {
         let plan = plan.map_err(|error| self.in_table(error))?;
         let record = plan.mixture().filter(|_| self.component_history.is_some()).map(ComponentRecord::new);
         let watch = self.checkpoint.watch(plan.limits(), record, common)?;
-        let (fitted, mut components) = watch.run(|from, observer| plan.fit(start, table, from, observer))?;
+        let (fitted, mut components) =
+            watch.run(|from, observer| plan.fit_with(start, table, from, observer))?;
         let fit = (&plan, &fitted.restarted);
         let intervals = self.bootstrap.run(fit, (start, table), self.engine.budget, common)?;
         let warnings = fitted.warnings();

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use isinglass::Machine;
-use isinglass::learn::{Observer, OptimizerSettings, State, Step};
+use isinglass::learn::{Checkpoint, Observer, OptimizerSettings, Step};
 use isinglass_files::{Output, discard_abandoned, read_checkpoint, write_checkpoint};
 use serde::{Deserialize, Serialize};
 
@@ -84,7 +84,7 @@ impl Watch<'_> {
     /// *Returns*: what the closure gave, and the record of components for each start.
     pub(super) fn run<T>(
         mut self,
-        fit: impl FnOnce(Option<&State>, &mut dyn Observer) -> isinglass_plan::Result<T>,
+        fit: impl FnOnce(Option<&Checkpoint>, &mut dyn Observer) -> isinglass_plan::Result<T>,
     ) -> anyhow::Result<(T, Vec<Vec<Vec<f64>>>)> {
         let state = self.resume()?;
         let found = fit(state.as_ref(), &mut self);
@@ -106,7 +106,7 @@ impl Watch<'_> {
     }
 
     /// The state to go on from.
-    fn resume(&mut self) -> anyhow::Result<Option<State>> {
+    fn resume(&mut self) -> anyhow::Result<Option<Checkpoint>> {
         let Some(path) = &self.options.checkpoint else { return Ok(None) };
         if !path.exists() {
             if self.options.resume {
@@ -121,7 +121,7 @@ impl Watch<'_> {
                 path.display()
             );
         }
-        let Content { state, components } = read_checkpoint::<Content<State, _>>(path)?;
+        let Content { state, components } = read_checkpoint::<Content<Checkpoint, _>>(path)?;
         match (&mut self.components, components) {
             (Some(record), Some(known)) => record.go_on(known),
             (None, _) => {}
@@ -159,7 +159,11 @@ impl Observer for Watch<'_> {
         self.progress.step(step, machine)
     }
 
-    fn state(&mut self, step: &Step, take: &dyn Fn() -> isinglass::Result<State>) -> isinglass::Result<()> {
+    fn checkpoint(
+        &mut self,
+        step: &Step,
+        take: &dyn Fn() -> isinglass::Result<Checkpoint>,
+    ) -> isinglass::Result<()> {
         let Some(path) = &self.options.checkpoint else { return Ok(()) };
         if !self.is_due(step) {
             return Ok(());

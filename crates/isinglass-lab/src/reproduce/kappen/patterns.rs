@@ -62,13 +62,13 @@ impl Patterns {
     /// Of the machine that maximum likelihood gives, by the exact gradient.
     pub(super) fn exact(&self) -> Result<Quality> {
         let engine = Enumerate::default();
-        let fit = |start: &Machine| Likelihood::new(&engine).fit(start, &self.table, &mut NoObserver);
+        let fit = |start: &Machine| Likelihood::new(&engine).fit(start, &self.table);
         self.quality(|start| Ok(fit(start)?.machine))
     }
 
     /// Of independent units.
     pub(super) fn factorized(&self) -> Result<Quality> {
-        self.quality(|start| Ok(Factorized.fit(start, &self.table, &mut NoObserver)?.machine))
+        self.quality(|start| Ok(Factorized.fit(start, &self.table)?.machine))
     }
 
     /// Of linear response with self-coupling: the closed form, or least squares where covariances are singular. Nothing if these have no solution.

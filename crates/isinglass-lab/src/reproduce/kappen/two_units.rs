@@ -149,7 +149,7 @@ fn place(m: f64, a: f64) -> Result<Place> {
         table.push(row, p)?;
     }
     let start = topology::full(2);
-    let response = ClosedForm::default().fit(&start, &table, &mut NoObserver)?.machine;
+    let response = ClosedForm::default().fit(&start, &table)?.machine;
     let exact = [
         0.25 * (((1.0 - 2.0 * a).powi(2) - m * m) / (4.0 * a * a)).ln(),
         0.5 * (m / (1.0 - 2.0 * a)).atanh(),

@@ -62,7 +62,7 @@ impl Problem {
     /// The machine after each step, the start first.
     pub(super) fn path(&self, learner: &dyn Learner) -> Result<Vec<Machine>> {
         let mut path = Machines::default();
-        learner.fit(&self.start, &self.table, &mut path)?;
+        learner.fit_with(&self.start, &self.table, &mut path)?;
         Ok(path.0)
     }
 

@@ -50,7 +50,7 @@ pub(super) fn run(settings: &Settings<'_>) -> Result<Outcome> {
         let problem = Problem::with_hidden(hidden, J, settings.seed)?;
         let learner = problem.learner(DRAWS, SWEEPS, steps);
         let mut clock = Clock { last: Instant::now(), steps: Vec::new() };
-        alone.install(|| learner.fit(&problem.start, &problem.table, &mut clock))?;
+        alone.install(|| learner.fit_with(&problem.start, &problem.table, &mut clock))?;
         seconds.push(steps as f64 * median(&clock.steps));
         settings.watch.done();
     }

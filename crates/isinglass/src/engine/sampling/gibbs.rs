@@ -7,7 +7,6 @@ use rayon::prelude::*;
 use super::diagnostics::{Summary, summarize};
 use super::kernel::{Couplings, Model};
 use super::record::{Plan, Record, clear_tail};
-use crate::Budget;
 use crate::cancel;
 use crate::engine::expectations::{StandardErrors, each_pair};
 use crate::engine::joint::check_asked;
@@ -354,7 +353,8 @@ impl Engine for Gibbs {
 impl Sampler for Gibbs {
     /// Draws go round the chains: the first kept state of each, then the second of each, and so on.
     fn draw(&self, machine: &Machine, evidence: &Evidence, count: usize, seed: u64) -> Result<Draws> {
-        let settings = self.settings.samples(count.div_ceil(self.settings.chains.max(1)).max(JUDGED_SAMPLES)).seed(seed);
+        let settings =
+            self.settings.samples(count.div_ceil(self.settings.chains.max(1)).max(JUDGED_SAMPLES)).seed(seed);
         let engine = Self { settings };
         engine.check_row(machine, evidence)?;
         let bytes = engine.bytes(evidence.free_count()) + count as u128 * machine.unit_count() as u128;

@@ -106,8 +106,17 @@ settings! {
 impl LinearResponseSettings {
     /// How the fixed point is searched for.
     fn fixed_point(&self) -> VariationalSettings {
-        let Self { around: _, anneal, starts, damping, schedule, max_sweeps, tolerance, seed, budget } = *self;
-        VariationalSettings::default().anneal(anneal).starts(starts).damping(damping).schedule(schedule).max_sweeps(max_sweeps).tolerance(tolerance).seed(seed).budget(budget)
+        let Self { around: _, anneal, starts, damping, schedule, max_sweeps, tolerance, seed, budget } =
+            *self;
+        VariationalSettings::default()
+            .anneal(anneal)
+            .starts(starts)
+            .damping(damping)
+            .schedule(schedule)
+            .max_sweeps(max_sweeps)
+            .tolerance(tolerance)
+            .seed(seed)
+            .budget(budget)
     }
 }
 
@@ -135,7 +144,11 @@ pub struct LinearResponse {
     pub(crate) settings: LinearResponseSettings,
 }
 
-constructors!(MeanField(VariationalSettings), Tap(VariationalSettings), LinearResponse(LinearResponseSettings));
+constructors!(
+    MeanField(VariationalSettings),
+    Tap(VariationalSettings),
+    LinearResponse(LinearResponseSettings)
+);
 
 impl MeanField {
     /// The name by which users choose the engine.

@@ -3,10 +3,7 @@
 use super::couplings::{Couplings, pairs_among};
 use super::panel::Panel;
 use super::response::Plan;
-use super::{
-    Bethe, LinearResponse, MeanField, Mixture, Structured, StructuredSettings, Tap, Trw, VariationalSettings,
-    bethe,
-};
+use super::{Bethe, LinearResponse, MeanField, Mixture, Structured, Tap, Trw, VariationalSettings, bethe};
 use crate::Budget;
 use crate::engine::Guarantee;
 use crate::engine::auto::Offer;
@@ -46,8 +43,7 @@ pub(in crate::engine) fn offers(
     let lower = or_exact(apart, Guarantee::LowerBound);
     let (mixture, trw) = (Mixture::default(), Trw::default());
     let around = format!("the best distribution on a subgraph of treewidth {}", Structured::default().width);
-    let settings = StructuredSettings::default().budget(budget);
-    let kept = match (Structured::new()).estimate(machine, free) {
+    let kept = match Structured::new().budget(budget).estimate(machine, free) {
         Ok((bytes, answers)) => offer(Structured::NAME, answers, bytes, &around),
         Err(Error::OverBudget { needed, .. }) => {
             offer(Structured::NAME, Guarantee::LowerBound, needed, &around)

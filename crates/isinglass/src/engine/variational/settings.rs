@@ -134,8 +134,9 @@ impl VariationalSettings {
         self.validate()?;
         match self.anneal {
             Some(Annealing { from, .. }) if !(from.is_finite() && from > temperature) => {
-                let problem =
-                    format!("starts at {from}, expected more than the machine's own temperature, {temperature}");
+                let problem = format!(
+                    "starts at {from}, expected more than the machine's own temperature, {temperature}"
+                );
                 Err(Error::setting("anneal", problem))
             }
             _ => Ok(()),

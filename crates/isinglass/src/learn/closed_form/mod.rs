@@ -14,12 +14,12 @@ use self::parameters::machine_of;
 use self::precision::Free;
 use super::judge::some_rows;
 use super::origin::Origin;
-use super::{Factorized, Fit, Learner, NoObserver, Observer, State};
+use super::{Checkpoint, Factorized, Fit, Learner, Observer};
 use crate::engine::{Diagnostics, Guarantee};
 use crate::likelihood::filled_pseudo_log_likelihood;
 use crate::numeric::dense::Matrix;
 use crate::settings::{Settings, choices, constructors, range, settings};
-use crate::{Budget, Error, Graph, Machine, Result, Role, Table};
+use crate::{Error, Graph, Machine, Result, Role, Table};
 
 /// Weights and biases straight from means and covariances: Kappen & Rodríguez 1997, sections 3.4 and 4.1.
 ///
@@ -62,7 +62,7 @@ use crate::{Budget, Error, Graph, Machine, Result, Role, Table};
 /// use isinglass::learn::{ClosedForm, Learner, NoObserver};
 /// let table = Table::from_rows(["a", "b"], [[1, 1], [1, 1], [-1, -1], [1, -1], [-1, 1], [-1, -1]])?;
 /// let start = topology::full(2).with_names(["a", "b"])?;
-/// let fit = ClosedForm::default().fit(&start, &table, &mut NoObserver)?;
+/// let fit = ClosedForm::default().fit(&start, &table)?;
 /// // C = [[1, r], [r, 1]] with r = 1/3: the weight is r / (1 − r²), and the exact one would be artanh r = 0.347.
 /// assert!((fit.machine.weights()[0] - 0.375).abs() < 1e-12);
 /// # Ok::<(), isinglass::Error>(())
@@ -171,7 +171,7 @@ impl Learner for ClosedForm {
         &self,
         start: &Machine,
         table: &Table,
-        from: Option<&State>,
+        from: Option<&Checkpoint>,
         observer: &mut dyn Observer,
     ) -> Result<Fit> {
         self.solve_from(start, table, from, observer).map(|found| found.fit)
@@ -201,7 +201,7 @@ impl ClosedForm {
         &self,
         start: &Machine,
         table: &Table,
-        from: Option<&State>,
+        from: Option<&Checkpoint>,
         observer: &mut dyn Observer,
     ) -> Result<ClosedFormFit> {
         self.check(start, table)?;
@@ -283,7 +283,7 @@ impl ClosedForm {
 /// The pseudo-log-likelihood of the machine, and of one without couplings, on some of the rows.
 fn qualities(machine: &Machine, start: &Machine, table: &Table, fill: &[f64]) -> Result<[f64; 2]> {
     let table = some_rows(table, JUDGED_ROWS)?;
-    let alone = Factorized.fit(start, &table, &mut NoObserver)?.machine;
+    let alone = Factorized.fit(start, &table)?.machine;
     Ok([
         filled_pseudo_log_likelihood(machine, &table, fill)?,
         filled_pseudo_log_likelihood(&alone, &table, fill)?,

@@ -9,7 +9,7 @@ use super::Remedy;
 use super::moments::Moments;
 use super::parameters::machine_of;
 use crate::learn::origin::Origin;
-use crate::learn::{Observer, State, Step};
+use crate::learn::{Checkpoint, Observer, Step};
 use crate::numeric::dense::Matrix;
 use crate::{Error, Machine, Result};
 
@@ -88,7 +88,7 @@ impl<'a> Record<'a> {
     pub(super) fn new(
         (start, moments): (&'a Machine, &'a Moments),
         origin: Origin<'a>,
-        from: Option<&State>,
+        from: Option<&Checkpoint>,
         iterations: usize,
         observer: &'a mut dyn Observer,
     ) -> Result<Self> {
@@ -102,10 +102,10 @@ impl<'a> Record<'a> {
         if longest > iterations.saturating_add(1) {
             let problem =
                 format!("it is of iteration {}, beyond the limit of {iterations} iterations", longest - 1);
-            return Err(Error::invalid("state", problem));
+            return Err(Error::checkpoint(problem));
         }
         if ahead.iter().any(|way| way.history.is_empty()) {
-            return Err(Error::invalid("state", "it has no iterations"));
+            return Err(Error::checkpoint("it has no iterations"));
         }
         let (ended, way) = (Vec::new(), Way::default());
         Ok(Self { start, moments, observer, origin, ended, way, ahead, again: false })
@@ -128,7 +128,7 @@ impl<'a> Record<'a> {
         let Some(way) = known else { return Ok(None) };
         Error::check_length("numbers of the state", way.numbers.len(), size)?;
         if way.numbers.iter().any(|x| !x.is_finite()) {
-            return Err(Error::invalid("state", "its numbers are not finite"));
+            return Err(Error::checkpoint("its numbers are not finite"));
         }
         self.way = way;
         self.again = true;
@@ -159,7 +159,7 @@ impl<'a> Record<'a> {
         self.way.numbers = numbers;
         let flow = self.observer.step(&step, &machine)?;
         let (origin, ended, way) = (&self.origin, &self.ended, &self.way);
-        self.observer.state(&step, &|| origin.state(&(ended, way)))?;
+        self.observer.checkpoint(&step, &|| origin.state(&(ended, way)))?;
         Ok(flow)
     }
 }

@@ -60,7 +60,7 @@ pub(super) fn solve(
     };
     // Only a state that was tampered with has none.
     let factor = precision.cholesky();
-    let mut factor = factor.ok_or_else(|| Error::invalid("state", "its matrix is not positive definite"))?;
+    let mut factor = factor.ok_or_else(|| Error::checkpoint("its matrix is not positive definite"))?;
     loop {
         let response = factor.inverse();
         let value = objective(correlations, &precision, &factor);

@@ -88,7 +88,7 @@ pub(super) fn levenberg_marquardt(
     let mut damping = if responses.len() > targets.len() { responses[targets.len()] } else { 1e-3 };
     responses.truncate(targets.len());
     if damping <= 0.0 || responses.iter().any(|a| *a <= 0.0) {
-        return Err(Error::invalid("state", "its least squares have eigenvalues or a damping below 0"));
+        return Err(Error::checkpoint("its least squares have eigenvalues or a damping below 0"));
     }
     let mut state = Iterate { responses, targets: &targets };
     loop {

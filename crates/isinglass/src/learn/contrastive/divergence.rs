@@ -13,9 +13,9 @@ use crate::learn::journal::{
 };
 use crate::learn::notes::about_likelihood;
 use crate::learn::origin::Origin;
-use crate::learn::{Fit, Learner, Observer, State, Step};
+use crate::learn::{Checkpoint, Fit, Learner, Observer, Step};
 use crate::settings::{Settings, constructors, range, settings};
-use crate::{Budget, Error, Machine, Result, Table};
+use crate::{Error, Machine, Result, Table};
 
 /// The name by which users choose the learner.
 const NAME: &str = "contrastive-divergence";
@@ -66,7 +66,7 @@ const JUDGED_ROWS: usize = 1000;
 /// let table = Table::from_rows(["v0", "v1", "v2"], rows)?;
 /// let start = start(&topology::rbm(3, 2)?, &table, 0, 0)?;
 /// let learner = ContrastiveDivergence { epochs: 200, batch: 6, ..ContrastiveDivergence::default() };
-/// let fit = learner.fit(&start, &table, &mut NoObserver)?;
+/// let fit = learner.fit(&start, &table)?;
 /// assert!(fit.history[200].objective > fit.history[0].objective);
 /// # Ok::<(), isinglass::Error>(())
 /// ```
@@ -121,7 +121,7 @@ impl Learner for ContrastiveDivergence {
         NAME
     }
 
-    fn settles(&self) -> bool {
+    fn converges(&self) -> bool {
         false
     }
 
@@ -129,7 +129,7 @@ impl Learner for ContrastiveDivergence {
         &self,
         start: &Machine,
         table: &Table,
-        from: Option<&State>,
+        from: Option<&Checkpoint>,
         observer: &mut dyn Observer,
     ) -> Result<Fit> {
         self.validate()?;
@@ -160,7 +160,7 @@ impl ContrastiveDivergence {
     /// let learner = ContrastiveDivergence { epochs: 1, persistent: true, ..ContrastiveDivergence::default() };
     /// let first = learner.go_on(&start, &table, None, &mut NoObserver)?;
     /// let second = learner.go_on(&first.fit.machine, &table, first.state.as_ref(), &mut NoObserver)?;
-    /// let both = ContrastiveDivergence { epochs: 2, ..learner }.fit(&start, &table, &mut NoObserver)?;
+    /// let both = ContrastiveDivergence { epochs: 2, ..learner }.fit(&start, &table)?;
     /// assert_eq!((second.fit.machine, second.fit.history), (both.machine, both.history));
     /// # Ok::<(), isinglass::Error>(())
     /// ```
@@ -168,7 +168,7 @@ impl ContrastiveDivergence {
         &self,
         machine: &Machine,
         table: &Table,
-        before: Option<&State>,
+        before: Option<&Checkpoint>,
         observer: &mut dyn Observer,
     ) -> Result<Epochs> {
         self.validate()?;
@@ -219,7 +219,7 @@ pub struct Epochs {
     /// The fit, with the history of all epochs so far.
     pub fit: Fit,
     /// Where to go on from; nowhere if parameters ran away.
-    pub state: Option<State>,
+    pub state: Option<Checkpoint>,
     /// Whether all epochs were made.
     pub is_complete: bool,
 }
@@ -303,7 +303,7 @@ impl<'a> Run<'a> {
         self.pieces.begin_chains(&self.kernel, &self.plan, &self.data, &self.order);
         let mut all = self.pieces.chains();
         if chains.len() % self.machine.unit_count().max(1) != 0 {
-            return Err(Error::invalid("state", "its chains are not of this machine"));
+            return Err(Error::checkpoint("its chains are not of this machine"));
         }
         all.iter_mut().zip(chains).for_each(|(cell, before)| *cell = before);
         self.restore((self.slots.gather(&self.ascent.parameters), velocity, all), 0)

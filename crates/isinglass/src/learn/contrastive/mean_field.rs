@@ -9,9 +9,9 @@ use crate::learn::journal::{Iterated, Limits, are_within, iterate};
 use crate::learn::notes::about_likelihood;
 use crate::learn::origin::Origin;
 use crate::learn::trained::Trained;
-use crate::learn::{Fit, Learner, Observer, State, Step};
+use crate::learn::{Checkpoint, Fit, Learner, Observer, Step};
 use crate::settings::{Settings, constructors, range, settings};
-use crate::{Budget, Error, Machine, Result, Table};
+use crate::{Error, Machine, Result, Table};
 
 /// The name by which users choose the learner.
 const NAME: &str = "mean-field-cd";
@@ -53,7 +53,7 @@ const SCALE: f64 = 1e100;
 /// let table = Table::from_rows(["a", "b"], [[1, 1], [1, 1], [-1, -1], [1, -1], [-1, 1], [-1, -1]])?;
 /// let start = topology::full(2).with_names(["a", "b"])?;
 /// let learner = MeanFieldCd { iterations: 5000, ..MeanFieldCd::default() };
-/// let fit = learner.fit(&start, &table, &mut NoObserver)?;
+/// let fit = learner.fit(&start, &table)?;
 /// assert!(fit.converged);
 /// let best = (1.0f64 / 3.0).atanh();
 /// assert!((fit.machine.weights()[0] / best - 1.0).abs() < 0.15);
@@ -100,7 +100,7 @@ impl Learner for MeanFieldCd {
         &self,
         start: &Machine,
         table: &Table,
-        from: Option<&State>,
+        from: Option<&Checkpoint>,
         observer: &mut dyn Observer,
     ) -> Result<Fit> {
         self.validate()?;

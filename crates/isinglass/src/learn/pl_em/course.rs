@@ -55,7 +55,7 @@ impl Iterated for Course<'_> {
         let count = gain.couplings() + gain.biases();
         Error::check_length("parameters of the state", parameters.len(), count)?;
         if !averages.are_of(count, iteration) {
-            return Err(Error::invalid("state", "its averages are not those of its iterations"));
+            return Err(Error::checkpoint("its averages are not those of its iterations"));
         }
         self.machine = gain.machine_of(&parameters)?;
         (self.parameters, self.averages, self.change) = (parameters, averages, change);

@@ -158,8 +158,7 @@ impl Completed {
             }
             Drawing::Gibbs { sweeps } => {
                 let (batch, count) = (&self.batch, self.draws);
-                let finder =
-                    MaxProduct::new().max_sweeps(SWEEPS_TO_START).budget(self.budget);
+                let finder = MaxProduct::new().max_sweeps(SWEEPS_TO_START).budget(self.budget);
                 let start = finder.rows(machine, batch)?.cells;
                 let chains = RowChains { machine, batch, start: &start, count, sweeps: *sweeps };
                 chains.draw(&random, &mut self.cells)?;

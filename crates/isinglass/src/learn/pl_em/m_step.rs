@@ -2,9 +2,9 @@
 
 use std::ops::ControlFlow;
 
+use crate::Result;
 use crate::learn::PseudoGain;
 use crate::optimize::{self, Method, Objective, OptimizerSettings, Remembered, Visit};
-use crate::Result;
 
 /// How an iteration makes the pseudo-likelihood of its completed rows larger.
 ///

@@ -7,12 +7,11 @@ mod m_step;
 #[cfg(test)]
 mod tests;
 
-
 use super::journal::{Limits, iterate};
 use super::judge::some_rows;
 use super::notes::about_likelihood;
 use super::origin::Origin;
-use super::{Fit, Learner, Observer, State};
+use super::{Checkpoint, Fit, Learner, Observer};
 use crate::engine::{Diagnostics, Eliminate, Guarantee};
 use crate::likelihood::pseudo_log_likelihood;
 use crate::settings::{Settings, choices, constructors, range, settings};
@@ -68,7 +67,7 @@ const JUDGED_ROWS: usize = 100;
 /// let table = Table::from_rows(["v0", "v1", "v2"], [[1, 1, 1], [1, 1, 1], [-1, -1, -1], [-1, -1, 0], [1, -1, 1]])?;
 /// let start = learn::start(&topology::rbm(3, 1)?, &table, 0, 0)?;
 /// let learner = PseudoLikelihoodEm { l2: 0.01, iterations: 50, ..PseudoLikelihoodEm::default() };
-/// let fit = learner.fit(&start, &table, &mut NoObserver)?;
+/// let fit = learner.fit(&start, &table)?;
 /// assert!(fit.pseudo_log_likelihood > Some(-3.0 * 2f64.ln()), "better than coins");
 /// # Ok::<(), isinglass::Error>(())
 /// ```
@@ -177,7 +176,7 @@ impl Learner for PseudoLikelihoodEm {
         &self,
         start: &Machine,
         table: &Table,
-        from: Option<&State>,
+        from: Option<&Checkpoint>,
         observer: &mut dyn Observer,
     ) -> Result<Fit> {
         self.validate()?;

@@ -13,10 +13,10 @@ use super::path::{Path, TOLERANCE};
 use crate::engine::{Diagnostics, Guarantee};
 use crate::learn::factorized::{Alone, about_alone};
 use crate::learn::origin::Origin;
-use crate::learn::{Fit, Learner, Observer, State, Step};
+use crate::learn::{Checkpoint, Fit, Learner, Observer, Step};
 use crate::likelihood::filled_pseudo_log_likelihood;
 use crate::settings::{Settings, choices, constructors, range, settings};
-use crate::{Budget, Error, Machine, Result, Role, Table};
+use crate::{Error, Machine, Result, Role, Table};
 
 /// Values of λ along a path.
 const LAMBDAS: usize = 100;
@@ -161,7 +161,7 @@ fn check_kept(start: &Machine, history: &[Step], chosen: &[Option<Chosen>]) -> R
             && known.all(|(other, _)| start.graph().edge_between(unit, *other).is_some())
     };
     if history.is_empty() || chosen.len() > start.unit_count() || !chosen.iter().enumerate().all(is_of) {
-        return Err(Error::invalid("state", "its regressions are those of another machine"));
+        return Err(Error::checkpoint("its regressions are those of another machine"));
     }
     Ok(())
 }
@@ -175,7 +175,7 @@ impl Learner for EbicPaths {
         &self,
         start: &Machine,
         table: &Table,
-        from: Option<&State>,
+        from: Option<&Checkpoint>,
         observer: &mut dyn Observer,
     ) -> Result<Fit> {
         self.solve_from(start, table, from, observer).map(|found| found.fit)
@@ -199,7 +199,7 @@ impl EbicPaths {
         &self,
         start: &Machine,
         table: &Table,
-        from: Option<&State>,
+        from: Option<&Checkpoint>,
         observer: &mut dyn Observer,
     ) -> Result<EbicFit> {
         self.check(start, table)?;
@@ -231,7 +231,7 @@ impl EbicPaths {
             history.push(step);
             // Where the answer is complete, it makes no difference whether the observer would stop.
             let flow = observer.step(&step, &machine)?;
-            observer.state(&step, &|| origin.state(&(&history, &chosen)))?;
+            observer.checkpoint(&step, &|| origin.state(&(&history, &chosen)))?;
             stopped = flow == ControlFlow::Break(()) && chosen.len() < start.unit_count();
         }
         let done = chosen.len();

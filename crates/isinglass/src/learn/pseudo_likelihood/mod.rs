@@ -19,7 +19,7 @@ use super::journal::Journal;
 use super::likelihood::kept_iteration;
 use super::notes::about_likelihood;
 use super::origin::Origin;
-use super::{Fit, Learner, Observer, State};
+use super::{Checkpoint, Fit, Learner, Observer};
 use crate::engine::{Diagnostics, Guarantee};
 use crate::optimize::{self, Method, Optimizer, OptimizerSettings, Start, Visit};
 use crate::settings::{Settings, UnknownWord, Value, constructors, range, settings};
@@ -56,11 +56,11 @@ const NAME: &str = "pseudo-likelihood";
 /// use isinglass::learn::{Learner, NoObserver, PseudoLikelihood};
 /// let table = Table::from_rows(["a", "b"], [[1, 1], [1, 1], [-1, -1], [1, -1], [-1, 1], [-1, -1]])?;
 /// let start = topology::full(2).with_names(["a", "b"])?;
-/// let fit = PseudoLikelihood::default().fit(&start, &table, &mut NoObserver)?;
+/// let fit = PseudoLikelihood::default().fit(&start, &table)?;
 /// assert!(fit.converged);
 /// assert!((fit.machine.weights()[0] - (1.0f64 / 3.0).atanh()).abs() < 1e-9);
 /// let sparse = PseudoLikelihood { l1: 0.7, ..PseudoLikelihood::default() };
-/// assert_eq!(sparse.fit(&start, &table, &mut NoObserver)?.machine.weights(), [0.0]);
+/// assert_eq!(sparse.fit(&start, &table)?.machine.weights(), [0.0]);
 /// # Ok::<(), isinglass::Error>(())
 /// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -180,7 +180,10 @@ impl PseudoLikelihoodSettings {
             return Err(Error::requires(setting, "l1", "ebic"));
         }
         if self.l1 == Some(L1::Ebic) && self.l2 != 0.0 {
-            return Err(Error::setting("l2", "is not accepted with l1 ebic, which selects its own penalties"));
+            return Err(Error::setting(
+                "l2",
+                "is not accepted with l1 ebic, which selects its own penalties",
+            ));
         }
         optimize::check_numbers(self.optimizer, self.rate, self.momentum)
     }
@@ -195,7 +198,7 @@ impl Learner for PseudoLikelihood {
         &self,
         start: &Machine,
         table: &Table,
-        from: Option<&State>,
+        from: Option<&Checkpoint>,
         observer: &mut dyn Observer,
     ) -> Result<Fit> {
         self.check()?;

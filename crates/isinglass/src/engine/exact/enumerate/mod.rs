@@ -15,10 +15,10 @@ mod single;
 use self::moments::Order;
 use self::single::RowMoments;
 use crate::engine::ModeFinder;
+use crate::engine::exact::ExactSettings;
 use crate::engine::{
     Ask, BatchExpectations, Diagnostics, Engine, Expectations, Guarantee, PairMoments, Pairs, Sampler,
 };
-use crate::engine::exact::ExactSettings;
 use crate::settings::constructors;
 use crate::table::Batch;
 use crate::{Error, Evidence, Machine, Result};

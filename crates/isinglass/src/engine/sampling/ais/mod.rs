@@ -11,7 +11,6 @@ use rayon::prelude::*;
 
 use self::row::Row;
 use self::wiring::Wiring;
-use crate::Budget;
 use crate::engine::expectations::{StandardErrors, each_pair};
 use crate::engine::fields::Fields;
 use crate::engine::joint::check_asked;

@@ -20,8 +20,8 @@ use super::VariationalSettings;
 use crate::engine::exact::digits::guarantee;
 use crate::engine::exact::pinned::clamp_pinned;
 use crate::engine::{Ask, BatchExpectations, Engine, Expectations, Guarantee, PairMoments, Pairs};
-use crate::table::Batch;
 use crate::settings::constructors;
+use crate::table::Batch;
 use crate::{Error, Evidence, Machine, Result};
 
 /// The Bethe approximation by belief propagation: exact without cycles, and often close with them.

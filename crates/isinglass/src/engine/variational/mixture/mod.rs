@@ -83,7 +83,13 @@ impl MixtureSettings {
     pub(super) fn fixed_point(&self) -> VariationalSettings {
         let Self { components: _, anneal, starts, max_sweeps, tolerance, seed, budget } = *self;
         let usual = VariationalSettings::default();
-        usual.anneal(anneal).starts(starts).max_sweeps(max_sweeps).tolerance(tolerance).seed(seed).budget(budget)
+        usual
+            .anneal(anneal)
+            .starts(starts)
+            .max_sweeps(max_sweeps)
+            .tolerance(tolerance)
+            .seed(seed)
+            .budget(budget)
     }
 }
 

@@ -88,7 +88,8 @@ impl Search<'_> {
         let panel = Panel::of_fields(fields);
         let Self { couplings, free, settings, temperature, .. } = self;
         let theory = Theory::MeanField;
-        let alone = Alone { theory, couplings, panel: &panel, free, settings, temperature: *temperature }.one(number);
+        let alone =
+            Alone { theory, couplings, panel: &panel, free, settings, temperature: *temperature }.one(number);
         if found.bound >= alone.log_z[0] {
             return found;
         }

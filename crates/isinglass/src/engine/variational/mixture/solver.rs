@@ -8,9 +8,7 @@ use super::search::{Found, Search};
 use super::start::Start;
 use super::{Mixture, MixtureComponents};
 use crate::engine::parts::{Part, Piece, solve_in_parts, statistics_bytes};
-use crate::engine::{
-    Ask, BatchExpectations, Diagnostics, Expectations, Guarantee, PairMoments, Pairs,
-};
+use crate::engine::{Ask, BatchExpectations, Diagnostics, Expectations, Guarantee, PairMoments, Pairs};
 use crate::table::{Batch, Group};
 use crate::{Error, Evidence, Machine, Result};
 

@@ -22,8 +22,8 @@ use crate::engine::exact::digits;
 use crate::engine::parts::{solve_in_parts, statistics_bytes};
 use crate::engine::{Ask, BatchExpectations, Engine, Expectations, Guarantee, PairMoments, Pairs};
 use crate::numeric::lanes::LANES;
-use crate::table::{Batch, Group};
 use crate::settings::constructors;
+use crate::table::{Batch, Group};
 use crate::{Error, Evidence, Machine, Result};
 
 /// Structured mean field: the best distribution that keeps a subgraph of treewidth up to 3 intact (Saul & Jordan 1996, "Exploiting tractable substructures in intractable networks").

@@ -13,8 +13,8 @@ use crate::engine::exact::digits;
 use crate::engine::expectations::packed_pair;
 use crate::engine::{Diagnostics, Guarantee, Iteration, PairMoments, Pairs};
 use crate::numeric::streams::{Purpose, stream};
-use crate::topology::Numbers;
 use crate::settings::Settings;
+use crate::topology::Numbers;
 use crate::{Machine, Result};
 
 /// Energies divided by T beyond this would leave the range of numbers once they are squared.
@@ -160,7 +160,10 @@ impl<'a> Solver<'a> {
     /// nothing came up to the product of mean field, as where climbs end early, the last begins there.
     fn highest(&self, panel: &Panel) -> (&Plan, Top) {
         let settings = &self.engine.settings;
-        let product = VariationalSettings::default().starts(settings.starts).seed(settings.seed).budget(settings.budget);
+        let product = VariationalSettings::default()
+            .starts(settings.starts)
+            .seed(settings.seed)
+            .budget(settings.budget);
         let search = Search {
             theory: Theory::MeanField,
             couplings: &self.couplings,

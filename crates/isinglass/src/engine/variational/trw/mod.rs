@@ -17,8 +17,8 @@ use self::solver::Solver;
 use self::split::Bound;
 use crate::engine::exact::pinned::clamp_pinned;
 use crate::engine::{Ask, BatchExpectations, Engine, Expectations, PairMoments, Pairs};
-use crate::table::Batch;
 use crate::settings::constructors;
+use crate::table::Batch;
 use crate::{Error, Evidence, Machine, Result};
 
 /// An upper bound on log Z from subgraphs that can be summed over exactly.

@@ -13,18 +13,18 @@ use serde::{Deserialize, Serialize};
 /// ```
 /// use std::ops::ControlFlow;
 /// use isinglass::{Enumerate, Machine, Result, Table, topology};
-/// use isinglass::learn::{Learner, Likelihood, NoObserver, Observer, State, Step};
+/// use isinglass::learn::{Learner, Likelihood, NoObserver, Observer, Checkpoint, Step};
 ///
 /// /// Stops after two iterations, and keeps the state there.
 /// #[derive(Default)]
-/// struct Two(Option<State>);
+/// struct Two(Option<Checkpoint>);
 ///
 /// impl Observer for Two {
 ///     fn step(&mut self, step: &Step, _: &Machine) -> Result<ControlFlow<()>> {
 ///         Ok(if step.iteration < 2 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
 ///     }
 ///
-///     fn state(&mut self, _: &Step, take: &dyn Fn() -> Result<State>) -> Result<()> {
+///     fn checkpoint(&mut self, _: &Step, take: &dyn Fn() -> Result<Checkpoint>) -> Result<()> {
 ///         self.0 = Some(take()?);
 ///         Ok(())
 ///     }
@@ -35,18 +35,18 @@ use serde::{Deserialize, Serialize};
 /// let engine = Enumerate::default();
 /// let learner = Likelihood::new(&engine);
 /// let mut two = Two::default();
-/// assert_eq!(learner.fit(&start, &table, &mut two)?.iterations(), 2);
+/// assert_eq!(learner.fit_with(&start, &table, &mut two)?.iterations(), 2);
 /// let resumed = learner.fit_from(&start, &table, two.0.as_ref(), &mut NoObserver)?;
-/// assert_eq!(resumed, learner.fit(&start, &table, &mut NoObserver)?);
+/// assert_eq!(resumed, learner.fit(&start, &table)?);
 /// # Ok::<(), isinglass::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct State {
+pub struct Checkpoint {
     pub(super) learner: String,
     pub(super) bytes: Vec<u8>,
 }
 
-impl State {
+impl Checkpoint {
     /// The learner whose state it is.
     pub fn learner(&self) -> &str {
         &self.learner
