@@ -135,7 +135,7 @@ impl Args {
             ("edges", self.edges.is_some(), &[Edges]),
         ];
         match given.iter().find(|(_, given, kinds)| *given && !kinds.contains(&self.kind)) {
-            Some((option, ..)) => Err(Usage(format!("make {} has no use for --{option}", self.kind.word()))),
+            Some((option, ..)) => Err(Usage(format!("make {} does not accept --{option}", self.kind.word()))),
             None => Ok(()),
         }
     }

@@ -199,7 +199,9 @@ impl fmt::Display for Reason {
                 let (free, bytes) = (free_units(*free), Budget::bytes(*bytes));
                 write!(f, "eliminate (exact: {free} at width {width}, {bytes})")
             }
-            Self::EliminateRows { free } => write!(f, "eliminate (exact: up to {} in a row)", free_units(*free)),
+            Self::EliminateRows { free } => {
+                write!(f, "eliminate (exact: up to {} in a row)", free_units(*free))
+            }
             Self::Enumerate { free } => write!(f, "enumerate (exact: {})", enumeration_cost(*free)),
             Self::Gibbs { refusal } => write!(f, "gibbs (estimates: {refusal})"),
         }
@@ -246,9 +248,7 @@ pub fn choose(machine: &Machine, evidence: &Evidence, budget: Budget) -> Result<
             let reason = Reason::Eliminate { free: free.len(), width: cost.width, bytes: cost.bytes };
             Ok(Choice::Exact { engine: Box::new(eliminate), reason })
         }
-        Err(error) if !enumeration.available => {
-            Ok(Choice::Sampling { refusal: error })
-        }
+        Err(error) if !enumeration.available => Ok(Choice::Sampling { refusal: error }),
         _ => Ok(enumerate(free.len(), budget)),
     }
 }

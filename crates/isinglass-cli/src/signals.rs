@@ -26,7 +26,7 @@ pub(crate) fn install() -> anyhow::Result<()> {
 }
 
 /// From here on, the first signal makes [`requested`] true and is answered; a second one ends the program all the same.
-pub(crate) fn wait_for_me(answer: impl Fn() + Send + Sync + 'static) {
+pub(crate) fn on_first_signal(answer: impl Fn() + Send + Sync + 'static) {
     // There is one wait in the life of the program; a second would be answered by the first.
     let _ = ANSWER.set(Box::new(answer));
 }
