@@ -74,7 +74,7 @@ impl Error {
     }
 
     /// Check that a setting is a finite number of at least 0.
-    pub(crate) fn check_not_negative(place: &str, number: f64) -> Result<()> {
+    pub fn check_not_negative(place: &str, number: f64) -> Result<()> {
         if number.is_finite() && number >= 0.0 {
             return Ok(());
         }
@@ -82,7 +82,7 @@ impl Error {
     }
 
     /// Check that two lengths agree.
-    pub(crate) fn check_length(what: &'static str, found: usize, expected: usize) -> Result<()> {
+    pub fn check_length(what: &'static str, found: usize, expected: usize) -> Result<()> {
         if found == expected { Ok(()) } else { Err(Self::Length { what, found, expected }) }
     }
 }

@@ -108,7 +108,7 @@ pub(crate) fn current() -> Interrupt {
 
 /// Give up the work of this thread if its interrupt was raised. To be passed in every loop that may go on for long, every 100 ms or more often; costs some nanoseconds.
 #[inline]
-pub(crate) fn point() {
+pub fn point() {
     let is_raised = CURRENT.with_borrow(|current| current.as_ref().is_some_and(Interrupt::is_raised));
     if is_raised {
         give_up();

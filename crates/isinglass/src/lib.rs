@@ -49,7 +49,7 @@ pub mod complete;
 pub mod engine;
 mod error;
 pub mod graph;
-mod interrupt;
+pub mod interrupt;
 pub mod lattice;
 pub mod learn;
 pub mod machine;
