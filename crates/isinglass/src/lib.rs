@@ -50,7 +50,6 @@ pub mod engine;
 mod error;
 pub mod graph;
 pub mod interrupt;
-pub mod lattice;
 pub mod learn;
 pub mod machine;
 pub mod numeric;
