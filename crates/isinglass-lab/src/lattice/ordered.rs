@@ -1,11 +1,13 @@
-//! Mean-field inference pixel by pixel, in an order and from a start of one's own: the lecture's algorithm to be followed by hand.
+//! Mean-field inference pixel by pixel, in a given order from a given start: the algorithm of the
+//! lecture, to be followed by hand.
+
+use isinglass::topology::Neighbours;
+use isinglass::{Budget, Error, Result, cancel};
 
 use super::Lattice;
-use crate::cancel;
-use crate::topology::Neighbours;
-use crate::{Budget, Error, Result};
 
-/// The variational free energy of independent pixels, `E_Q = E_Q[log Q] − E_Q[log P(H, X)]`, without the constant log Z(θ) of the joint distribution.
+/// The variational free energy of independent pixels, `E_Q = E_Q[log Q] − E_Q[log P(H, X)]`,
+/// without the constant log Z(θ) of the joint distribution.
 ///
 /// With `m = 2π − 1` the three parts are
 ///
@@ -16,8 +18,10 @@ use crate::{Budget, Error, Result};
 /// total     = log_q − couplings − data
 /// ```
 ///
-/// and `−total ≤ log Σ_H exp(J Σ H_i H_j + D Σ H_i X_i)`, the log Z of [`Lattice::machine`], with equality only if Q is the posterior. An update of one pixel never raises the
-/// total. An energy that sums over ordered pairs of neighbours has `couplings` twice; the update rule does not minimise that one.
+/// and `−total ≤ log Σ_H exp(J Σ H_i H_j + D Σ H_i X_i)`, the log Z of [`Lattice::machine`], with
+/// equality only if Q is the posterior. An update of one pixel never raises the total. An energy
+/// that sums over ordered pairs of neighbours has `couplings` twice; the update rule does not
+/// minimise it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FreeEnergy {
     /// E_Q[log Q], the negative entropy.
@@ -35,7 +39,7 @@ impl FreeEnergy {
     }
 }
 
-/// Where mean-field inference stands after a sweep.
+/// The state of mean-field inference after a sweep.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OrderedSweep {
     /// π_i = Q(H_i = +1), row by row.
@@ -47,25 +51,29 @@ pub struct OrderedSweep {
 }
 
 impl Lattice {
-    /// Mean-field inference in a given order from given probabilities:
+    /// Runs mean-field inference in a given order from given probabilities:
     ///
     /// ```text
     /// p_i = Σ_j J (2π_j − 1) + D X_i          π_i = e^{p_i} / (e^{p_i} + e^{−p_i})
     /// ```
     ///
-    /// for one pixel after the other, each with the newest values of its neighbours (lecture *Applied Machine Learning*, "Boltzmann Machines – Mean Field Inference").
-    /// Plain double precision, in exactly this order: what comes out can be checked number by number. What it holds after each sweep
-    /// is kept, so this is for small pictures; [`Denoiser`](super::Denoiser) is for large ones and for many.
+    /// for one pixel after the other, each with the newest values of its neighbours (lecture
+    /// *Applied Machine Learning*, "Boltzmann Machines – Mean Field Inference"). Operations are in
+    /// double precision and in exactly this order, so that results can be checked number by number.
+    /// The state after each sweep is kept: this is for small pictures.
+    /// [`Denoiser`](super::Denoiser) is for large ones and for many.
     ///
-    /// *Arguments*: observations (−1, +1, or 0 for a missing one) and starting probabilities, both row by row; (row, column) of every pixel, each once; sweeps.
+    /// *Arguments*: observations (−1, +1, or 0 for a missing one) and starting probabilities, both
+    /// row by row; (row, column) of every pixel, each once; the number of sweeps.
     ///
     /// # Errors
-    /// Lengths that do not fit, a probability outside [0, 1], a pixel that is not there, comes twice or is left out; memory beyond the default budget.
+    /// Lengths that do not fit; a probability outside [0, 1]; a pixel that is outside the picture,
+    /// listed twice or left out; memory beyond the default budget.
     ///
     /// # Example
     /// ```
-    /// use isinglass::lattice::Lattice;
-    /// // Two pixels, J = 0.5, D = 1; the right one was seen as −1, the left one not at all.
+    /// use isinglass_lab::lattice::Lattice;
+    /// // Two pixels, J = 0.5, D = 1; the right one was observed as −1, the left one is missing.
     /// let lattice = Lattice::new(1, 2, 0.5, 1.0)?;
     /// let sweeps = lattice.mean_field_in_order(&[0, -1], &[0.5, 0.5], &[(0, 1), (0, 0)], 1)?;
     /// // Right first: p = 0.5 · 0 − 1; then left: p = 0.5 (2π − 1) = 0.5 tanh(−1).
@@ -93,9 +101,9 @@ impl Lattice {
             cancel::point();
             let mut change = 0f64;
             for &pixel in &order {
-                let pull: f64 = self.around(pixel).map(|other| 2.0 * probabilities[other] - 1.0).sum();
-                let p = self.coupling * pull + self.data * f64::from(observed[pixel]);
-                // The same ratio with both terms divided by the first, so that none overflows.
+                let sum: f64 = self.around(pixel).map(|other| 2.0 * probabilities[other] - 1.0).sum();
+                let p = self.coupling * sum + self.data * f64::from(observed[pixel]);
+                // Both terms of the ratio are divided by the first, so that none overflows.
                 let probability = 1.0 / (1.0 + (-2.0 * p).exp());
                 change = change.max((probability - probabilities[pixel]).abs());
                 probabilities[pixel] = probability;
@@ -106,7 +114,8 @@ impl Lattice {
         Ok(kept)
     }
 
-    /// The variational free energy of independent pixels with given probabilities of +1: that of a start, say.
+    /// Returns the variational free energy of independent pixels with given probabilities of +1,
+    /// for example of a start.
     ///
     /// # Errors
     /// Lengths that do not fit, a probability outside [0, 1].
@@ -116,7 +125,7 @@ impl Lattice {
         Ok(self.energy_of(observed, probabilities))
     }
 
-    /// All pixels row by row, as an order for [`Lattice::mean_field_in_order`].
+    /// Returns all pixels row by row, as an order for [`Lattice::mean_field_in_order`].
     pub fn rows_in_order(&self) -> Vec<(usize, usize)> {
         (0..self.rows).flat_map(|row| (0..self.columns).map(move |column| (row, column))).collect()
     }
@@ -134,7 +143,7 @@ impl Lattice {
         sums
     }
 
-    /// The neighbours of a pixel, row by row.
+    /// Returns the neighbours of a pixel, row by row.
     fn around(&self, pixel: usize) -> impl Iterator<Item = usize> + use<> {
         let (rows, columns) = (self.rows, self.columns);
         let diagonals = self.neighbours == Neighbours::Eight;
@@ -161,7 +170,7 @@ impl Lattice {
         }
     }
 
-    /// The numbers of the pixels in an order that holds each of them once.
+    /// Returns the numbers of the pixels in an order. Checks that it has each of them once.
     fn check_order(&self, order: &[(usize, usize)]) -> Result<Vec<usize>> {
         Error::check_length("pixels in the order", order.len(), self.pixels())?;
         let mut seen = vec![false; order.len()];
@@ -179,7 +188,8 @@ impl Lattice {
                 }
                 let pixel = row * self.columns + column;
                 if std::mem::replace(&mut seen[pixel], true) {
-                    return Err(Error::invalid(at(), format!("({row}, {column}) comes a second time")));
+                    let problem = format!("found ({row}, {column}) again, expected each pixel once");
+                    return Err(Error::invalid(at(), problem));
                 }
                 Ok(pixel)
             })

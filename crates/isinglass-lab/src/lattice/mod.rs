@@ -1,11 +1,13 @@
-//! Pictures as machines: a lattice of hidden pixels, each coupled with its neighbours and with what was observed of it.
+//! Denoising of black-and-white pictures by inference on lattices.
 //!
-//! A [`Lattice`] is the model, a [`Denoiser`] infers the hidden pixels of one picture or of many. What the generic engines do for machines of any
-//! structure is done here for lattices with one coupling alone, so that a picture of millions of pixels takes seconds.
-//! [`Lattice::mean_field_in_order`] runs the textbook's update pixel by pixel in an order of one's own.
+//! Hidden pixels are coupled with their neighbours and with their observations. A [`Lattice`] is
+//! the model. A [`Denoiser`] infers the hidden pixels of one picture or of many. It assumes one
+//! coupling for all neighbours, so that pictures of millions of pixels take seconds; it shares the
+//! SIMD kernels of the core (`isinglass::numeric`). [`Lattice::mean_field_in_order`] runs the
+//! textbook update pixel by pixel in a given order.
 //!
 //! ```
-//! use isinglass::lattice::{Denoiser, Lattice, flip_pixels};
+//! use isinglass_lab::lattice::{Denoiser, Lattice, flip_pixels};
 //! // A white square on black; one pixel in ten is flipped.
 //! let lattice = Lattice::new(20, 20, 0.8, 1.1)?;
 //! let square = |k: usize| (5..15).contains(&(k / 20)) && (5..15).contains(&(k % 20));
@@ -29,10 +31,10 @@ pub use denoiser::{Denoised, Denoiser, Method};
 pub use noise::{flip_pixels, log_odds_of_flips};
 pub use ordered::{FreeEnergy, OrderedSweep};
 
-use crate::topology::Neighbours;
-use crate::{Budget, Error, Graph, Machine, Result};
+use isinglass::topology::Neighbours;
+use isinglass::{Budget, Error, Graph, Machine, Result};
 
-/// The largest coupling in size: beyond, a pixel has no choice at any precision.
+/// The largest absolute coupling. Beyond it, a pixel is certain at any precision.
 const STRONGEST: f64 = 100.0;
 
 /// A lattice of hidden pixels H and observed pixels X, all −1 or +1:
@@ -41,15 +43,16 @@ const STRONGEST: f64 = 100.0;
 /// log P(H, X) = J Σ_{neighbours i,j} H_i H_j + D Σ_i H_i X_i − log Z
 /// ```
 ///
-/// J is the coupling of each pair of neighbours, counted once, and D that of a hidden pixel with its observation. An
-/// observation of 0 is missing, and leaves its term out. If observations are the hidden pixels with a share p of them flipped, D is half the log-odds,
-/// `½ ln((1−p)/p)`: see [`log_odds_of_flips`].
+/// J is the coupling of each pair of neighbours, counted once. D is the coupling of a hidden pixel
+/// with its observation. An observation of 0 is missing, and its term is left out. If a share p of
+/// the pixels is flipped by noise, D is half the log-odds, `½ ln((1−p)/p)`: see
+/// [`log_odds_of_flips`].
 ///
 /// # Example
 /// ```
-/// use isinglass::lattice::Lattice;
 /// use isinglass::{Engine, Enumerate, Evidence, Pairs};
-/// // Small lattices are machines like any other; observations are biases.
+/// use isinglass_lab::lattice::Lattice;
+/// // A small lattice is a machine like any other; observations are biases.
 /// let lattice = Lattice::new(2, 3, 0.5, 1.0)?;
 /// let machine = lattice.machine(&[1, 1, -1, 1, 0, 1])?;
 /// let answer = Enumerate::default().expectations(&machine, &Evidence::none(6), Pairs::None)?;
@@ -66,7 +69,7 @@ pub struct Lattice {
 }
 
 impl Lattice {
-    /// A lattice in which each pixel has four neighbours.
+    /// Creates a lattice in which each pixel has four neighbours.
     ///
     /// # Errors
     /// No rows or columns; a coupling that is not finite, or above 100 in size.
@@ -86,7 +89,7 @@ impl Lattice {
         Ok(Self { rows, columns, coupling, data, neighbours: Neighbours::Four })
     }
 
-    /// The same lattice with four or eight neighbours.
+    /// Chooses four or eight neighbours for each pixel.
     #[must_use]
     pub fn with_neighbours(self, neighbours: Neighbours) -> Self {
         Self { neighbours, ..self }
@@ -117,15 +120,17 @@ impl Lattice {
         self.neighbours
     }
 
-    /// The number of pixels; more than can be are as many as can be.
+    /// The number of pixels; `usize::MAX` if it is larger.
     pub fn pixels(&self) -> usize {
         self.rows.saturating_mul(self.columns)
     }
 
-    /// The machine of the hidden pixels, row by row, with the observations as biases: for small lattices, and any engine.
+    /// Returns the machine of the hidden pixels, row by row, with the observations as biases: for
+    /// small lattices, and any engine.
     ///
     /// # Errors
-    /// Observations that are not −1, 0 or +1, or not one for each pixel; more memory than the default budget.
+    /// Observations that are not −1, 0 or +1, or not one for each pixel; more memory than the
+    /// default budget.
     pub fn machine(&self, observed: &[i8]) -> Result<Machine> {
         self.check_observed(observed)?;
         let edges = 4 * observed.len() as u128;
@@ -138,7 +143,7 @@ impl Lattice {
         Machine::from_graph(graph).with_parameters(weights, biases)
     }
 
-    /// Whether there is an observation for each pixel, −1, 0 or +1.
+    /// Checks that there is an observation for each pixel, −1, 0 or +1.
     fn check_observed(&self, observed: &[i8]) -> Result<()> {
         Error::check_length("observed pixels", observed.len(), self.pixels())?;
         match observed.iter().position(|x| !(-1..=1).contains(x)) {
@@ -149,7 +154,7 @@ impl Lattice {
         }
     }
 
-    /// A pixel in words.
+    /// Describes a pixel in error messages.
     fn place(&self, pixel: usize) -> String {
         format!("pixel in row {}, column {}", pixel / self.columns, pixel % self.columns)
     }

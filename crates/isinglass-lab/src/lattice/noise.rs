@@ -1,21 +1,22 @@
-//! Noise: pixels flipped at random, and the coupling that a share of flips means.
+//! Noise that flips pixels, and the coupling that matches it.
 
+use isinglass::numeric::streams::{Purpose, stream};
+use isinglass::{Error, Result};
 use rand::Rng;
 
-use crate::numeric::streams::{Purpose, stream};
-use crate::{Error, Result};
+/// The stream of the noise, beyond those of Gibbs chains on lattices.
+const NOISE_STREAM: u64 = 1 << 55;
 
-/// The stream of the noise: far from those of chains on lattices.
-pub(super) const NOISE_STREAM: u64 = 1 << 55;
-
-/// Half the log-odds of a pixel that is flipped with probability p, `½ ln((1−p)/p)`: the coupling D of a [`Lattice`](super::Lattice)
-/// with which observations tell as much as such noise leaves them.
+/// Returns half the log-odds of a pixel that is flipped with probability p, `½ ln((1−p)/p)`.
+///
+/// This is the coupling D of a [`Lattice`](super::Lattice) whose observations carry such noise.
 ///
 /// # Errors
 /// A share that is not above 0 and below 1.
 ///
+/// # Example
 /// ```
-/// use isinglass::lattice::log_odds_of_flips;
+/// use isinglass_lab::lattice::log_odds_of_flips;
 /// assert!((log_odds_of_flips(0.1)? - 3f64.ln()).abs() < 1e-15);
 /// assert_eq!(log_odds_of_flips(0.5)?, 0.0);
 /// # Ok::<(), isinglass::Error>(())
@@ -27,13 +28,14 @@ pub fn log_odds_of_flips(share: f64) -> Result<f64> {
     Err(Error::invalid("share of flips", format!("found {share}, expected a number above 0 and below 1")))
 }
 
-/// A picture with each pixel flipped with a probability, each by a chance of its own.
+/// Flips each pixel of a picture independently with a given probability.
 ///
 /// # Errors
 /// A probability that is not from 0 to 1.
 ///
+/// # Example
 /// ```
-/// use isinglass::lattice::flip_pixels;
+/// use isinglass_lab::lattice::flip_pixels;
 /// let noisy = flip_pixels(&[1; 10_000], 0.1, 3)?;
 /// let flipped = noisy.iter().filter(|&&x| x == -1).count();
 /// assert!((900..1100).contains(&flipped));

@@ -2,26 +2,24 @@
 
 use fearless_simd::{Level, Simd, dispatch, f64x8, prelude::*};
 
+use isinglass::numeric::lanes::{LANES, exp_nonpositive, ln_1p_of_share};
+use isinglass::topology::Neighbours;
+
 use super::denoiser::{Denoised, Denoiser, Tally, iterate};
 use super::mean_field::inside;
-use super::planes::{PLANES, Planes, Shape, Step, degree, opposite};
+use super::planes::{PLANES, Planes, Shape, Step, opposite};
 use super::{Lattice, Method};
-use crate::numeric::lanes::{LANES, exp_nonpositive, ln_1p_of_share};
-use crate::topology::Neighbours;
 
-/// What a pixel says to each neighbour, and the fields of observations.
+/// A message to each neighbour, and the fields of observations.
 pub(super) fn layers(neighbours: Neighbours) -> usize {
-    degree(neighbours) + 1
-}
-
-pub(super) fn run(settings: &Denoiser, lattice: &Lattice, observed: &[i8]) -> Denoised {
-    match degree(lattice.neighbours()) {
-        4 => run_with::<4>(settings, lattice, observed),
-        _ => run_with::<8>(settings, lattice, observed),
+    match neighbours {
+        Neighbours::Four => 4 + 1,
+        Neighbours::Eight => 8 + 1,
     }
 }
 
-fn run_with<const D: usize>(settings: &Denoiser, lattice: &Lattice, observed: &[i8]) -> Denoised {
+/// Denoises a picture on a lattice of `D` neighbours.
+pub(super) fn run<const D: usize>(settings: &Denoiser, lattice: &Lattice, observed: &[i8]) -> Denoised {
     let level = Level::new();
     let shape = Shape::new(lattice, LANES, D + 1);
     let mut planes = Planes::new(shape);
@@ -31,11 +29,11 @@ fn run_with<const D: usize>(settings: &Denoiser, lattice: &Lattice, observed: &[
     });
     let steps: [[Step; D]; PLANES] = std::array::from_fn(|plane| shape.steps(plane));
     let field = |plane: usize, place: usize| {
-        let told = |d: usize| {
+        let incoming = |d: usize| {
             let Step { plane, offset, .. } = steps[plane][d];
             planes.plane(plane)[(place as isize + offset) as usize + opposite(d) * shape.stride]
         };
-        planes.plane(plane)[place + D * shape.stride] + (0..D).map(told).sum::<f64>()
+        planes.plane(plane)[place + D * shape.stride] + (0..D).map(incoming).sum::<f64>()
     };
     Denoised {
         means: planes.gather(|plane, place| field(plane, place).tanh()),
@@ -47,10 +45,10 @@ fn run_with<const D: usize>(settings: &Denoiser, lattice: &Lattice, observed: &[
     }
 }
 
-/// What the update of a plane needs to know.
+/// The parameters of the update of a plane.
 struct Job<const D: usize> {
     coupling: f64,
-    /// The share of the new message that is taken; 0 changes nothing.
+    /// The share of the new message in an update; 0 changes nothing.
     share: f64,
     steps: [Step; D],
     width: usize,
@@ -78,7 +76,8 @@ fn sweep<const D: usize>(
     Tally { violation, free_energy: 0.0 }
 }
 
-/// Update what the pixels of some rows of a plane say to their neighbours; the largest violation of an equation that was met.
+/// Updates the messages of some rows of a plane to their neighbours. Returns the largest violation
+/// of a message equation before its update.
 #[inline(always)]
 fn update_band<S: Simd, const D: usize>(
     simd: S,
@@ -94,25 +93,25 @@ fn update_band<S: Simd, const D: usize>(
     let mut violation = f64x8::splat(simd, 0.0);
     for (k, row) in band.chunks_exact_mut(shape.row_length()).enumerate() {
         let start = shape.start(first + k) as isize;
-        // What the neighbour in a direction says to the opposite one.
+        // The message of the neighbour in a direction comes in the opposite one.
         let around: [&[f64]; D] = std::array::from_fn(|d| {
             let from = (start + job.steps[d].offset) as usize + opposite(d) * shape.stride;
             &planes.plane(job.steps[d].plane)[from..][..span]
         });
-        let (said, fields) = row.split_at_mut(D * shape.stride);
+        let (outgoing, fields) = row.split_at_mut(D * shape.stride);
         let fields = &fields[LANES..][..span];
         for at in (0..span).step_by(LANES) {
-            let told: [f64x8<S>; D] =
+            let incoming: [f64x8<S>; D] =
                 std::array::from_fn(|d| f64x8::from_slice(simd, &around[d][at..at + LANES]));
             let mut field = f64x8::from_slice(simd, &fields[at..at + LANES]);
-            for message in told {
+            for message in incoming {
                 field += message;
             }
             let inside = inside(simd, job.width - at);
             for d in 0..D {
-                let place = &mut said[d * shape.stride + LANES + at..][..LANES];
+                let place = &mut outgoing[d * shape.stride + LANES + at..][..LANES];
                 let old = f64x8::from_slice(simd, place);
-                let difference = transfer.message(simd, field - told[d]) * inside - old;
+                let difference = transfer.message(simd, field - incoming[d]) * inside - old;
                 violation = violation.max(difference.abs());
                 difference.mul_add(share, old).store_slice(place);
             }
@@ -121,10 +120,13 @@ fn update_band<S: Simd, const D: usize>(
     violation.reduce_max()
 }
 
-/// The message of a pixel over a coupling J, given its field h without the receiver's word: `u = ½ [ln cosh(h+J) − ln cosh(h−J)]`.
+/// The message of a pixel over a coupling J, given its field h without the receiver's message:
+/// `u = ½ [ln cosh(h+J) − ln cosh(h−J)]`.
 ///
-/// With `a = e^(−2|h|)` and `c = e^(−2|J|)`, both at most 1, its size is `min(|h|, |J|) − ½ ln((a + c) / (max(a, c) (1 + a c)))`. The argument of the logarithm is between 1 and 2:
-/// nothing overflows, nothing of size cancels, and one exponential does for both hyperbolic cosines.
+/// With `a = e^(−2|h|)` and `c = e^(−2|J|)`, both at most 1, its size is `min(|h|, |J|) − ½ ln((a +
+/// c) / (max(a, c) (1 + a c)))`. The argument of the logarithm is between 1 and 2: nothing
+/// overflows, and no large terms cancel. All pixels have the same J, so a message takes one
+/// exponential; Bethe of the core, with a J for each edge, takes two.
 struct Transfer<S: Simd> {
     /// |J|
     size: f64x8<S>,
@@ -161,7 +163,7 @@ impl<S: Simd> Transfer<S> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::numeric::stable::log_cosh;
+    use isinglass::numeric::stable::log_cosh;
 
     #[inline(always)]
     fn messages<S: Simd>(simd: S, coupling: f64, h: [f64; LANES]) -> [f64; LANES] {

@@ -3,40 +3,44 @@
 use std::fmt;
 use std::str::FromStr;
 
+use isinglass::numeric::{chance, lanes};
+use isinglass::topology::Neighbours;
+use isinglass::{Budget, Error, Guarantee, Result, interrupt};
 use rayon::prelude::*;
 
 use super::planes::Shape;
 use super::{Lattice, bethe, gibbs, mean_field};
-use crate::cancel;
-use crate::numeric::{chance, lanes};
-use crate::{Budget, Error, Guarantee, Result};
 
-/// How the hidden pixels are inferred.
+/// The method that infers the hidden pixels.
 ///
 /// ```
-/// use isinglass::lattice::Method;
+/// use isinglass_lab::lattice::Method;
 /// assert_eq!("bethe".parse::<Method>()?, Method::Bethe);
 /// assert_eq!(Method::MeanField.to_string(), "mean-field");
 /// # Ok::<(), isinglass::Error>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Method {
-    /// Independent pixels, the closest to the posterior: `m_i = tanh(J Σ m_j + D X_i)`, pixel after pixel over the black squares of a checkerboard, then the white
-    /// (eight neighbours: four colours). Gives a lower bound on log Z. Too sure of itself at strong couplings.
+    /// The product of independent pixels closest to the posterior, `m_i = tanh(J Σ m_j + D X_i)`.
+    /// Pixels are updated one after the other, first the black squares of a checkerboard, then the
+    /// white (with eight neighbours: four colours). A lower bound on log Z. Overconfident at strong
+    /// couplings.
     #[default]
     MeanField,
-    /// Sum-product messages: each pixel tells each neighbour what it thinks without that neighbour's word,
-    /// `u = ½ [ln cosh(h+J) − ln cosh(h−J)]`. Exact on a single row; on a lattice the Bethe approximation (Yedidia, Freeman & Weiss 2005). Four times the work of mean field.
+    /// Belief propagation with messages `u = ½ [ln cosh(h+J) − ln cosh(h−J)]`, where h is the field
+    /// of the sender without the receiver's message. Exact on a single row; on a lattice the Bethe
+    /// approximation (Yedidia, Freeman & Weiss 2005). Four times the work of mean field.
     Bethe,
-    /// Gibbs sampling from the observed picture on: right on average, with noise that falls with the root of the kept sweeps.
+    /// Gibbs sampling that starts at the observed picture. Asymptotically exact; the standard error
+    /// falls with the square root of the kept sweeps.
     Gibbs,
 }
 
 impl Method {
-    /// All methods, in the order in which they are listed to users.
+    /// All methods, in the order of the documentation.
     pub const ALL: [Self; 3] = [Self::MeanField, Self::Bethe, Self::Gibbs];
 
-    /// The word for it on the command line and in messages.
+    /// The name of the method on the command line and in messages.
     pub fn word(self) -> &'static str {
         match self {
             Self::MeanField => "mean-field",
@@ -45,7 +49,7 @@ impl Method {
         }
     }
 
-    /// What kind of answer it gives.
+    /// The guarantee of its answers.
     pub fn guarantee(self) -> Guarantee {
         match self {
             Self::MeanField => Guarantee::LowerBound,
@@ -73,35 +77,37 @@ impl FromStr for Method {
 
 /// Infers the hidden pixels of a [`Lattice`] from the observed ones.
 ///
-/// Work is cut by the size of the picture and chance belongs to places in it, so the answer is the same on any number of threads. A sweep takes time and memory in proportion to
-/// the pixels: about 25 bytes a pixel for mean field and Gibbs, 50 for Bethe (80 with eight neighbours).
+/// Tasks and random streams depend on the picture only, so the answer is the same on any number of
+/// threads. Time and memory of a sweep are proportional to the number of pixels: about 25 bytes a
+/// pixel for mean field and Gibbs, 50 for Bethe (80 with eight neighbours).
 ///
 /// # Example
 /// ```
-/// use isinglass::lattice::{Denoiser, Lattice, Method};
+/// use isinglass_lab::lattice::{Denoiser, Lattice, Method};
 /// let lattice = Lattice::new(3, 3, 0.4, 1.0)?;
 /// let observed = [1, 1, 1, 1, -1, 1, 1, 1, 1];
 /// for method in Method::ALL {
 ///     let answer = Denoiser { method, ..Denoiser::default() }.denoise(&lattice, &observed)?;
-///     assert_eq!(answer.decisions(), [1; 9], "{method}: the odd pixel goes with its neighbours");
+///     assert_eq!(answer.decisions(), [1; 9], "{method}: the odd pixel is noise");
 /// }
 /// # Ok::<(), isinglass::Error>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Denoiser {
-    /// How the hidden pixels are inferred.
+    /// The method that infers the hidden pixels.
     pub method: Method,
-    /// Mean field and Bethe: sweeps at most. Gibbs: kept sweeps.
+    /// Mean field and Bethe: the largest number of sweeps. Gibbs: the number of kept sweeps.
     pub iterations: usize,
-    /// Mean field and Bethe: converged when no equation is violated by more than this; with 0, all sweeps are done.
+    /// Mean field and Bethe: the largest violation of an equation at convergence. With 0, all
+    /// sweeps are done.
     pub tolerance: f64,
-    /// Bethe: the share of the old message that is kept in every update, from 0 to below 1.
+    /// Bethe: the share of the old message in every update, from 0 to below 1.
     pub damping: f64,
-    /// Gibbs: sweeps before the first kept one.
+    /// Gibbs: the number of sweeps before the first kept one.
     pub burn_in: usize,
     /// Gibbs: the seed.
     pub seed: u64,
-    /// Limits the memory.
+    /// The limit on memory.
     pub budget: Budget,
 }
 
@@ -119,59 +125,66 @@ impl Default for Denoiser {
     }
 }
 
-/// What is known of the hidden pixels.
+/// The posterior of the hidden pixels, as inferred by a [`Denoiser`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct Denoised {
     /// ⟨H_i⟩ = 2π_i − 1, row by row.
     pub means: Vec<f64>,
-    /// Sweeps done, those before the first kept one included.
+    /// The number of sweeps done, burn-in included.
     pub sweeps: usize,
-    /// Whether the method reached its aim. Mean field and Bethe: the residual is at most the tolerance. Gibbs: the log-weights of the kept states show no drift,
-    /// their split R̂ (Gelman & Rubin 1992) is at most 1.1.
+    /// Whether the method converged. Mean field and Bethe: the residual is at most the tolerance.
+    /// Gibbs: the split R̂ (Gelman & Rubin 1992) of the log-weights of the kept states is at most
+    /// 1.1.
     pub converged: bool,
-    /// How far the answer is from its aim. Mean field: the largest |m_i − tanh(J Σ m_j + D X_i)|; Bethe: the largest violation of a message equation,
-    /// both measured after the last sweep. Gibbs: the standard error of a mean, root mean square over pixels, from the two halves of the kept sweeps.
+    /// The error of the answer. Mean field: the largest |m_i − tanh(J Σ m_j + D X_i)|. Bethe: the
+    /// largest violation of a message equation. Both are measured after the last sweep. Gibbs: the
+    /// standard error of a mean, root mean square over pixels, from the two halves of the kept
+    /// sweeps.
     pub residual: f64,
-    /// Mean field: the variational free energy after each sweep, [`FreeEnergy::total`](super::FreeEnergy::total); it never rises but by rounding. Otherwise empty.
+    /// Mean field: the variational free energy after each sweep,
+    /// [`FreeEnergy::total`](super::FreeEnergy::total). It never rises except by rounding. Empty
+    /// for other methods.
     pub free_energy: Vec<f64>,
-    /// What kind of answer this is; for mean field, the last free energy is at least −log Z.
+    /// The guarantee of the answer. For mean field, the last free energy is at least −log Z.
     pub guarantee: Guarantee,
 }
 
 impl Denoised {
-    /// The more probable value of each pixel: +1 where π ≥ ½, as in the lecture.
+    /// Returns the more probable value of each pixel: +1 where π ≥ ½, as in the lecture.
     pub fn decisions(&self) -> Vec<i8> {
         self.means.iter().map(|&mean| if mean >= 0.0 { 1 } else { -1 }).collect()
     }
 
-    /// π_i = P(H_i = +1), row by row.
+    /// Returns π_i = P(H_i = +1), row by row.
     pub fn probabilities(&self) -> Vec<f64> {
         self.means.iter().map(|&mean| f64::midpoint(1.0, mean)).collect()
     }
 }
 
 impl Denoiser {
-    /// Infer the hidden pixels of a picture.
+    /// Infers the hidden pixels of a picture.
     ///
     /// *Arguments*: observations row by row: −1, +1, or 0 for a missing one.
     ///
     /// # Errors
-    /// Settings that make no sense, observations that do not fit the lattice, memory beyond the budget.
+    /// Invalid settings, observations that do not fit the lattice, memory beyond the budget.
     pub fn denoise(&self, lattice: &Lattice, observed: &[i8]) -> Result<Denoised> {
         self.check(lattice, 1)?;
         lattice.check_observed(observed)?;
         Ok(self.run(lattice, observed, 0))
     }
 
-    /// Infer the hidden pixels of many pictures of one size. Each answer is that of [`Denoiser::denoise`], but that
-    /// Gibbs chains of different pictures have random streams of their own; those of the first are the same.
+    /// Infers the hidden pixels of many pictures of one size.
+    ///
+    /// Each answer is that of [`Denoiser::denoise`], except that Gibbs chains of different pictures
+    /// have different random streams. Those of the first picture are the same.
     ///
     /// # Errors
     /// As for one picture, with its number.
     ///
     /// # Example
     /// ```
-    /// use isinglass::lattice::{Denoiser, Lattice};
+    /// use isinglass_lab::lattice::{Denoiser, Lattice};
     /// let lattice = Lattice::new(2, 2, 0.8, 1.0)?;
     /// let answers = Denoiser::default().denoise_many(&lattice, &[[1, 1, 1, -1], [-1, -1, 1, -1]])?;
     /// assert_eq!(answers[1].decisions(), [-1; 4]);
@@ -197,14 +210,21 @@ impl Denoiser {
     }
 
     fn run(&self, lattice: &Lattice, observed: &[i8], picture: u64) -> Denoised {
-        match self.method {
-            Method::MeanField => mean_field::run(self, lattice, observed),
-            Method::Bethe => bethe::run(self, lattice, observed),
-            Method::Gibbs => gibbs::run(self, lattice, observed, picture),
+        match lattice.neighbours() {
+            Neighbours::Four => self.run_with::<4>(lattice, observed, picture),
+            Neighbours::Eight => self.run_with::<8>(lattice, observed, picture),
         }
     }
 
-    /// Whether the settings make sense, and some pictures fit the budget.
+    fn run_with<const D: usize>(&self, lattice: &Lattice, observed: &[i8], picture: u64) -> Denoised {
+        match self.method {
+            Method::MeanField => mean_field::run::<D>(self, lattice, observed),
+            Method::Bethe => bethe::run::<D>(self, lattice, observed),
+            Method::Gibbs => gibbs::run::<D>(self, lattice, observed, picture),
+        }
+    }
+
+    /// Checks the settings, and that some pictures fit the budget.
     fn check(&self, lattice: &Lattice, pictures: usize) -> Result<()> {
         if !(self.tolerance.is_finite() && self.tolerance >= 0.0) {
             return Err(Error::setting("tolerance", "expected a finite number of at least 0"));
@@ -246,30 +266,32 @@ impl Denoiser {
     }
 }
 
-/// Pixels of a picture that one core works on alone: many such pictures go on all cores at once, larger ones one after the other.
+/// The most pixels of a picture that one thread does alone. Such pictures are done in parallel,
+/// larger ones one after the other, each on all threads.
 const SMALL: usize = 1 << 16;
 
-/// What a sweep over all pixels found.
+/// The result of a sweep over all pixels.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Tally {
-    /// The largest violation of an equation that was met.
+    /// The largest violation of an equation during the sweep.
     pub(super) violation: f64,
-    /// The free energy, where it is counted.
+    /// The free energy; 0 where it is not computed.
     pub(super) free_energy: f64,
 }
 
-/// How an iteration ended.
+/// The end of an iteration.
 pub(super) struct Ended {
     pub(super) sweeps: usize,
     pub(super) residual: f64,
     pub(super) free_energy: Vec<f64>,
 }
 
-/// Sweep until the equations hold.
+/// Sweeps until the equations hold within the tolerance.
 ///
-/// A violation met within a sweep may have been mended or made worse by the end of it, so before the iteration ends the state that it leaves is looked over without being changed.
+/// Later updates of a sweep change the violations found earlier in it. So before the iteration
+/// ends, one more pass measures the residual without updates.
 ///
-/// *Arguments*: what sweeps (and updates, if told so).
+/// *Arguments*: `sweep` does a sweep, with updates if its argument is true.
 pub(super) fn iterate(settings: &Denoiser, mut sweep: impl FnMut(bool) -> Tally) -> Ended {
     let mut free_energy = Vec::new();
     let mut residual = f64::INFINITY;

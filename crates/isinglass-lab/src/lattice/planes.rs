@@ -1,19 +1,20 @@
 //! A picture cut into four planes, in each of which no two pixels are neighbours.
 //!
-//! A plane holds the pixels whose row and column have given parities. Neighbours, four or eight, are in other planes, so all pixels of a plane can be
-//! updated at once and the result is that of one after the other. Within a plane pixels stand side by side, and neighbours of
-//! adjacent pixels are adjacent too: every step is a run of whole lanes. Pixels beyond the edge are zeros that stay zeros.
+//! A plane holds the pixels whose row and column have given parities. Neighbours, four or eight,
+//! are in other planes. So all pixels of a plane can be updated at once, with the same result as
+//! one after the other. Within a plane, neighbours of adjacent pixels are adjacent too: every step
+//! is a run of whole lanes. Pixels beyond the edge are zeros that stay zeros.
 
 use rayon::prelude::*;
 
 use super::Lattice;
-use crate::topology::Neighbours;
 
-/// The parities of row and column of each plane, in the order in which planes are updated: the black squares of a checkerboard, then the white.
+/// The parities of row and column of each plane, in the order of updates: the black squares of a
+/// checkerboard, then the white.
 const PARITIES: [(usize, usize); PLANES] = [(0, 0), (1, 1), (0, 1), (1, 0)];
 pub(super) const PLANES: usize = 4;
 
-/// The plane of the pixels whose row and column have given parities.
+/// Returns the plane of the pixels whose row and column have given parities.
 fn plane_of((row, column): (usize, usize)) -> usize {
     match (row, column) {
         (0, 0) => 0,
@@ -23,39 +24,40 @@ fn plane_of((row, column): (usize, usize)) -> usize {
     }
 }
 
-/// Steps to neighbours, as rows and columns; each is followed or preceded by its opposite.
+/// Steps to neighbours, as rows and columns. Opposite steps are next to each other.
 const STEPS: [(isize, isize); 8] = [(0, -1), (0, 1), (-1, 0), (1, 0), (-1, -1), (1, 1), (-1, 1), (1, -1)];
 
-/// The number of the opposite step.
+/// Returns the number of the opposite step.
 pub(super) fn opposite(step: usize) -> usize {
     step ^ 1
 }
 
-/// Pixels of a plane that one thread works on at a time: the cut depends on the picture alone.
+/// Pixels of a plane in one task. The cut depends on the picture, not on the number of threads.
 const BAND_PIXELS: usize = 1 << 14;
 
-/// How planes are laid out in memory.
+/// The layout of planes in memory.
 ///
-/// The row of a plane holds one run of numbers for each layer (a mean, a field, a message, …), each behind as many zeros as a lane has numbers.
+/// The row of a plane holds one run of numbers for each layer (means, fields, messages, …). As many
+/// zeros as a vector has lanes precede each run.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Shape {
     rows: usize,
     columns: usize,
-    /// Numbers in a SIMD lane.
+    /// Numbers in a SIMD vector.
     lanes: usize,
     layers: usize,
-    /// From one layer of a row to the next.
+    /// The distance from one layer of a row to the next.
     pub(super) stride: usize,
 }
 
-/// Where a neighbour is.
+/// The place of a neighbour relative to a pixel.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Step {
-    /// In this plane,
+    /// The plane of the neighbour.
     pub(super) plane: usize,
-    /// so far behind the place of the pixel itself,
+    /// Its place there, minus the place of the pixel in its own plane.
     pub(super) offset: isize,
-    /// and 1 if that plane is updated before, otherwise 0.
+    /// 1 if its plane is updated before that of the pixel, otherwise 0.
     pub(super) earlier: f64,
 }
 
@@ -65,44 +67,44 @@ impl Shape {
         Self { rows, columns, lanes, layers, stride: lanes + columns.div_ceil(2).next_multiple_of(lanes) }
     }
 
-    /// The bytes of the planes of a lattice, with numbers of some bytes.
+    /// Returns the bytes of the planes of a lattice, with numbers of `bytes` bytes each.
     pub(super) fn bytes(lattice: &Lattice, lanes: usize, layers: usize, bytes: usize) -> u128 {
         let stride = lattice.columns().div_ceil(2) as u128 + 2 * lanes as u128;
         let rows = lattice.rows().div_ceil(2) as u128 + 2;
         stride.saturating_mul(rows).saturating_mul((PLANES * layers * bytes) as u128)
     }
 
-    /// Numbers of all layers of a row.
+    /// The number of numbers in a row, all layers included.
     pub(super) fn row_length(&self) -> usize {
         self.stride * self.layers
     }
 
-    /// Rows of a plane.
+    /// The number of rows of a plane.
     fn plane_rows(&self, plane: usize) -> usize {
         (self.rows + 1 - PARITIES[plane].0) / 2
     }
 
-    /// Pixels in a row of a plane.
+    /// The number of pixels in a row of a plane.
     pub(super) fn width(&self, plane: usize) -> usize {
         (self.columns + 1 - PARITIES[plane].1) / 2
     }
 
-    /// Rows of a band.
+    /// The number of rows of a band.
     fn band_rows(&self) -> usize {
         BAND_PIXELS.div_ceil(self.stride)
     }
 
-    /// Bands of a plane.
+    /// The number of bands of a plane.
     pub(super) fn bands(&self, plane: usize) -> usize {
         self.plane_rows(plane).div_ceil(self.band_rows())
     }
 
-    /// Where the first pixel of a row of any plane is.
+    /// Returns the place of the first pixel of a row, the same in each plane.
     pub(super) fn start(&self, row: usize) -> usize {
         (row + 1) * self.row_length() + self.lanes
     }
 
-    /// Where the neighbours of a plane's pixels are.
+    /// Returns the places of the neighbours of a plane's pixels.
     pub(super) fn steps<const D: usize>(&self, plane: usize) -> [Step; D] {
         let (row, column) = PARITIES[plane];
         std::array::from_fn(|step| {
@@ -126,7 +128,7 @@ pub(super) struct Planes<T> {
 }
 
 impl<T: Copy + Default + Send + Sync> Planes<T> {
-    /// Zeros everywhere.
+    /// Creates planes of zeros.
     pub(super) fn new(shape: Shape) -> Self {
         let length = (shape.rows.div_ceil(2) + 2) * shape.row_length() + shape.lanes;
         Self { shape, planes: std::array::from_fn(|_| vec![T::default(); length]) }
@@ -137,7 +139,7 @@ impl<T: Copy + Default + Send + Sync> Planes<T> {
         &self.planes[plane]
     }
 
-    /// Fill a layer with a number for each pixel of the picture, row by row.
+    /// Fills a layer with a number for each pixel of the picture, row by row.
     pub(super) fn fill(&mut self, layer: usize, number: impl Fn(usize) -> T) {
         let shape = self.shape;
         for (plane, numbers) in self.planes.iter_mut().enumerate() {
@@ -152,9 +154,10 @@ impl<T: Copy + Default + Send + Sync> Planes<T> {
         }
     }
 
-    /// Make a number for each pixel of the picture, row by row.
+    /// Computes a number for each pixel of the picture, row by row.
     ///
-    /// *Arguments*: what makes the number of a pixel, given its plane and the place of its layer 0.
+    /// *Arguments*: `number` returns the number of a pixel, given its plane and its place in layer
+    /// 0.
     pub(super) fn gather(&self, number: impl Fn(usize, usize) -> f64 + Sync) -> Vec<f64> {
         let shape = &self.shape;
         let mut picture = vec![0.0; shape.rows * shape.columns];
@@ -170,10 +173,12 @@ impl<T: Copy + Default + Send + Sync> Planes<T> {
         picture
     }
 
-    /// Update one plane: its bands on all cores, each with something of its own. The other planes can be read meanwhile.
-    /// What the bands give comes in order.
+    /// Updates the bands of one plane in parallel, while the other planes can be read. Returns the
+    /// results of the bands in order.
     ///
-    /// *Arguments*: the work on a band: the planes, with the one that is updated empty; the number of the band's first row; its rows.
+    /// *Arguments*: `extras` holds the state of each band. `work` updates a band. It is given the
+    /// planes, with the updated one empty, the number of the band's first row, its rows, and its
+    /// state.
     pub(super) fn update<E: Send, R: Send>(
         &mut self,
         plane: usize,
@@ -199,13 +204,5 @@ impl<T: Copy + Default + Send + Sync> Planes<T> {
         };
         self.planes[plane] = own;
         results
-    }
-}
-
-/// The number of neighbours that a pixel inside the picture has.
-pub(super) fn degree(neighbours: Neighbours) -> usize {
-    match neighbours {
-        Neighbours::Four => 4,
-        Neighbours::Eight => 8,
     }
 }

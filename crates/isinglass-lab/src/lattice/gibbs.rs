@@ -1,14 +1,13 @@
 //! Gibbs sampling on a lattice: one plane after the other, sixteen pixels at a time.
 
-use fearless_simd::{Level, Simd, dispatch, f32x16, prelude::*, u32x16};
-use rand::Rng;
+use fearless_simd::{Level, Simd, dispatch, f32x16, prelude::*};
+use isinglass::cancel;
+use isinglass::numeric::chance::{Generators, WIDTH, spin_and_mean};
+use isinglass::numeric::streams::{Purpose, stream};
 
 use super::denoiser::{Denoised, Denoiser};
-use super::planes::{PLANES, Planes, Shape, Step, degree};
+use super::planes::{PLANES, Planes, Shape, Step};
 use super::{Lattice, Method};
-use crate::cancel;
-use crate::numeric::chance::{WIDTH, exp, uniform};
-use crate::numeric::streams::{Purpose, stream};
 
 /// States, observations, and the sums of the states of the two halves of the kept sweeps.
 pub(super) const LAYERS: usize = 4;
@@ -16,23 +15,15 @@ const STATES: usize = 0;
 const OBSERVED: usize = 1;
 const SUMS: [usize; 2] = [2, 3];
 
-/// Fewer cannot be judged.
+/// The least number of kept sweeps: each half needs a variance.
 pub(super) const LEAST_SWEEPS: usize = 4;
 
-/// Split R̂ up to which a chain counts as settled (Gelman & Rubin 1992).
+/// The largest split R̂ of a converged chain (Gelman & Rubin 1992).
 const R_HAT_LIMIT: f64 = 1.1;
 
-/// The state of sixteen generators.
-type Source = [[u32; WIDTH]; 4];
-
-pub(super) fn run(settings: &Denoiser, lattice: &Lattice, observed: &[i8], picture: u64) -> Denoised {
-    match degree(lattice.neighbours()) {
-        4 => run_with::<4>(settings, lattice, observed, picture),
-        _ => run_with::<8>(settings, lattice, observed, picture),
-    }
-}
-
-fn run_with<const D: usize>(
+/// Denoises a picture on a lattice of `D` neighbours. The number of the picture fixes its random
+/// streams.
+pub(super) fn run<const D: usize>(
     settings: &Denoiser,
     lattice: &Lattice,
     observed: &[i8],
@@ -42,11 +33,11 @@ fn run_with<const D: usize>(
     let mut chain = Chain::<D> {
         level: Level::new(),
         lattice,
-        sources: sources(&shape, settings.seed, picture),
+        generators: generators(&shape, settings.seed, picture),
         planes: Planes::new(shape),
     };
     chain.planes.fill(OBSERVED, |pixel| f32::from(observed[pixel]));
-    // A missing pixel begins as what nothing speaks for; the first sweep draws it.
+    // A missing pixel starts at 0; the first sweep draws it.
     chain.planes.fill(STATES, |pixel| f32::from(observed[pixel]));
     for _ in 0..settings.burn_in {
         chain.sweep(None);
@@ -78,32 +69,28 @@ fn run_with<const D: usize>(
     }
 }
 
-/// Random streams by picture, plane and band.
-fn sources(shape: &Shape, seed: u64, picture: u64) -> [Vec<Source>; PLANES] {
+/// Creates the random streams by picture, plane and band.
+fn generators(shape: &Shape, seed: u64, picture: u64) -> [Vec<Generators>; PLANES] {
     std::array::from_fn(|plane| {
-        let source = |band: usize| {
-            let mut random = stream(seed, Purpose::Picture, picture << 24 | (band * PLANES + plane) as u64);
-            let mut words: Source = std::array::from_fn(|_| std::array::from_fn(|_| random.next_u32()));
-            // xoshiro must not start from zero everywhere.
-            words[0] = words[0].map(|word| word | 1);
-            words
-        };
-        (0..shape.bands(plane)).map(source).collect()
+        let index = |band: usize| picture << 24 | (band * PLANES + plane) as u64;
+        let of_band = |band| Generators::new(stream(seed, Purpose::Picture, index(band)));
+        (0..shape.bands(plane)).map(of_band).collect()
     })
 }
 
-/// A chain, and its random streams.
+/// A chain and its random streams.
 struct Chain<'a, const D: usize> {
     level: Level,
     lattice: &'a Lattice,
     planes: Planes<f32>,
-    sources: [Vec<Source>; PLANES],
+    generators: [Vec<Generators>; PLANES],
 }
 
-/// What the update of a plane needs to know.
+/// The parameters of the update of a plane.
 struct Job<const D: usize> {
-    /// Twice the couplings.
+    /// 2J
     coupling: f32,
+    /// 2D
     data: f32,
     steps: [Step; D],
     width: usize,
@@ -112,12 +99,12 @@ struct Job<const D: usize> {
 }
 
 impl<const D: usize> Chain<'_, D> {
-    /// Draw every pixel anew; the log-weight of the state.
+    /// Draws every pixel given its neighbours. Returns the log-weight of the new state.
     fn sweep(&mut self, keep: Option<usize>) -> f64 {
         cancel::point();
         let (coupling, data) = (self.lattice.coupling(), self.lattice.data());
         let shape = self.planes.shape;
-        // Whole numbers: pairs of neighbours, and pixels with their observations, that agree less those that do not.
+        // Pairs that agree minus pairs that differ, of neighbours and of pixels with observations.
         let (mut pairs, mut agreement) = (0.0, 0.0);
         for plane in 0..PLANES {
             let job = Job::<D> {
@@ -128,8 +115,8 @@ impl<const D: usize> Chain<'_, D> {
                 keep,
             };
             let level = self.level;
-            let found = self.planes.update(plane, &mut self.sources[plane], |planes, first, band, source| {
-                dispatch!(level, simd => update_band(simd, &job, planes, first, band, source))
+            let found = self.planes.update(plane, &mut self.generators[plane], |planes, first, band, random| {
+                dispatch!(level, simd => update_band(simd, &job, planes, first, band, random))
             });
             for (in_pairs, in_agreement) in found {
                 pairs += in_pairs;
@@ -140,6 +127,8 @@ impl<const D: usize> Chain<'_, D> {
     }
 }
 
+/// Draws the pixels of some rows of a plane. Returns the sums of `H_i H_j` over earlier neighbours
+/// and of `H_i X_i`.
 #[inline(always)]
 fn update_band<S: Simd, const D: usize>(
     simd: S,
@@ -147,15 +136,14 @@ fn update_band<S: Simd, const D: usize>(
     planes: &Planes<f32>,
     first: usize,
     band: &mut [f32],
-    source: &mut Source,
+    generators: &mut Generators,
 ) -> (f64, f64) {
     let shape = &planes.shape;
     let zero = f32x16::splat(simd, 0.0);
-    let one = f32x16::splat(simd, 1.0);
     let (coupling, data) = (f32x16::splat(simd, job.coupling), f32x16::splat(simd, job.data));
     let earlier = job.steps.map(|step| f32x16::splat(simd, step.earlier as f32));
     let span = job.width.next_multiple_of(WIDTH);
-    let mut random = source.map(|word| u32x16::load_array(simd, word));
+    let mut random = generators.load(simd);
     let (mut pairs, mut agreement) = (0.0, 0.0);
     for (k, row) in band.chunks_exact_mut(shape.row_length()).enumerate() {
         let start = shape.start(first + k) as isize;
@@ -168,19 +156,16 @@ fn update_band<S: Simd, const D: usize>(
         let (mut row_pairs, mut row_agreement) = (zero, zero);
         for at in (0..span).step_by(WIDTH) {
             let seen = f32x16::from_slice(simd, &observed[at..at + WIDTH]);
-            let (mut pull, mut pull_of_earlier) = (zero, zero);
+            let (mut sum, mut sum_of_earlier) = (zero, zero);
             for d in 0..D {
                 let state = f32x16::from_slice(simd, &around[d][at..at + WIDTH]);
-                pull += state;
-                pull_of_earlier = state.mul_add(earlier[d], pull_of_earlier);
+                sum += state;
+                sum_of_earlier = state.mul_add(earlier[d], sum_of_earlier);
             }
-            // P(+1) = 1/(1 + e^(−2h)), so +1 where u + u e^(−2h) < 1.
-            let odds = exp(simd, -pull.mul_add(coupling, seen * data));
-            let u = uniform(simd, &mut random);
-            let up = u.mul_add(odds, u).simd_lt(one);
-            let state = up.select(one, -one) * inside(simd, job.width - at);
+            let (spin, _) = spin_and_mean(simd, sum.mul_add(coupling, seen * data), &mut random);
+            let state = spin * inside(simd, job.width - at);
             state.store_slice(&mut states[at..at + WIDTH]);
-            row_pairs = state.mul_add(pull_of_earlier, row_pairs);
+            row_pairs = state.mul_add(sum_of_earlier, row_pairs);
             row_agreement = state.mul_add(seen, row_agreement);
             if let Some(sums) = &mut sums {
                 let place = &mut sums[at..at + WIDTH];
@@ -190,11 +175,11 @@ fn update_band<S: Simd, const D: usize>(
         pairs += f64::from(row_pairs.reduce_sum());
         agreement += f64::from(row_agreement.reduce_sum());
     }
-    *source = random.map(SimdBase::to_array);
+    generators.store(random);
     (pairs, agreement)
 }
 
-/// 1 in the lanes of a row's pixels, 0 in those beyond its end.
+/// Returns 1 in the lanes of a row's pixels, 0 in those beyond its end.
 #[inline(always)]
 fn inside<S: Simd>(simd: S, left: usize) -> f32x16<S> {
     /// As many ones as lanes, then zeros.
@@ -211,7 +196,8 @@ fn inside<S: Simd>(simd: S, left: usize) -> f32x16<S> {
     f32x16::from_slice(simd, &ENDS[start..start + WIDTH])
 }
 
-/// The split R̂ of one series: by how much its two halves together spread more widely than each alone.
+/// Returns the split R̂ of one series: the spread of its two halves together, relative to that of
+/// each alone.
 fn split_r_hat(series: &[f64]) -> f64 {
     let n = series.len() / 2;
     let mean = |part: &[f64]| part.iter().sum::<f64>() / part.len() as f64;
@@ -234,7 +220,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn r_hat_tells_drift_from_noise() {
+    fn r_hat_separates_drift_from_noise() {
         let noise = |k: i32| f64::from((k * 7919) % 101) / 101.0;
         let still: Vec<f64> = (0..200).map(noise).collect();
         let drifting: Vec<f64> = (0..200).map(|k| noise(k) + 0.02 * f64::from(k)).collect();

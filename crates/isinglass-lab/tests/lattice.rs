@@ -1,15 +1,19 @@
-//! Inference on lattices: against enumeration, decimation and plain loops, by symmetry, and on any number of threads.
+//! Inference on lattices: against enumeration, decimation and plain loops, by symmetry, and on any
+//! number of threads.
 #![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
 
-mod common;
-
-use common::close;
-use isinglass::lattice::{Denoised, Denoiser, Lattice, Method, flip_pixels, log_odds_of_flips};
 use isinglass::topology::Neighbours;
 use isinglass::{Budget, Decimate, Engine, Enumerate, Error, Evidence, Guarantee, Pairs};
+use isinglass_lab::lattice::{Denoised, Denoiser, Lattice, Method, flip_pixels, log_odds_of_flips};
 use proptest::prelude::*;
 
-/// The neighbours of a pixel, written out.
+#[track_caller]
+fn close(found: f64, expected: f64, tolerance: f64, what: &str) {
+    let scale = expected.abs().max(1.0);
+    assert!((found - expected).abs() <= tolerance * scale, "{what}: found {found}, expected {expected}");
+}
+
+/// Returns the neighbours of a pixel.
 fn around(lattice: &Lattice, pixel: usize) -> Vec<usize> {
     let (row, column) = ((pixel / lattice.columns()) as isize, (pixel % lattice.columns()) as isize);
     let mut found = Vec::new();
@@ -26,11 +30,11 @@ fn around(lattice: &Lattice, pixel: usize) -> Vec<usize> {
 }
 
 fn field(lattice: &Lattice, observed: &[i8], means: &[f64], pixel: usize) -> f64 {
-    let pull: f64 = around(lattice, pixel).iter().map(|&other| means[other]).sum();
-    lattice.coupling() * pull + lattice.data() * f64::from(observed[pixel])
+    let sum: f64 = around(lattice, pixel).iter().map(|&other| means[other]).sum();
+    lattice.coupling() * sum + lattice.data() * f64::from(observed[pixel])
 }
 
-/// The free energy by its definition.
+/// Returns the free energy by its definition.
 fn free_energy(lattice: &Lattice, observed: &[i8], means: &[f64]) -> f64 {
     let part = |p: f64| if p > 0.0 { p * p.ln() } else { 0.0 };
     let mut sum = 0.0;
@@ -44,7 +48,7 @@ fn free_energy(lattice: &Lattice, observed: &[i8], means: &[f64]) -> f64 {
     sum
 }
 
-/// The planes of the library, one after the other: the order of its updates.
+/// Returns the order of updates in the library: one plane after the other.
 fn by_planes(lattice: &Lattice) -> Vec<usize> {
     let mut order = Vec::new();
     for (row_parity, column_parity) in [(0, 0), (1, 1), (0, 1), (1, 0)] {
@@ -57,7 +61,7 @@ fn by_planes(lattice: &Lattice) -> Vec<usize> {
     order
 }
 
-/// Messages between all neighbours, all at once from those of the sweep before, until nothing changes; then the means.
+/// Updates all messages in parallel until they converge. Returns the means.
 fn plain_bethe(lattice: &Lattice, observed: &[i8]) -> Vec<f64> {
     let ln_cosh = |x: f64| x.abs() + (-2.0 * x.abs()).exp().ln_1p();
     let n = observed.len();
@@ -87,7 +91,8 @@ fn plain_bethe(lattice: &Lattice, observed: &[i8]) -> Vec<f64> {
     (0..n).map(|pixel| total(pixel).tanh()).collect()
 }
 
-/// Lattices of up to some rows and columns with observations, some of them missing; couplings of either sign.
+/// Generates lattices of up to some rows and columns, with couplings of either sign, and observations,
+/// some of them missing.
 fn pictures(rows: usize, columns: usize, strongest: f64) -> impl Strategy<Value = (Lattice, Vec<i8>)> {
     (1..=rows, 1..=columns, -strongest..strongest, -2.0..2.0f64, any::<bool>()).prop_flat_map(
         |(rows, columns, coupling, data, eight)| {
@@ -112,7 +117,8 @@ fn same_means(found: &[f64], expected: &[f64], tolerance: f64, what: &str) {
     }
 }
 
-/// Whether messages contract, so that belief propagation has no more than one fixed point (Mooij and Kappen 2007): otherwise another order of sweeps may come to another one.
+/// Whether messages contract, so that belief propagation has at most one fixed point (Mooij and
+/// Kappen 2007). Otherwise another order of updates may find another one.
 fn has_one_fixed_point(lattice: &Lattice) -> bool {
     let neighbours = if lattice.neighbours() == Neighbours::Eight { 8.0 } else { 4.0 };
     (neighbours - 1.0) * lattice.coupling().abs().tanh() < 1.0
@@ -121,7 +127,8 @@ fn has_one_fixed_point(lattice: &Lattice) -> bool {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
 
-    /// Sweep by sweep as a plain loop in the same order; the free energy by its definition, and never rising.
+    /// Each sweep agrees with a plain loop in the same order. The free energy agrees with its
+    /// definition and never rises.
     #[test]
     fn mean_field_sweeps_are_those_of_a_plain_loop((lattice, observed) in pictures(9, 40, 1.5), sweeps in 1..6usize) {
         let settings = Denoiser { iterations: sweeps, tolerance: 0.0, ..Denoiser::default() };
@@ -144,7 +151,8 @@ proptest! {
         prop_assert_eq!(found.converged, found.residual == 0.0);
     }
 
-    /// In any order from any start, as a plain loop; the free energy never rises, and bounds log Z.
+    /// In any order from any start it agrees with a plain loop. The free energy never rises and bounds
+    /// log Z.
     #[test]
     fn sweeps_in_a_given_order((lattice, observed) in pictures(4, 4, 1.5), seed in any::<u64>(), sweeps in 1..4usize) {
         let n = observed.len();
@@ -176,9 +184,9 @@ proptest! {
         }
     }
 
-    /// Where both converge they hold their equations, and the bound holds.
+    /// Fixed points satisfy their equations, and the bound holds.
     #[test]
-    fn fixed_points_hold_their_equations((lattice, observed) in pictures(4, 4, 0.3)) {
+    fn fixed_points_satisfy_their_equations((lattice, observed) in pictures(4, 4, 0.3)) {
         let n = observed.len();
         let found = solve(Method::MeanField, &lattice, &observed);
         prop_assert!(found.converged && found.residual <= 1e-12);
@@ -195,7 +203,7 @@ proptest! {
         }
     }
 
-    /// Wide rows, whole lanes and ends: messages as in the plain loop.
+    /// Rows of several vectors with partial ends agree with the plain loop.
     #[test]
     fn bethe_on_wide_pictures((lattice, observed) in pictures(3, 37, 0.25), damping in 0.0..0.8f64) {
         let settings = Denoiser { method: Method::Bethe, iterations: 9_000, tolerance: 1e-12, damping, ..Denoiser::default() };
@@ -219,7 +227,7 @@ proptest! {
         same_means(&found.means, &exact.means, 1e-10, "row");
     }
 
-    /// Turning the signs of all observations turns those of all means.
+    /// Flipping all observations flips all means.
     #[test]
     fn flipped_pictures_have_flipped_answers((lattice, observed) in pictures(7, 20, 0.4)) {
         let flipped: Vec<i8> = observed.iter().map(|x| -x).collect();
@@ -232,7 +240,7 @@ proptest! {
         }
     }
 
-    /// A turned or mirrored picture has the turned or mirrored answer.
+    /// The answer for a transposed or mirrored picture is transposed or mirrored.
     #[test]
     fn turned_pictures_have_turned_answers((lattice, observed) in pictures(6, 21, 0.2)) {
         let (rows, columns) = (lattice.rows(), lattice.columns());
@@ -277,7 +285,8 @@ fn two_by_two_number_by_number() {
     );
 }
 
-/// Nine pixels from the middle outwards, one observation missing; J = 0.8, D = ½. The first is `p = 0.8 (0.8+0.8+0+0.8) − 0.5 = 1.42`.
+/// Nine pixels from the middle outwards, one observation missing; J = 0.8, D = ½. The first is
+/// `p = 0.8 (0.8+0.8+0+0.8) − 0.5 = 1.42`.
 #[test]
 fn three_by_three_number_by_number() {
     let lattice = Lattice::new(3, 3, 0.8, 0.5).unwrap();
@@ -313,7 +322,7 @@ fn three_by_three_number_by_number() {
     close(sweeps[1].free_energy.total(), -11.776_125_599_619, 1e-12, "second free energy");
 }
 
-/// Means of many short chains, each within five standard errors of the truth.
+/// Means of many short chains are within five standard errors of the exact ones.
 #[test]
 fn gibbs_agrees_with_enumeration() {
     for (neighbours, coupling) in
@@ -338,19 +347,19 @@ fn gibbs_agrees_with_enumeration() {
                 exact.means[pixel]
             );
         }
-        // The error that each chain tells of itself is that of its means.
-        let told = (answers.iter().map(|a| a.residual.powi(2)).sum::<f64>() / copies as f64).sqrt();
+        // The standard error that a chain reports is that of its means.
+        let reported = (answers.iter().map(|a| a.residual.powi(2)).sum::<f64>() / copies as f64).sqrt();
         let real =
             answers.iter().flat_map(|a| a.means.iter().zip(&exact.means)).map(|(a, b)| (a - b).powi(2));
         let real = (real.sum::<f64>() / (15 * copies) as f64).sqrt();
-        assert!((0.85..1.15).contains(&(told / real)), "told {told}, real {real}");
+        assert!((0.85..1.15).contains(&(reported / real)), "reported {reported}, real {real}");
         assert!(answers.iter().filter(|a| a.converged).count() > copies * 9 / 10);
     }
 }
 
 #[test]
-fn a_chain_that_has_not_settled_says_so() {
-    // From noise, with strong couplings and no observations to hold on to: domains grow all the while.
+fn a_chain_that_has_not_converged_reports_it() {
+    // From noise, with strong couplings and weak observations, domains keep growing.
     let lattice = Lattice::new(200, 200, 1.0, 0.001).unwrap();
     let noise = flip_pixels(&vec![1; 40_000], 0.5, 1).unwrap();
     let settings = Denoiser { method: Method::Gibbs, burn_in: 0, iterations: 20, ..Denoiser::default() };
@@ -362,7 +371,7 @@ fn a_chain_that_has_not_settled_says_so() {
     }
 }
 
-/// Large enough for several bands, and odd.
+/// The picture is large enough for several bands, and its sides are odd.
 #[test]
 fn the_same_bytes_on_any_number_of_threads() {
     let (rows, columns) = (331, 257);
@@ -386,7 +395,7 @@ fn the_same_bytes_on_any_number_of_threads() {
             assert_eq!((many.clone(), one.clone()), on(3), "{method}");
             assert_eq!(many[0], one, "{method}");
             let differ = many[2] != one;
-            assert_eq!(differ, method == Method::Gibbs, "{method}: chances of their own");
+            assert_eq!(differ, method == Method::Gibbs, "{method}: separate streams");
             assert_eq!(one.guarantee, method.guarantee());
             let wrong = |picture: &[i8]| picture.iter().zip(&clean).filter(|(a, b)| a != b).count();
             assert!(wrong(&one.decisions()) < wrong(&noisy) / 2, "{method}");
@@ -398,14 +407,14 @@ fn the_same_bytes_on_any_number_of_threads() {
 fn decisions_and_probabilities() {
     let lattice = Lattice::new(1, 3, 0.0, log_odds_of_flips(0.2).unwrap()).unwrap();
     let answer = Denoiser::default().denoise(&lattice, &[1, 0, -1]).unwrap();
-    assert_eq!(answer.decisions(), [1, 1, -1], "a pixel of which nothing is known is +1, as in the lecture");
+    assert_eq!(answer.decisions(), [1, 1, -1], "an undecided pixel is +1, as in the lecture");
     same_means(&answer.probabilities(), &[0.8, 0.5, 0.2], 1e-14, "without couplings");
     assert_eq!((answer.guarantee, answer.converged), (Guarantee::LowerBound, true));
     assert!(Denoiser::default().denoise_many(&lattice, &[] as &[[i8; 3]]).unwrap().is_empty());
 }
 
 #[test]
-fn what_makes_no_sense_is_refused_with_its_place() {
+fn invalid_input_is_refused_with_its_place() {
     let message = |result: Result<_, Error>| match result {
         Ok(()) => panic!("accepted"),
         Err(error) => error.to_string(),
@@ -454,7 +463,7 @@ fn what_makes_no_sense_is_refused_with_its_place() {
     twice[4] = (0, 0);
     let mut outside = rows.clone();
     outside[2] = (2, 0);
-    assert!(order(&[1; 6], &[0.5; 6], &twice).contains("order, place 4: (0, 0) comes a second time"));
+    assert!(order(&[1; 6], &[0.5; 6], &twice).contains("order, place 4: found (0, 0) again"));
     assert!(order(&[1; 6], &[0.5; 6], &outside).contains("order, place 2: found (2, 0)"));
     assert!(order(&[1; 6], &[0.5; 6], &rows[1..]).contains("found 5, expected 6"));
     assert!(order(&[1; 6], &[0.5; 5], &rows).contains("found 5, expected 6"));

@@ -1,30 +1,24 @@
 //! Mean field on a lattice: one plane after the other, eight pixels at a time.
 
 use fearless_simd::{Level, Simd, dispatch, f64x8, prelude::*};
+use isinglass::numeric::lanes::{LANES, tanh_and_ln_two_cosh};
 
 use super::denoiser::{Denoised, Denoiser, Tally, iterate};
-use super::planes::{PLANES, Planes, Shape, Step, degree};
+use super::planes::{PLANES, Planes, Shape, Step};
 use super::{Lattice, Method};
-use crate::numeric::lanes::{LANES, exp_nonpositive, ln_1p_of_share};
 
 /// Means, and fields of observations.
 pub(super) const LAYERS: usize = 2;
 const MEANS: usize = 0;
 const FIELDS: usize = 1;
 
-pub(super) fn run(settings: &Denoiser, lattice: &Lattice, observed: &[i8]) -> Denoised {
-    match degree(lattice.neighbours()) {
-        4 => run_with::<4>(settings, lattice, observed),
-        _ => run_with::<8>(settings, lattice, observed),
-    }
-}
-
-fn run_with<const D: usize>(settings: &Denoiser, lattice: &Lattice, observed: &[i8]) -> Denoised {
+/// Denoises a picture on a lattice of `D` neighbours.
+pub(super) fn run<const D: usize>(settings: &Denoiser, lattice: &Lattice, observed: &[i8]) -> Denoised {
     let level = Level::new();
     let mut planes = Planes::new(Shape::new(lattice, LANES, LAYERS));
     // Three values occur: their means are computed once.
-    let alone = [-1.0, 0.0, 1.0].map(|x| (lattice.data() * x).tanh());
-    planes.fill(MEANS, |pixel| alone[(observed[pixel] + 1) as usize]);
+    let uncoupled = [-1.0, 0.0, 1.0].map(|x| (lattice.data() * x).tanh());
+    planes.fill(MEANS, |pixel| uncoupled[(observed[pixel] + 1) as usize]);
     planes.fill(FIELDS, |pixel| lattice.data() * f64::from(observed[pixel]));
     let ended = iterate(settings, |update| sweep::<D>(level, lattice.coupling(), &mut planes, update));
     Denoised {
@@ -37,12 +31,12 @@ fn run_with<const D: usize>(settings: &Denoiser, lattice: &Lattice, observed: &[
     }
 }
 
-/// What the update of a plane needs to know.
+/// The parameters of the update of a plane.
 struct Job<const D: usize> {
     coupling: f64,
     steps: [Step; D],
     width: usize,
-    /// Whether new means are kept.
+    /// Whether new means are stored.
     update: bool,
 }
 
@@ -64,10 +58,11 @@ fn sweep<const D: usize>(level: Level, coupling: f64, planes: &mut Planes<f64>, 
     tally
 }
 
-/// Update the means of some rows of a plane.
+/// Updates the means of some rows of a plane.
 ///
-/// The free energy is counted on the way: with `m = tanh h` the entropy of a pixel is `ln 2cosh h − h m`, and a coupling counts where the later of its two pixels
-/// is updated, since from then on both have the values that the sweep leaves.
+/// The free energy is summed in the same pass. With `m = tanh h` the entropy of a pixel is `ln
+/// 2cosh h − h m`. A coupling is counted at the later of its two pixels, since from then on both
+/// have the values at the end of the sweep.
 #[inline(always)]
 fn update_band<S: Simd, const D: usize>(
     simd: S,
@@ -77,7 +72,6 @@ fn update_band<S: Simd, const D: usize>(
     band: &mut [f64],
 ) -> Tally {
     let shape = &planes.shape;
-    let one = f64x8::splat(simd, 1.0);
     let coupling = f64x8::splat(simd, job.coupling);
     let earlier = job.steps.map(|step| f64x8::splat(simd, step.earlier));
     let span = job.width.next_multiple_of(LANES);
@@ -89,36 +83,35 @@ fn update_band<S: Simd, const D: usize>(
             job.steps.map(|step| &planes.plane(step.plane)[(start + step.offset) as usize..][..span]);
         let (means, fields) = row.split_at_mut(shape.stride);
         let (means, fields) = (&mut means[LANES..][..span], &fields[LANES..][..span]);
-        let mut sum = f64x8::splat(simd, 0.0);
+        let mut row_energy = f64x8::splat(simd, 0.0);
         for at in (0..span).step_by(LANES) {
             let field = f64x8::from_slice(simd, &fields[at..at + LANES]);
-            let mut pull = f64x8::splat(simd, 0.0);
-            let mut pull_of_earlier = f64x8::splat(simd, 0.0);
+            let mut sum = f64x8::splat(simd, 0.0);
+            let mut sum_of_earlier = f64x8::splat(simd, 0.0);
             for d in 0..D {
                 let mean = f64x8::from_slice(simd, &around[d][at..at + LANES]);
-                pull += mean;
-                pull_of_earlier = mean.mul_add(earlier[d], pull_of_earlier);
+                sum += mean;
+                sum_of_earlier = mean.mul_add(earlier[d], sum_of_earlier);
             }
-            let h = pull.mul_add(coupling, field);
-            let size = h.abs();
-            let e = exp_nonpositive(simd, size * f64x8::splat(simd, -2.0));
+            let h = sum.mul_add(coupling, field);
+            let (tanh, ln_two_cosh) = tanh_and_ln_two_cosh(simd, h);
             let inside = inside(simd, job.width - at);
-            let mean = ((one - e) / (one + e)).copysign(h) * inside;
-            let entropy = size + ln_1p_of_share(simd, e) - h * mean;
-            let energy = mean * pull_of_earlier.mul_add(coupling, field);
-            sum -= (energy + entropy) * inside;
+            let mean = tanh * inside;
+            let entropy = ln_two_cosh - h * mean;
+            let energy = mean * sum_of_earlier.mul_add(coupling, field);
+            row_energy -= (energy + entropy) * inside;
             let old = f64x8::from_slice(simd, &means[at..at + LANES]);
             violation = violation.max((mean - old).abs());
             if job.update {
                 mean.store_slice(&mut means[at..at + LANES]);
             }
         }
-        free_energy += sum.reduce_sum();
+        free_energy += row_energy.reduce_sum();
     }
     Tally { violation: violation.reduce_max(), free_energy }
 }
 
-/// 1 in the lanes of a row's pixels, 0 in those beyond its end.
+/// Returns 1 in the lanes of a row's pixels, 0 in those beyond its end.
 #[inline(always)]
 pub(super) fn inside<S: Simd>(simd: S, left: usize) -> f64x8<S> {
     /// As many ones as lanes, then zeros.
