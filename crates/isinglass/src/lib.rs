@@ -53,6 +53,7 @@ mod interrupt;
 pub mod lattice;
 pub mod learn;
 pub mod machine;
+pub mod message;
 pub mod numeric;
 mod optimize;
 pub mod score;
