@@ -3,7 +3,7 @@
 use std::process::Command;
 use std::time::Instant;
 
-use crate::{browser, python, say};
+use crate::{browser, layers, python, say};
 
 /// Set where a missing optional program is a failure and not a skipped check.
 pub(crate) const REQUIRE_ALL: &str = "ISINGLASS_REQUIRE_ALL_CHECKS";
@@ -15,6 +15,8 @@ const SEED: (&str, &str) = ("PROPTEST_RNG_SEED", "1997");
 pub(crate) fn ci() -> Result<(), String> {
     let began = Instant::now();
     run("cargo", &["fmt", "--all", "--check"], &[])?;
+    say("── cargo xtask layers --check");
+    layers::run(layers::Page::Check)?;
     run("cargo", &["clippy", "--workspace", "--all-targets", "--all-features", "--", "-D", "warnings"], &[])?;
     // Parquet first, so that the run ends with the tests that most of the project is covered by. The whole workspace is named, so that both build dependencies with the same features, and so once.
     let parquet = ["test", "--workspace", "--features", "isinglass-files/parquet"];
