@@ -2,6 +2,7 @@
 
 use std::io::ErrorKind;
 
+use isinglass::message::{Message, Style};
 use isinglass_plan::{advice, in_keywords};
 use pyo3::PyErr;
 use pyo3::exceptions::{PyFileNotFoundError, PyOSError, PyPermissionError, PyValueError};
@@ -30,7 +31,7 @@ pub(crate) fn of_asking(error: isinglass_plan::Error) -> PyErr {
 
 /// An error of a file.
 pub(crate) fn of_files(error: isinglass_files::Error) -> PyErr {
-    let text = in_keywords(&error.to_string());
+    let text = error.text(Style::Keywords);
     match error {
         isinglass_files::Error::Access { kind: ErrorKind::NotFound, .. } => {
             PyFileNotFoundError::new_err(text)
