@@ -1,7 +1,7 @@
 //! The layers of the core crate: which module may use which, and the graph of those that do.
 //!
-//! `cargo xtask layers` reads the paths of `crates/isinglass/src` that lead to the crate root, fails
-//! on one that [`LAYERS`] does not allow, and writes the graph into `ARCHITECTURE.md`.
+//! `cargo xtask layers` reads the paths of `crates/isinglass/src` that lead to the crate root,
+//! fails on one that [`LAYERS`] does not allow, and writes the graph into `ARCHITECTURE.md`.
 
 mod paths;
 mod tokens;
