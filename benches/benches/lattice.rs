@@ -1,4 +1,4 @@
-//! Pictures cleaned: one of four million pixels by each engine, and 500 small ones.
+//! Denoising: one picture of four million pixels with each engine, and 500 small ones.
 #![allow(missing_docs, reason = "the macros of the framework make public items")]
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
