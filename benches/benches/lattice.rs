@@ -1,4 +1,4 @@
-//! Denoising: one picture of four million pixels, and 500 small ones, by each method.
+//! Denoising: one picture of four million pixels with each engine, and 500 small ones.
 #![allow(missing_docs, reason = "the macros of the framework make public items")]
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};

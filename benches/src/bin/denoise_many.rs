@@ -1,7 +1,7 @@
-//! For `peers/denoise.py`: denoises many pictures, prints the time of the library's call, and writes
-//! the decisions.
+//! For `peers/denoise.py`: denoises many pictures, prints the time of the library's call, and
+//! writes the decisions.
 //!
-//! Arguments: a file of bytes (one for each pixel, 0 is −1 and 1 is +1, pictures one after the other),
+//! Arguments: a file of bytes (one for each pixel, 0 is −1 and 1 is +1, one picture after another),
 //! the side of the square pictures, coupling, data, sweeps, the file for the decisions.
 
 use std::io::Write;
@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use isinglass_lab::lattice::{Denoised, Denoiser, Lattice};
 
-/// The number of runs. The fastest is printed: other load on the machine can only add to it.
+/// Runs, of which the fastest is printed: other work on the computer only adds to the time.
 const RUNS: usize = 20;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {

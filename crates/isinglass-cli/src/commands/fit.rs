@@ -139,7 +139,8 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
         write_network(&fit.machine, &measures, &mut output).map_err(|error| output.error(&error))?;
         output.commit()?;
     }
-    for note in write_model(&fit.machine, output)?.iter().chain(&fit.notes) {
+    let not_kept = write_model(&fit.machine, output)?;
+    for note in not_kept.iter().map(ToString::to_string).chain(fit.notes.iter().cloned()) {
         common.note(&format!("note: {note}"));
     }
     common.warn(warnings);

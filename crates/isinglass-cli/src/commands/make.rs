@@ -107,6 +107,7 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
     keep_inputs(&args.output, &args.edges.iter().map(PathBuf::as_path).collect::<Vec<_>>())?;
     let machine = args.machine(common.seed)?.with_temperature(args.temperature)?;
     let notes = write_model(&machine, Output::create(&args.output)?)?;
+    let notes: Vec<String> = notes.iter().map(ToString::to_string).collect();
     for note in &notes {
         common.note(&format!("note: {note}"));
     }

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use isinglass::numeric::{chance, lanes};
 use isinglass::topology::Neighbours;
-use isinglass::{Budget, Error, Guarantee, Result, interrupt};
+use isinglass::{Budget, Error, Guarantee, Result, cancel};
 use rayon::prelude::*;
 
 use super::planes::Shape;
