@@ -1,4 +1,5 @@
-//! Decimation one step at a time, in words and numbers: for learning how it works, and for checking the tape against.
+//! Decimation one step at a time, in words and numbers: for learning how it works, and for checking
+//! the tape against.
 
 use std::collections::BTreeMap;
 
@@ -22,9 +23,11 @@ pub struct DecimationStep {
     pub log_factor: f64,
 }
 
-/// Take a machine apart in a given order, and tell each step. The sum of the logarithms of the factors is log Z, less the machine's offset.
+/// Take a machine apart in a given order, and tell each step. The sum of the logarithms of the
+/// factors is log Z, less the machine's offset.
 ///
-/// *Arguments*: all units, the first to be decimated first; [`Graph::decimation_order`](crate::Graph::decimation_order) finds such an order.
+/// *Arguments*: all units, the first to be decimated first;
+/// [`Graph::decimation_order`](crate::Graph::decimation_order) finds such an order.
 /// *Complexity*: `O(n log n)`. For answers rather than steps take [`Decimate`].
 ///
 /// # Errors
@@ -90,7 +93,8 @@ pub fn explain_decimation(machine: &Machine, order: &[usize]) -> Result<Vec<Deci
     Ok(steps)
 }
 
-/// Eqs. 8–11 and 13: the logarithm of the factor, and the corrections of the weights among the neighbours.
+/// Eqs. 8–11 and 13: the logarithm of the factor, and the corrections of the weights among the
+/// neighbours.
 fn decimate(joined: &[(usize, f64)]) -> (f64, Vec<(usize, usize, f64)>) {
     let log_two_cosh = |x: f64| log_cosh(x) + std::f64::consts::LN_2;
     match *joined {

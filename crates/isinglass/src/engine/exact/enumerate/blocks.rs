@@ -1,8 +1,9 @@
 //! The walk through all states, block by block, eight lanes side by side.
 //!
-//! The free units of a problem are split into *block* units and *high* units. For each state of the high units, the energies of
-//! all states of the block units make a table that stays in the innermost cache; a [`Visitor`] sees one such table after another.
-//! A lane is a row of evidence with the same free units (a batch), or a state of three further units (a single row).
+//! The free units of a problem are split into *block* units and *high* units. For each state of the
+//! high units, the energies of all states of the block units make a table that stays in the
+//! innermost cache; a [`Visitor`] sees one such table after another. A lane is a row of evidence
+//! with the same free units (a batch), or a state of three further units (a single row).
 
 use std::ops::Range;
 
@@ -105,7 +106,8 @@ impl LaneFields {
     }
 }
 
-/// A table of one block: `energies[state]` is −E/T in each lane, `top` its largest value in each lane.
+/// A table of one block: `energies[state]` is −E/T in each lane, `top` its largest value in each
+/// lane.
 pub(super) struct Block<'a> {
     /// The state of the high units: unit `block_units + k` is bit k.
     pub(super) high: usize,

@@ -1,8 +1,9 @@
 //! Engine `enumerate`: every state of the free units, once.
 //!
-//! `problem` prepares the walk, `blocks` walks through the states; `moments`, `mode` and `draws` are what is done with them;
-//! `single` puts one row of evidence on all lanes and cores, `rows` a batch.
-//! States are never stored all at once: they pass through tables that fit the innermost cache.
+//! `problem` prepares the walk, `blocks` walks through the states; `moments`, `mode` and `draws`
+//! are what is done with them; `single` puts one row of evidence on all lanes and cores, `rows` a
+//! batch. States are never stored all at once: they pass through tables that fit the innermost
+//! cache.
 
 mod blocks;
 mod draws;
@@ -25,9 +26,12 @@ use crate::{Error, Evidence, Machine, Result};
 /// Exact answers for any graph by summing over all states of the free units.
 ///
 /// *Complexity*: `O(2^f)` for f free units, all moments together; on all cores.
-/// *Memory*: constant; the budget counts the 2^f states at 8 bytes each all the same, so that it limits the work.
-/// *Accuracy*: 1e-9 and better; where energies divided by T are so large (beyond 1e6) that their differences lose these digits, the answer says
-/// `approximation`. Units that a field pins beyond any doubt do not count. *When it fails*: beyond about 27 free units (1 GiB); it refuses and says what it would need.
+/// *Memory*: constant; the budget counts the 2^f states at 8 bytes each all the same, so that it
+/// limits the work.
+/// *Accuracy*: 1e-9 and better; where energies divided by T are so large (beyond 1e6) that their
+/// differences lose these digits, the answer says `approximation`. Units that a field pins beyond
+/// any doubt do not count. *When it fails*: beyond about 27 free units (1 GiB); it refuses and says
+/// what it would need.
 ///
 /// # Example
 /// ```
@@ -59,7 +63,8 @@ impl Enumerate {
     /// Energies beyond this would not stay apart from unused lanes, or would overflow.
     const SCALE: f64 = 1e290;
 
-    /// Up to this size of −E/T, nine digits after the point are right; beyond, the answer is not called exact.
+    /// Up to this size of −E/T, nine digits after the point are right; beyond, the answer is not
+    /// called exact.
     const NINE_DIGITS: f64 = 1e6;
 
     fn guarantee(scale: f64) -> Guarantee {

@@ -1,8 +1,9 @@
 //! Log Z and all moments up to second order, at a cost of `O(2^n)` together.
 //!
-//! Within a block, units are summed out of the table of weights one after another, highest bit first. Each step splits the table
-//! into a half of sums, which goes on, and a half of differences, `Σ s_k …`, which is itself summed out for the moments of
-//! the pairs with unit k. Sizes halve at each step, so all of it costs a constant number of additions for each state.
+//! Within a block, units are summed out of the table of weights one after another, highest bit
+//! first. Each step splits the table into a half of sums, which goes on, and a half of differences,
+//! `Σ s_k …`, which is itself summed out for the moments of the pairs with unit k. Sizes halve at
+//! each step, so all of it costs a constant number of additions for each state.
 
 use fearless_simd::{Simd, f64x8, prelude::*};
 
@@ -160,7 +161,8 @@ impl Visitor for Sums {
     }
 }
 
-/// Sum the highest unit out of a table: the sums stay in its first half, Σ s of that unit is returned.
+/// Sum the highest unit out of a table: the sums stay in its first half, Σ s of that unit is
+/// returned.
 #[inline(always)]
 fn sum_out<S: Simd>(simd: S, table: &mut [Lane]) -> f64x8<S> {
     let (low, high) = table.split_at_mut(table.len() / 2);

@@ -14,7 +14,8 @@ pub(super) fn group_couplings(machine: &Machine, free: &[usize]) -> Couplings {
     Couplings::new(free.len(), shared_couplings(machine, free))
 }
 
-/// Up to eight rows of evidence with the same free units, one to a lane; and what is to be added to the log-sum of each.
+/// Up to eight rows of evidence with the same free units, one to a lane; and what is to be added to
+/// the log-sum of each.
 pub(super) fn rows_in_lanes(machine: &Machine, free: &[usize], rows: &[&[i8]]) -> (LaneFields, [f64; LANES]) {
     let fields = Fields::new(machine, free, rows);
     (LaneFields::new(fields.free.into_iter().map(Lane).collect(), rows.len(), |_| 0.0), fields.shifts)
@@ -44,7 +45,8 @@ impl SingleRow {
         let coupling = |a: usize, b: usize| all[a * n + b];
         let matrix =
             (wide..n).flat_map(|a| (wide..n).map(move |b| (a, b))).map(|(a, b)| coupling(a, b)).collect();
-        // In each lane, the units across are clamped to one of their states: that shifts the fields of the others.
+        // In each lane, the units across are clamped to one of their states: that shifts the fields
+        // of the others.
         let fields = (wide..n)
             .map(|a| {
                 let pull = |lane| (0..wide).map(|u| coupling(a, u) * sign(lane, u)).sum::<f64>();

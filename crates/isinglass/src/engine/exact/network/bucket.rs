@@ -1,11 +1,13 @@
 //! Elimination with tables: a unit is summed out of everything that mentions it, in the logarithm.
 //!
-//! With `d(S)` the field on the unit in a state S of its neighbours and `t_c(s, S)` the tables that mention it, the result is
-//! `ln Σ_s exp(s d(S) + Σ_c t_c(s, S))`. Backwards, the probabilities of S are split between the two values of the unit by their shares,
-//! and summed onto the tables that came in.
+//! With `d(S)` the field on the unit in a state S of its neighbours and `t_c(s, S)` the tables that
+//! mention it, the result is `ln Σ_s exp(s d(S) + Σ_c t_c(s, S))`. Backwards, the probabilities of
+//! S are split between the two values of the unit by their shares, and summed onto the tables that
+//! came in.
 //!
-//! States are numbered by bits; a block of states that differ in their low bits only fits the innermost cache, and is worked through in vectors.
-//! Several rows stand side by side, as if they were the lowest bits.
+//! States are numbered by bits; a block of states that differ in their low bits only fits the
+//! innermost cache, and is worked through in vectors. Several rows stand side by side, as if they
+//! were the lowest bits.
 
 use fearless_simd::{Simd, f64x8, prelude::*};
 
@@ -17,7 +19,8 @@ use crate::numeric::lanes::{LANES, exp_nonpositive};
 /// Numbers in a block.
 const BLOCK: usize = 512;
 
-/// Blocks of a large table from one look for interrupts to the next; some ten microseconds. Small tables have theirs before each.
+/// Blocks of a large table from one look for interrupts to the next; some ten microseconds. Small
+/// tables have theirs before each.
 const BLOCKS_BETWEEN: usize = 64;
 
 /// Room for one bucket at a time; all of it whole vectors.
@@ -27,7 +30,8 @@ pub(super) struct Scratch {
     minus: Vec<Eight>,
     /// The field on the unit by the low bits alone.
     low_field: Vec<Eight>,
-    /// For each table that comes in, where its numbers for each vector (or each state) of a block are.
+    /// For each table that comes in, where its numbers for each vector (or each state) of a block
+    /// are.
     offsets: Vec<u32>,
     /// P(+) − P(−) of the unit, summed over blocks.
     excess: Vec<Eight>,
@@ -75,7 +79,8 @@ impl<'a, R: Rows> Numbers<'a, R> {
             for (sum, shift) in base.as_mut().iter_mut().zip(shifts[child.table as usize].as_ref()) {
                 *sum -= shift;
             }
-            // With one row, a vector is eight states: the table must have their three bits in the same places.
+            // With one row, a vector is eight states: the table must have their three bits in the
+            // same places.
             let in_vectors = R::ROWS == LANES || (low >= 3 && child.mask & 7 == 7 && child.unit_bit >= 3);
             let step = if in_vectors { LANES / R::ROWS } else { 1 };
             let start = scratch.offsets.len();
@@ -139,7 +144,8 @@ impl<'a, R: Rows> Numbers<'a, R> {
         incoming.child.index((block as u64) << self.low) * R::ROWS
     }
 
-    /// Sum the unit out (or maximise over it), into a table over the scope; or into the beginning of one vector.
+    /// Sum the unit out (or maximise over it), into a table over the scope; or into the beginning
+    /// of one vector.
     #[inline(always)]
     pub(super) fn forward<S: Simd, J: Rule>(&self, simd: S, scratch: &mut Scratch, out: &mut [f64]) {
         let length = (R::ROWS << self.low).max(LANES);
@@ -155,9 +161,11 @@ impl<'a, R: Rows> Numbers<'a, R> {
         }
     }
 
-    /// From P(S) to the unit's mean and its moments with each unit of the scope, and onto the tables that came in.
+    /// From P(S) to the unit's mean and its moments with each unit of the scope, and onto the
+    /// tables that came in.
     ///
-    /// The moments with units above the block are told by bit; those of the low bits stay in the scratch for [`Scratch::fold`].
+    /// The moments with units above the block are told by bit; those of the low bits stay in the
+    /// scratch for [`Scratch::fold`].
     #[inline(always)]
     pub(super) fn backward<S: Simd>(
         &self,

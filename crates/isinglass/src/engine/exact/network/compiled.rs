@@ -1,4 +1,5 @@
-//! A network apart from any machine: compiled for a graph, run again and again with numbers given as slices.
+//! A network apart from any machine: compiled for a graph, run again and again with numbers given
+//! as slices.
 
 use super::memory::Segments;
 use super::plan::{Blueprint, Form, NONE, Plan};
@@ -14,9 +15,11 @@ pub(in crate::engine) struct Compiled {
 }
 
 impl Compiled {
-    /// Compile for an elimination order in which no unit has more than `width` neighbours; `None` if one has.
+    /// Compile for an elimination order in which no unit has more than `width` neighbours; `None`
+    /// if one has.
     ///
-    /// *Arguments*: for each unit, whether it is to have a bias; all or none within a connected part.
+    /// *Arguments*: for each unit, whether it is to have a bias; all or none within a connected
+    /// part.
     pub(in crate::engine) fn new(
         graph: &Graph,
         biased: &[bool],
@@ -64,7 +67,8 @@ pub(in crate::engine) struct Run<'c> {
 }
 
 impl Run<'_> {
-    /// log Z for the weights of the graph's edges and the fields of its units, both divided by T; the moments of edges and units are written into the slices.
+    /// log Z for the weights of the graph's edges and the fields of its units, both divided by T;
+    /// the moments of edges and units are written into the slices.
     ///
     /// A field on a unit without a bias does not count, and its mean is 0.
     pub(in crate::engine) fn solve(

@@ -1,6 +1,7 @@
 //! Cumulants as derivatives of log Z by the biases (Rüger 1997, theorem 3.1).
 //!
-//! `C(s_a, s_b, …) = T^r ∂^r log Z / ∂θ_a ∂θ_b …`: derivatives by the effective biases θ/T, with no power of T left.
+//! `C(s_a, s_b, …) = T^r ∂^r log Z / ∂θ_a ∂θ_b …`: derivatives by the effective biases θ/T, with no
+//! power of T left.
 
 use super::Solver;
 use super::digits::guarantee;
@@ -38,7 +39,8 @@ impl Solver<'_> {
         let temperature = machine.temperature();
         let (log_z, _) = partition_sum(plan, |edge| machine.weights()[edge] / temperature, bias);
         let mut values: Vec<f64> = (1..1usize << units.len()).map(|set| log_z.0[set]).collect();
-        // A clamped unit is a constant: its own mean, and no part of any other cumulant. The derivatives say so but for the first.
+        // A clamped unit is a constant: its own mean, and no part of any other cumulant. The
+        // derivatives say so but for the first.
         for (order, &unit) in units.iter().enumerate() {
             if let Some(spin) = evidence.get(unit) {
                 values[(1 << order) - 1] = f64::from(spin.value());

@@ -1,15 +1,18 @@
 //! How many digits an answer has.
 //!
-//! Every step rounds weights of the size of those at its unit, and an effective weight passes the errors of what it was made from on at most once. Where
-//! couplings are moderate, errors die out within a few units; units that are tied together by strong couplings share theirs.
+//! Every step rounds weights of the size of those at its unit, and an effective weight passes the
+//! errors of what it was made from on at most once. Where couplings are moderate, errors die out
+//! within a few units; units that are tied together by strong couplings share theirs.
 
 use crate::Machine;
 use crate::engine::Guarantee;
 
-/// Up to this sum of |v| over units that are tied together, nine digits after the point are right; beyond, the answer is not called exact.
+/// Up to this sum of |v| over units that are tied together, nine digits after the point are right;
+/// beyond, the answer is not called exact.
 const NINE_DIGITS: f64 = 1e6;
 
-/// Couplings beyond this size (divided by T) tie units together: errors pass through with less than a thousandth lost.
+/// Couplings beyond this size (divided by T) tie units together: errors pass through with less than
+/// a thousandth lost.
 const STRONG: f64 = 4.0;
 
 /// Exact, if the numbers of units that are tied together are small enough for nine digits.

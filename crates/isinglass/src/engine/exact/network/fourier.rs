@@ -1,13 +1,15 @@
 //! The characteristic function (Rüger 1997, corollary 3.2) and Fourier inference (theorem 3.4).
 //!
-//! `⟨exp(i Σ x_c s_c)⟩ = Z_{θ + iTx} / Z`: a bias shifted by `iTx` turns the weight of a state by `e^(i x s)`. At `x ∈ {0, π/2}` the factor is 1 or `i s`, so
-//! that the characteristic function gives the moments `⟨Π_{c∈A} s_c⟩` up to a power of i, and
+//! `⟨exp(i Σ x_c s_c)⟩ = Z_{θ + iTx} / Z`: a bias shifted by `iTx` turns the weight of a state by
+//! `e^(i x s)`. At `x ∈ {0, π/2}` the factor is 1 or `i s`, so that the characteristic function
+//! gives the moments `⟨Π_{c∈A} s_c⟩` up to a power of i, and
 //!
 //! ```text
 //! p(γ | α) = 2^(−|O|) Σ_{A ⊆ O} (Π_{c∈A} γ_c) ⟨Π_{c∈A} s_c⟩_α
 //! ```
 //!
-//! The complex sums are taken in tables, where they may vanish; a decimated weight would be the logarithm of 0.
+//! The complex sums are taken in tables, where they may vanish; a decimated weight would be the
+//! logarithm of 0.
 
 use std::f64::consts::FRAC_PI_2;
 

@@ -1,7 +1,7 @@
 //! Elimination with numbers of any kind: derivatives up to the fourth order, complex weights.
 //!
-//! A plan of tables only is run forward, number by number. What the entries of the tables are (logarithms of sums, with whatever else goes along) is for the
-//! number to say.
+//! A plan of tables only is run forward, number by number. What the entries of the tables are
+//! (logarithms of sums, with whatever else goes along) is for the number to say.
 
 use super::plan::{NONE, Output, Plan, Step};
 use crate::cancel;
@@ -25,7 +25,8 @@ const STATES_BETWEEN: u64 = 1 << 12;
 
 /// The partition sum of a plan of tables, apart from the factor `e^x` that comes with it.
 ///
-/// *Arguments*: the effective weight of an edge of the machine; the weights that a local unit's bias gives to its values −1 and +1.
+/// *Arguments*: the effective weight of an edge of the machine; the weights that a local unit's
+/// bias gives to its values −1 and +1.
 pub(super) fn partition_sum<N: Number>(
     plan: &Plan,
     weight: impl Fn(usize) -> f64,

@@ -1,6 +1,8 @@
-//! A number with its mixed derivatives: a polynomial in up to four infinitesimals, each of whose squares is 0.
+//! A number with its mixed derivatives: a polynomial in up to four infinitesimals, each of whose
+//! squares is 0.
 //!
-//! The coefficient of a product of infinitesimals is the derivative by the parameters that they were added to, exact up to rounding.
+//! The coefficient of a product of infinitesimals is the derivative by the parameters that they
+//! were added to, exact up to rounding.
 
 use super::generic::Number;
 use crate::numeric::stable::log_cosh;

@@ -1,7 +1,8 @@
 //! How much memory the tables of a plan take, and how to do with less.
 //!
-//! The backward pass needs every table again, last first. Where they do not fit all at once, the steps are cut into segments: only tables that reach
-//! from one segment into a later one are kept, and the others of a segment are computed a second time when the backward pass comes to it.
+//! The backward pass needs every table again, last first. Where they do not fit all at once, the
+//! steps are cut into segments: only tables that reach from one segment into a later one are kept,
+//! and the others of a segment are computed a second time when the backward pass comes to it.
 
 use super::plan::{Output, Plan, Step};
 
@@ -19,7 +20,8 @@ impl Segments {
         Self { ends: vec![plan.steps.len()], life: lives(plan) }
     }
 
-    /// The fewest segments whose passes fit some number of bytes; otherwise what would at least be needed.
+    /// The fewest segments whose passes fit some number of bytes; otherwise what would at least be
+    /// needed.
     ///
     /// *Complexity*: linear in the steps, times the logarithm of the number of segments.
     pub(super) fn within(plan: &Plan, rows: usize, bytes: u128) -> Result<Self, u128> {
@@ -47,7 +49,8 @@ impl Segments {
         (0..plan.table_bits.len()).map(|table| table_bytes(plan, table, rows * size_of::<f64>())).sum()
     }
 
-    /// The most that a pass without moments has to hold, with numbers of some size: tables are dropped when they have been used.
+    /// The most that a pass without moments has to hold, with numbers of some size: tables are
+    /// dropped when they have been used.
     pub(super) fn forward_peak(plan: &Plan, bytes: usize) -> u128 {
         let (mut live, mut peak) = (0, 0);
         each_bucket(plan, 0..plan.steps.len(), |_, made, used| {
@@ -124,7 +127,8 @@ impl Segments {
                 each_bucket(plan, step..step + 1, |_, made, used| {
                     let used: u128 = used.map(&size).sum();
                     peak = peak.max(live + used);
-                    // The adjoints of what came in stay; the tables themselves and the adjoint of the result are done with.
+                    // The adjoints of what came in stay; the tables themselves and the adjoint of
+                    // the result are done with.
                     live -= made.map_or(0, &size);
                 });
             }

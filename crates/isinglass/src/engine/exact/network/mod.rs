@@ -1,10 +1,15 @@
 //! Engines `decimate` and `eliminate`: sums over units one by one, through the adjoint network.
 //!
-//! One subsystem. `plan` compiles a graph and a set of free units into a flat tape; `star` holds the decimation rules, `bucket` goes on with tables
-//! where pair weights do not suffice, and `tape` runs a plan forward (log Z) and backward (all moments), for one row or eight at a time. `memory` cuts
-//! long passes into segments that fit the budget. `structure` and `prepare` lead from a machine to a plan, `store` keeps plans for the next call, `room` checks the budget; `rows`, `single` and `pairs` answer for
-//! batches, for one evidence and for all pairs of it; `walk` goes backwards to draw states or to find the most probable one, `row_draws` does so for the rows of a batch. `generic` runs a plan of tables with other numbers: `jet` for
-//! `cumulants`, `polar` for `fourier`. `compiled` runs the plan of a graph that belongs to no machine. `digits` says how far the answers can be trusted.
+//! One subsystem. `plan` compiles a graph and a set of free units into a flat tape; `star` holds
+//! the decimation rules, `bucket` goes on with tables where pair weights do not suffice, and `tape`
+//! runs a plan forward (log Z) and backward (all moments), for one row or eight at a time. `memory`
+//! cuts long passes into segments that fit the budget. `structure` and `prepare` lead from a
+//! machine to a plan, `store` keeps plans for the next call, `room` checks the budget; `rows`,
+//! `single` and `pairs` answer for batches, for one evidence and for all pairs of it; `walk` goes
+//! backwards to draw states or to find the most probable one, `row_draws` does so for the rows of a
+//! batch. `generic` runs a plan of tables with other numbers: `jet` for `cumulants`, `polar` for
+//! `fourier`. `compiled` runs the plan of a graph that belongs to no machine. `digits` says how far
+//! the answers can be trusted.
 
 mod bucket;
 mod compiled;
@@ -49,11 +54,14 @@ const SCALE: f64 = 1e290;
 
 /// Exact answers for machines of any size that are decimatable: linear in the number of units.
 ///
-/// A machine is decimatable if the free units together with unit 0, to which biases lead, have treewidth at most 3 (Rüger 1997, definition 4.3).
+/// A machine is decimatable if the free units together with unit 0, to which biases lead, have
+/// treewidth at most 3 (Rüger 1997, definition 4.3).
 ///
 /// *Complexity*: linear in the units, all edge moments together. *Memory*: linear.
-/// *Accuracy*: 1e-9 and better, as long as the weights and biases of units that strong couplings tie together add up to less than 1e6 T; beyond, the answer says `approximation`.
-/// *When it fails*: on a machine that is not decimatable it refuses; [`Eliminate`] goes on with tables.
+/// *Accuracy*: 1e-9 and better, as long as the weights and biases of units that strong couplings
+/// tie together add up to less than 1e6 T; beyond, the answer says `approximation`.
+/// *When it fails*: on a machine that is not decimatable it refuses; [`Eliminate`] goes on with
+/// tables.
 ///
 /// # Example
 /// ```
@@ -73,11 +81,15 @@ pub struct Decimate {
     networks: Networks,
 }
 
-/// Exact answers for any machine whose treewidth the budget allows: decimation where it applies, tables beyond.
+/// Exact answers for any machine whose treewidth the budget allows: decimation where it applies,
+/// tables beyond.
 ///
-/// *Complexity*: `O(n 2^w)` for width w of the elimination order found, all edge moments together; the order is searched once for each structure.
-/// *Memory*: tables of `2^w` numbers; where those of all steps do not fit the budget, some are computed twice.
-/// *Accuracy*: as [`Decimate`]. *When it fails*: where no order of a width within the budget is found; it refuses and says what it would need.
+/// *Complexity*: `O(n 2^w)` for width w of the elimination order found, all edge moments together;
+/// the order is searched once for each structure.
+/// *Memory*: tables of `2^w` numbers; where those of all steps do not fit the budget, some are
+/// computed twice.
+/// *Accuracy*: as [`Decimate`]. *When it fails*: where no order of a width within the budget is
+/// found; it refuses and says what it would need.
 ///
 /// # Example
 /// ```
@@ -168,7 +180,8 @@ macro_rules! engine_by_network {
                 units: &[usize],
             ) -> Result<Cumulants> {
                 match self.solver().cumulants(machine, evidence, units) {
-                    // Numbers with derivatives take sixteen times the room; partition sums, as exact, do without.
+                    // Numbers with derivatives take sixteen times the room; partition sums, as
+                    // exact, do without.
                     Err(Error::OverBudget { .. }) => by_joint(self, machine, evidence, units),
                     result => result,
                 }
@@ -186,8 +199,8 @@ macro_rules! engine_by_network {
                 self.solver().estimate(machine, free)
             }
 
-            /// The characteristic function `⟨exp(i Σ x_c s_c)⟩` of some units given the evidence, for each of several choices of x
-            /// (Rüger 1997, corollary 3.2).
+            /// The characteristic function `⟨exp(i Σ x_c s_c)⟩` of some units given the evidence,
+            /// for each of several choices of x (Rüger 1997, corollary 3.2).
             ///
             /// *Complexity*: a pass with complex numbers for each choice, on all cores.
             ///
@@ -208,10 +221,12 @@ macro_rules! engine_by_network {
                 self.solver().characteristic(machine, evidence, frequencies)
             }
 
-            /// The probabilities of every joint state of a few units by Fourier inference (Rüger 1997, theorem 3.4): a
-            /// transform of the characteristic function. The same as [`Engine::joint`], by another way.
+            /// The probabilities of every joint state of a few units by Fourier inference (Rüger
+            /// 1997, theorem 3.4): a transform of the characteristic function. The same as
+            /// [`Engine::joint`], by another way.
             ///
-            /// *Complexity*: a pass with complex numbers for each subset of the asked units; up to 12 of these.
+            /// *Complexity*: a pass with complex numbers for each subset of the asked units; up to
+            /// 12 of these.
             pub fn joint_by_fourier(
                 &self,
                 machine: &Machine,

@@ -16,7 +16,8 @@ use crate::{Evidence, Machine, Result};
 impl Solver<'_> {
     /// Each unit is clamped in turn, and the means of the others tell its moments with them.
     ///
-    /// *Complexity*: a compilation and a pass for each unit, on all cores. *Memory*: the moments, twice.
+    /// *Complexity*: a compilation and a pass for each unit, on all cores. *Memory*: the moments,
+    /// twice.
     pub(super) fn all_pairs(
         self,
         machine: &Machine,
@@ -53,7 +54,8 @@ impl Each<'_> {
         let plan = self.plan_without(unit)?;
         let (segments, turn) = self.solver.shared_segments::<One>(&plan)?;
         let _pass = gate.pass(turn);
-        // ⟨s_i s_j⟩ = p ⟨s_j⟩₊ − (1 − p) ⟨s_j⟩₋ with p = P(s_i = +1), and ⟨s_j⟩ = p ⟨s_j⟩₊ + (1 − p) ⟨s_j⟩₋: the more probable value tells both.
+        // ⟨s_i s_j⟩ = p ⟨s_j⟩₊ − (1 − p) ⟨s_j⟩₋ with p = P(s_i = +1), and ⟨s_j⟩ = p ⟨s_j⟩₊ + (1 −
+        // p) ⟨s_j⟩₋: the more probable value tells both.
         let mean = self.means[unit];
         let s = if mean < 0.0 { -1i8 } else { 1 };
         let mut cells = self.evidence.cells().to_vec();

@@ -1,12 +1,14 @@
-//! The adjoint network as a flat tape: compiled once from a graph, the free units and an elimination order.
+//! The adjoint network as a flat tape: compiled once from a graph, the free units and an
+//! elimination order.
 //!
-//! A plan knows no numbers. Its *slots* hold the effective pair weights `v_ij` (a bias is the weight to unit 0), its *tables* hold
-//! functions of several units that pair weights cannot express. Each step removes one unit:
+//! A plan knows no numbers. Its *slots* hold the effective pair weights `v_ij` (a bias is the
+//! weight to unit 0), its *tables* hold functions of several units that pair weights cannot
+//! express. Each step removes one unit:
 //!
-//! * a [`Star`] replaces the weights to at most three neighbours (unit 0 counts) by corrections of the weights among them
-//!   (Rüger 1997, theorem 4.1): this is decimation;
-//! * a [`Bucket`] sums the unit out of the product of all that mentions it; the result is a table over its neighbours, or pair weights where
-//!   these suffice.
+//! * a [`Star`] replaces the weights to at most three neighbours (unit 0 counts) by corrections of
+//!   the weights among them (Rüger 1997, theorem 4.1): this is decimation;
+//! * a [`Bucket`] sums the unit out of the product of all that mentions it; the result is a table
+//!   over its neighbours, or pair weights where these suffice.
 //!
 //! Forward through the steps gives log Z, backward gives every moment (theorem 5.2).
 
@@ -37,7 +39,8 @@ pub(super) struct Bucket {
     pub(super) unit: u32,
     /// The slot of the unit's bias, or [`NONE`].
     pub(super) bias: u32,
-    /// Its neighbours, as a range of `scope_units` and `scope_slots`; the last is bit 0 of the number of a state, +1 is a set bit.
+    /// Its neighbours, as a range of `scope_units` and `scope_slots`; the last is bit 0 of the
+    /// number of a state, +1 is a set bit.
     pub(super) scope: Range<u32>,
     /// The tables that mention the unit, as a range of `children`.
     pub(super) children: Range<u32>,
@@ -59,8 +62,9 @@ pub(super) struct Child {
     pub(super) table: u32,
     /// Which bits of a state of the bucket's scope the table knows.
     pub(super) mask: u64,
-    /// Which bit of an index into the table is the unit that is eliminated; [`Child::PASSES`] if the table does not know it. Such a table goes where the
-    /// result goes, and is added to it: of many tables for the same unit, one is alive at a time.
+    /// Which bit of an index into the table is the unit that is eliminated; [`Child::PASSES`] if
+    /// the table does not know it. Such a table goes where the result goes, and is added to it: of
+    /// many tables for the same unit, one is alive at a time.
     pub(super) unit_bit: u8,
 }
 
@@ -128,9 +132,11 @@ pub(super) struct Blueprint<'a> {
 pub(super) struct Plan {
     /// The machine's unit of each local one; these are numbered as they are eliminated.
     pub(super) free: Vec<usize>,
-    /// The machine's edge whose weight starts in each of the first slots; [`NONE`] in those that start with 0.
+    /// The machine's edge whose weight starts in each of the first slots; [`NONE`] in those that
+    /// start with 0.
     pub(super) edges: Vec<u32>,
-    /// The slot of each local unit's bias, or [`NONE`] where it has no bias and its mean is 0 by symmetry.
+    /// The slot of each local unit's bias, or [`NONE`] where it has no bias and its mean is 0 by
+    /// symmetry.
     pub(super) bias_slots: Vec<u32>,
     pub(super) slots: usize,
     pub(super) steps: Vec<Step>,
@@ -181,7 +187,8 @@ impl Plan {
         buckets + 4.0 * self.stars.len() as f64
     }
 
-    /// The bytes of the tape itself, of its slots in some number of lanes, values and moments, and of tables kept for reuse.
+    /// The bytes of the tape itself, of its slots in some number of lanes, values and moments, and
+    /// of tables kept for reuse.
     pub(super) fn bytes(&self, lanes: usize) -> u128 {
         let tape = self.stars.len() * size_of::<Star>()
             + self.buckets.len() * size_of::<Bucket>()
@@ -200,7 +207,8 @@ impl Plan {
         largest.map_or(0, |bits| (2 * lanes) << bits)
     }
 
-    /// About how many bytes the plan for some steps takes, tables not counted; more than anything if positions would not fit 32 bits.
+    /// About how many bytes the plan for some steps takes, tables not counted; more than anything
+    /// if positions would not fit 32 bits.
     pub(super) fn bytes_of(steps: &Symbolic) -> u128 {
         Self::bytes_of_steps(steps.steps() as u128, steps.total() as u128)
     }
@@ -221,7 +229,8 @@ struct Compiler<'a> {
     keys: Vec<(u32, u32)>,
     /// The table that each step makes.
     made: Vec<u32>,
-    /// For each unit, the last table that it is the first to be eliminated of; and for each step, the one before.
+    /// For each unit, the last table that it is the first to be eliminated of; and for each step,
+    /// the one before.
     last_table: Vec<u32>,
     table_before: Vec<u32>,
     plan: Plan,
@@ -359,7 +368,8 @@ impl<'a> Compiler<'a> {
         });
     }
 
-    /// The last table that waits where the result of a bucket over some scope goes, if it is over units of that scope; it waits no longer.
+    /// The last table that waits where the result of a bucket over some scope goes, if it is over
+    /// units of that scope; it waits no longer.
     fn passing_on(&mut self, scope: &[u32], biased: bool) -> Option<u32> {
         let first = *scope.first()? as usize;
         let source = self.last_table[first];
@@ -374,7 +384,8 @@ impl<'a> Compiler<'a> {
         })
     }
 
-    /// Whether a function of some number of units is kept as weights: one of one or two units is a sum of these; one of three is, if it does not change when all flip.
+    /// Whether a function of some number of units is kept as weights: one of one or two units is a
+    /// sum of these; one of three is, if it does not change when all flip.
     fn is_weights(&self, units: usize, biased: bool) -> bool {
         let most = if biased { 2 } else { 3 };
         units == 0 || self.blueprint.form == Form::Weights && units <= most
@@ -422,8 +433,10 @@ fn slot_between(steps: &Symbolic, first: u32, second: u32) -> usize {
 /// The pairs of three neighbours, in the order of [`Star::outputs`].
 pub(super) const PAIRS_OF_THREE: [(usize, usize); 3] = [(0, 1), (0, 2), (1, 2)];
 
-/// Which units come together in the low bits of tables: those that stay longest, so that from one table to the next the low bits seldom change
-/// and whole vectors can be copied. Among equals it is as if by chance: an order by time would put the newest or the oldest there, which change in every step.
+/// Which units come together in the low bits of tables: those that stay longest, so that from one
+/// table to the next the low bits seldom change and whole vectors can be copied. Among equals it is
+/// as if by chance: an order by time would put the newest or the oldest there, which change in
+/// every step.
 fn table_key(unit: usize, stays: u32) -> (u32, u32) {
     (stays.checked_ilog2().unwrap_or(0), (unit as u32).wrapping_mul(0x9e37_79b1))
 }

@@ -1,4 +1,5 @@
-//! A complex number by the logarithm of its size and its direction: of any magnitude, and 0 is one of them.
+//! A complex number by the logarithm of its size and its direction: of any magnitude, and 0 is one
+//! of them.
 
 use num_complex::Complex64;
 

@@ -1,4 +1,5 @@
-//! From a machine and free units to a plan: the order, the reason where there is none, and what it costs.
+//! From a machine and free units to a plan: the order, the reason where there is none, and what it
+//! costs.
 
 use std::sync::Arc;
 
@@ -20,7 +21,8 @@ pub(super) enum Reach {
     Tables,
 }
 
-/// Graphs of more units than this are numbered anew, if neighbours are far apart: smaller ones fit a cache.
+/// Graphs of more units than this are numbered anew, if neighbours are far apart: smaller ones fit
+/// a cache.
 const RENUMBERED: usize = 1 << 15;
 
 impl Solver<'_> {
@@ -34,7 +36,8 @@ impl Solver<'_> {
         }
     }
 
-    /// The network for rows of a batch, if it is in the store; where statistics are asked for, it is learning, and all biases count.
+    /// The network for rows of a batch, if it is in the store; where statistics are asked for, it
+    /// is learning, and all biases count.
     pub(super) fn known(self, machine: &Machine, free: &[usize], for_learning: bool) -> Option<Arc<Plan>> {
         self.networks.find(machine.graph(), &self.key_for_rows(machine, free, for_learning))
     }

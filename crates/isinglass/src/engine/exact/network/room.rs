@@ -15,7 +15,8 @@ impl Solver<'_> {
         self.segments_within::<R>(plan, u128::from(self.networks.budget.0))
     }
 
-    /// The segments of a pass with moments that shares the budget with those of other threads; or that must have it alone.
+    /// The segments of a pass with moments that shares the budget with those of other threads; or
+    /// that must have it alone.
     pub(super) fn shared_segments<R: Rows>(self, plan: &Plan) -> Result<(Segments, Turn)> {
         let share = u128::from(self.networks.budget.0) / rayon::current_num_threads() as u128;
         match self.segments_within::<R>(plan, share) {
@@ -42,7 +43,8 @@ impl Solver<'_> {
         Ok(segments)
     }
 
-    /// Refuse what the system cannot give, whatever the budget says: a table that cannot be had later would end the program.
+    /// Refuse what the system cannot give, whatever the budget says: a table that cannot be had
+    /// later would end the program.
     fn check_system(self, bytes: u128) -> Result<()> {
         let length = usize::try_from(bytes).unwrap_or(usize::MAX);
         if length < UNASKED || Vec::<u8>::new().try_reserve_exact(length).is_ok() {

@@ -1,4 +1,5 @@
-//! Exact draws for every row of a batch: rows with the same free units share a network, eight of them a pass.
+//! Exact draws for every row of a batch: rows with the same free units share a network, eight of
+//! them a pass.
 
 use std::ops::Range;
 
@@ -21,10 +22,11 @@ use crate::{Error, Machine, Result};
 const ROWS: usize = 64;
 
 impl Eliminate {
-    /// Independent draws given each row: for each row of a batch, in grouped order, `count` states of all units one after another. `out` holds them,
-    /// with the clamped units in place already.
+    /// Independent draws given each row: for each row of a batch, in grouped order, `count` states
+    /// of all units one after another. `out` holds them, with the clamped units in place already.
     ///
-    /// *Arguments*: the random numbers of each piece of the batch, the pieces being the same on any number of threads.
+    /// *Arguments*: the random numbers of each piece of the batch, the pieces being the same on any
+    /// number of threads.
     ///
     /// *Complexity*: a forward pass for each row, and a step for each free unit of each draw.
     pub(crate) fn draw_rows(
@@ -39,7 +41,8 @@ impl Eliminate {
         self.solver().draw_rows(machine, batch, count, random, out)
     }
 
-    /// The largest number of neighbours that a free unit has at its elimination, over all rows of a batch. The networks are kept for the first draws.
+    /// The largest number of neighbours that a free unit has at its elimination, over all rows of a
+    /// batch. The networks are kept for the first draws.
     ///
     /// # Errors
     /// Those of [`Eliminate::draw_rows`]: networks that do not fit the budget.

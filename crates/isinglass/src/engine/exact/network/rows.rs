@@ -19,7 +19,8 @@ use crate::numeric::lanes::LANES;
 use crate::table::{Batch, Group};
 use crate::{Machine, Result};
 
-/// Tables of more units than this are wide enough to fill the lanes by themselves; eight rows of them would leave the cache.
+/// Tables of more units than this are wide enough to fill the lanes by themselves; eight rows of
+/// them would leave the cache.
 const TABLE_BITS_IN_LANES: u8 = 8;
 
 /// What a sum of two terms costs in eight rows, forward and backward, in nanoseconds.
@@ -55,7 +56,8 @@ impl Solver<'_> {
             let cost = plan.work() * SUM_COST + elements * ELEMENT_COST;
             cost * if *in_lanes { 1.0 } else { 8.0 }
         };
-        // Parts run at the same time, each with a tape of its own, unless the budget has no room for several.
+        // Parts run at the same time, each with a tape of its own, unless the budget has no room
+        // for several.
         let gate = Gate::default();
         let mut answer = solve_in_parts(machine, batch, ask, cost, |pieces, part| {
             let mut sums = Sums::new(machine, ask);
@@ -82,7 +84,8 @@ impl Solver<'_> {
 
     /// The networks of all groups of a batch.
     ///
-    /// *Arguments*: whether all biases count, as they do in learning; whether a pass goes back as well.
+    /// *Arguments*: whether all biases count, as they do in learning; whether a pass goes back as
+    /// well.
     pub(super) fn prepared_groups(
         self,
         machine: &Machine,

@@ -1,16 +1,18 @@
 //! The decimation rules (Rüger 1997, eqs. 8–13) and their derivatives, for one row or eight.
 //!
-//! Summing a unit with weights a, b, c to its neighbours x, y, z out of the machine leaves `2 cosh(a x + b y + c z)`, which does not change when
-//! all three flip. Its logarithm at the four remaining states,
+//! Summing a unit with weights a, b, c to its neighbours x, y, z out of the machine leaves `2
+//! cosh(a x + b y + c z)`, which does not change when all three flip. Its logarithm at the four
+//! remaining states,
 //!
 //! ```text
 //! A = L(a+b+c)   B = L(a+b−c)   C = L(a−b+c)   D = L(−a+b+c)        L(x) = ln 2 cosh x
 //! ```
 //!
-//! is a constant `(A+B+C+D)/4`, the factor by which Z changes, and three pair weights: `v'_xy = (A+B−C−D)/4`, and so on.
-//! With max in place of sum the same holds for `L(x) = |x|`.
+//! is a constant `(A+B+C+D)/4`, the factor by which Z changes, and three pair weights: `v'_xy =
+//! (A+B−C−D)/4`, and so on. With max in place of sum the same holds for `L(x) = |x|`.
 //!
-//! Backwards, the moments of the neighbours give the probability of each of the four states, and the mean of the unit in a state is `tanh`.
+//! Backwards, the moments of the neighbours give the probability of each of the four states, and
+//! the mean of the unit in a state is `tanh`.
 
 use fearless_simd::{Simd, f64x8, prelude::*};
 
@@ -159,7 +161,8 @@ fn stored<S: Simd>(value: f64x8<S>) -> Eight {
 /// A single row: the four states of the neighbours are the lanes.
 pub(super) type One = [f64; 1];
 
-/// The fields on the unit in the states (+,+,+), (+,+,−), (+,−,+), (−,+,+) of its neighbours; fewer neighbours have weights of 0.
+/// The fields on the unit in the states (+,+,+), (+,+,−), (+,−,+), (−,+,+) of its neighbours; fewer
+/// neighbours have weights of 0.
 #[inline(always)]
 fn fields(weights: [One; 3]) -> Eight {
     let [[a], [b], [c]] = weights;

@@ -1,7 +1,8 @@
 //! Plans kept for the next call.
 //!
-//! A plan depends on the graph, the set of free units and which of them have biases; not on weights or values. So learning compiles once for each
-//! pattern of missing cells, and evaluates at every step.
+//! A plan depends on the graph, the set of free units and which of them have biases; not on weights
+//! or values. So learning compiles once for each pattern of missing cells, and evaluates at every
+//! step.
 
 use std::collections::HashMap;
 use std::fmt;

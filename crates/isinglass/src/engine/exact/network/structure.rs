@@ -67,9 +67,11 @@ impl Structure {
         far > near
     }
 
-    /// The same with units numbered depth first, so that neighbours stand near each other in memory; and where each was before.
+    /// The same with units numbered depth first, so that neighbours stand near each other in
+    /// memory; and where each was before.
     ///
-    /// All that is made from a large graph goes through it again and again; numbered by chance, it would wait for memory at every step.
+    /// All that is made from a large graph goes through it again and again; numbered by chance, it
+    /// would wait for memory at every step.
     pub(super) fn renumbered(&self) -> Result<(Self, Vec<usize>)> {
         let before = self.graph.depth_first();
         let mut now = vec![0; before.len()];
@@ -94,7 +96,8 @@ impl Structure {
         Ok((Self { graph, edges, own_bias }, before))
     }
 
-    /// For each free unit, whether its mean may differ from 0: some unit of its connected part has a bias.
+    /// For each free unit, whether its mean may differ from 0: some unit of its connected part has
+    /// a bias.
     pub(in crate::engine) fn biased(&self) -> Vec<bool> {
         let n = self.graph.unit_count();
         if self.own_bias.is_empty() || self.own_bias.len() == n {

@@ -1,7 +1,8 @@
 //! A plan with numbers: forward to log Z, backward to all moments (Rüger 1997, theorem 5.2).
 //!
-//! The adjoint of a slot is the moment of the pair it belongs to, that of a table the probabilities of its states; so nothing has to be summed over
-//! uses: each slot and each table is used by one step, and that step sets its adjoint.
+//! The adjoint of a slot is the moment of the pair it belongs to, that of a table the probabilities
+//! of its states; so nothing has to be summed over uses: each slot and each table is used by one
+//! step, and that step sets its adjoint.
 
 use fearless_simd::{Level, Simd, dispatch};
 
@@ -53,7 +54,8 @@ impl<'p, R: Rows> Tape<'p, R> {
         }
     }
 
-    /// A tape for many runs of small tables: it keeps room for all of them from one run to the next.
+    /// A tape for many runs of small tables: it keeps room for all of them from one run to the
+    /// next.
     pub(super) fn keeping_tables(plan: &'p Plan) -> Self {
         let mut tape = Self::new(plan);
         let numbers: usize = (0..plan.table_bits.len()).map(|table| plan.entries(table).max(LANES)).sum();
@@ -124,7 +126,8 @@ impl<'p, R: Rows> Tape<'p, R> {
         }
     }
 
-    /// Go back through the steps: all moments. The forward pass must have kept what the segments say.
+    /// Go back through the steps: all moments. The forward pass must have kept what the segments
+    /// say.
     pub(super) fn backward(&mut self, segments: &Segments) {
         self.moments.clear();
         self.moments.resize(self.plan.slots, R::all(0.0));
@@ -227,7 +230,8 @@ impl<'p, R: Rows> Tape<'p, R> {
         }
     }
 
-    /// From the probabilities of a bucket's scope to the moments of its unit and the probabilities of what came in.
+    /// From the probabilities of a bucket's scope to the moments of its unit and the probabilities
+    /// of what came in.
     #[inline(always)]
     fn distribute<S: Simd>(&mut self, simd: S, bucket: &Bucket) {
         cancel::point();
@@ -307,7 +311,8 @@ impl<'p, R: Rows> Tape<'p, R> {
     }
 }
 
-/// The coefficient of a product of spins in a function of few units: the average of the function times the product.
+/// The coefficient of a product of spins in a function of few units: the average of the function
+/// times the product.
 fn walsh<R: Rows>(table: &[f64], set: usize) -> R {
     let mut sum = R::all(0.0);
     let states = table.len() / R::ROWS;

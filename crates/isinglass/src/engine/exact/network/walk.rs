@@ -1,7 +1,8 @@
 //! Backwards through the order, one value after another: exact draws, and the most probable state.
 //!
-//! When its turn comes, every neighbour that a unit had at its elimination has a value; so the field on it is known. It takes the sign of the field where
-//! the forward pass took the larger value, or is drawn by the field where it summed.
+//! When its turn comes, every neighbour that a unit had at its elimination has a value; so the
+//! field on it is known. It takes the sign of the field where the forward pass took the larger
+//! value, or is drawn by the field where it summed.
 
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
@@ -102,7 +103,8 @@ impl Solver<'_> {
     }
 }
 
-/// The unit that a step removed and the field on it in a row, where all units that were removed after it have values in the state.
+/// The unit that a step removed and the field on it in a row, where all units that were removed
+/// after it have values in the state.
 pub(super) fn unit_and_field<R: Rows>(
     plan: &Plan,
     step: Step,
