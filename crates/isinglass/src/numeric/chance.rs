@@ -58,8 +58,8 @@ impl Generators {
     }
 }
 
-/// A uniform number in (0, 1) in each lane: the upper 23 bits of xoshiro128++ (Blackman & Vigna 2021), in the middles of 2²³ equal
-/// intervals, so that u and 1 − u are equally likely.
+/// A uniform number in (0, 1) in each lane: the upper 23 bits of xoshiro128++ (Blackman & Vigna
+/// 2021), in the middles of 2²³ equal intervals, so that u and 1 − u are equally likely.
 #[inline(always)]
 pub(crate) fn uniform<S: Simd>(simd: S, s: &mut [u32x16<S>; 4]) -> f32x16<S> {
     let rotate = |x: u32x16<S>, by: u32| (x << by) | (x >> (32 - by));
@@ -113,7 +113,8 @@ pub(crate) fn mean_of<S: Simd>(simd: S, x: f32x16<S>) -> f32x16<S> {
 
 /// `ln 1/(1 + e^(−x))` in each lane, with an absolute error below 1e-6 (and 1e-7 of x).
 ///
-/// It is `min(x, 0) − ln(1 + e^(−|x|))`, the logarithm as in [`ln_1p_of_share`](crate::numeric::lanes::ln_1p_of_share) with five terms of the series.
+/// It is `min(x, 0) − ln(1 + e^(−|x|))`, the logarithm as in
+/// [`ln_1p_of_share`](crate::numeric::lanes::ln_1p_of_share) with five terms of the series.
 #[inline(always)]
 pub(crate) fn ln_logistic<S: Simd>(simd: S, x: f32x16<S>) -> f32x16<S> {
     const TERMS: u8 = 5;

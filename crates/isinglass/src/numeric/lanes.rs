@@ -55,7 +55,8 @@ pub fn exp_nonpositive<S: Simd>(simd: S, x: f64x8<S>) -> f64x8<S> {
     doubled(power, doublings)
 }
 
-/// `x = k ln 2 + r` with |r| ≤ ½ ln 2 for −700 ≤ x ≤ 0, below that as for −700: r, and a number with k in its low bits.
+/// `x = k ln 2 + r` with |r| ≤ ½ ln 2 for −700 ≤ x ≤ 0, below that as for −700: r, and a number
+/// with k in its low bits.
 #[inline(always)]
 fn split<S: Simd>(simd: S, x: f64x8<S>) -> (f64x8<S>, f64x8<S>) {
     const LN_2_HIGH: f64 = 6.931_471_803_691_238e-1;
@@ -96,7 +97,8 @@ pub fn ln_1p_of_share<S: Simd>(simd: S, e: f64x8<S>) -> f64x8<S> {
 
 /// `ln x` in each lane for normal x > 0, with an error below 4e-16 of it or, near 1, of x − 1.
 ///
-/// With `x = 2^k m` and m within a factor √2 of 1 it is `k ln 2 + 2 artanh((m − 1) / (m + 1))`; the argument stays below 0.172 in size.
+/// With `x = 2^k m` and m within a factor √2 of 1 it is `k ln 2 + 2 artanh((m − 1) / (m + 1))`; the
+/// argument stays below 0.172 in size.
 #[inline(always)]
 pub(crate) fn ln<S: Simd>(simd: S, x: f64x8<S>) -> f64x8<S> {
     const TERMS: usize = 11;
@@ -146,7 +148,8 @@ pub fn tanh_and_ln_two_cosh<S: Simd>(simd: S, x: f64x8<S>) -> (f64x8<S>, f64x8<S
     (((one - e) / (one + e)).copysign(x), size + ln_1p_of_share(simd, e))
 }
 
-/// `tanh` of two lanes with one division for both, `a/b = ad/bd` and `c/d = bc/bd`; with an absolute error below 8e-16.
+/// `tanh` of two lanes with one division for both, `a/b = ad/bd` and `c/d = bc/bd`; with an
+/// absolute error below 8e-16.
 #[inline(always)]
 pub(crate) fn tanh_of_two<S: Simd>(simd: S, x: f64x8<S>, y: f64x8<S>) -> (f64x8<S>, f64x8<S>) {
     let ((a, b), (c, d)) = (tanh_as_quotient(simd, x), tanh_as_quotient(simd, y));
@@ -156,8 +159,9 @@ pub(crate) fn tanh_of_two<S: Simd>(simd: S, x: f64x8<S>, y: f64x8<S>) -> (f64x8<
 
 /// Numerator and denominator of `tanh |x| = (1 − e) / (1 + e)`, with `e = e^(−2|x|)`.
 ///
-/// With `−2|x| = k ln 2 + r` and the Padé approximant `e^r ≈ (A + rB) / (A − rB)`, where `A = 1 + r²/9 + r⁴/1008` and
-/// `B = 1/2 + r²/72 + r⁴/30240` (remainder below 1e-15), both are multiplied by `A − rB`: no division is needed to come by them.
+/// With `−2|x| = k ln 2 + r` and the Padé approximant `e^r ≈ (A + rB) / (A − rB)`, where `A = 1 +
+/// r²/9 + r⁴/1008` and `B = 1/2 + r²/72 + r⁴/30240` (remainder below 1e-15), both are multiplied by
+/// `A − rB`: no division is needed to come by them.
 #[inline(always)]
 pub(crate) fn tanh_as_quotient<S: Simd>(simd: S, x: f64x8<S>) -> (f64x8<S>, f64x8<S>) {
     let number = |x: f64| f64x8::splat(simd, x);

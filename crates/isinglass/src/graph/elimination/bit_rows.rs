@@ -1,71 +1,7 @@
-//! The two kinds of rows that greedy elimination runs on: bits for small graphs, shrinking rows for large ones.
+//! Rows of bits for greedy elimination on small graphs.
 
 use super::super::Graph;
-use super::super::shrinking::ShrinkingRows;
-
-/// A graph that loses vertices and gains edges.
-pub(super) trait Rows {
-    /// The work of looking one vertex or pair up. In large graphs most of it is waiting for memory.
-    const LOOKUP: usize;
-    /// The rows of a graph.
-    fn of(graph: &Graph) -> Self;
-    /// The number of neighbours.
-    fn degree(&self, v: u32) -> usize;
-    /// Append the neighbours.
-    fn extend_with_row(&mut self, v: u32, out: &mut Vec<u32>);
-    /// Whether two vertices are joined.
-    fn joined(&self, a: u32, b: u32) -> bool;
-    /// Append the neighbours that two vertices have in common; the work it took.
-    fn extend_with_common(&mut self, a: u32, b: u32, out: &mut Vec<u32>) -> usize;
-    /// Join two vertices that are not joined.
-    fn join(&mut self, a: u32, b: u32);
-    /// Remove a vertex.
-    fn lose(&mut self, v: u32);
-}
-
-impl Rows for ShrinkingRows {
-    const LOOKUP: usize = 8;
-
-    fn of(graph: &Graph) -> Self {
-        Self::new(graph, None)
-    }
-
-    fn degree(&self, v: u32) -> usize {
-        self.degree(v)
-    }
-
-    fn extend_with_row(&mut self, v: u32, out: &mut Vec<u32>) {
-        out.extend_from_slice(self.row(v));
-    }
-
-    fn joined(&self, a: u32, b: u32) -> bool {
-        self.joined(a, b)
-    }
-
-    fn extend_with_common(&mut self, a: u32, b: u32, out: &mut Vec<u32>) -> usize {
-        let (few, other) = if self.degree(a) <= self.degree(b) { (a, b) } else { (b, a) };
-        let start = out.len();
-        out.extend_from_slice(self.row(few));
-        let mut kept = start;
-        for k in start..out.len() {
-            if out[k] != other && self.joined(out[k], other) {
-                out[kept] = out[k];
-                kept += 1;
-            }
-        }
-        let looked_at = out.len() - start;
-        out.truncate(kept);
-        Self::LOOKUP * looked_at
-    }
-
-    fn join(&mut self, a: u32, b: u32) {
-        self.join(a, b);
-    }
-
-    fn lose(&mut self, v: u32) {
-        self.lose(v);
-    }
-}
+use super::super::shrinking::Rows;
 
 /// A matrix of bits: whole rows are compared 64 vertices at a time.
 #[derive(Debug)]
@@ -138,7 +74,7 @@ impl Rows for BitRows {
     }
 }
 
-/// Visit the positions of the bits that are set.
+/// Visits the positions of the bits that are set.
 fn for_bits(words: impl Iterator<Item = u64>, mut visit: impl FnMut(u32)) {
     for (k, mut word) in words.enumerate() {
         while word != 0 {

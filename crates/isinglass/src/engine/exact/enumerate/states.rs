@@ -1,4 +1,4 @@
-//! Exact independent draws: first a block by its share of Z, then a state within the block.
+//! Single states: the most probable one, and exact independent draws.
 
 use fearless_simd::{Simd, f64x8, prelude::*};
 use rand::RngExt;
@@ -8,10 +8,58 @@ use super::Enumerate;
 use super::blocks::{Block, Visitor, walk};
 use super::problem::SingleRow;
 use super::single::parts;
-use crate::engine::{Diagnostics, Draws, Sampler};
-use crate::numeric::lanes::{LANES, Lane, exp_nonpositive};
+use crate::engine::{Diagnostics, Draws, Mode, ModeFinder, Sampler};
+use crate::numeric::lanes::{LANES, exp_nonpositive};
 use crate::numeric::streams::{Purpose, stream};
 use crate::{Evidence, Machine, Result};
+
+/// The best state so far: its −E/T, lane, block and place in the block.
+#[derive(Clone, Copy)]
+struct Best {
+    value: f64,
+    lane: usize,
+    high: usize,
+    state: usize,
+}
+
+impl Visitor for Best {
+    #[inline(always)]
+    fn visit<S: Simd>(&mut self, _simd: S, block: Block<'_>) {
+        for lane in 0..LANES {
+            let top = block.top.0[lane];
+            if top > self.value {
+                // The top is one of the energies.
+                let state = block.energies.iter().position(|energy| energy.0[lane] == top);
+                *self = Self { value: top, lane, high: block.high, state: state.unwrap_or_default() };
+            }
+        }
+    }
+}
+
+impl ModeFinder for Enumerate {
+    fn mode(&self, machine: &Machine, evidence: &Evidence) -> Result<Mode> {
+        self.check_row(machine, evidence)?;
+        let row = SingleRow::new(machine, evidence);
+        let nothing = Best { value: f64::NEG_INFINITY, lane: 0, high: 0, state: 0 };
+        let best = parts(row.couplings.blocks())
+            .map(|range| {
+                let mut best = nothing;
+                walk(&row.couplings, &row.lanes, range, &mut best);
+                best
+            })
+            .collect::<Vec<_>>()
+            .into_iter()
+            .fold(nothing, |best, next| if next.value > best.value { next } else { best });
+        let mut state = vec![0; machine.unit_count()];
+        row.write_state(best.lane, (best.high << row.couplings.block_units()) | best.state, &mut state);
+        Ok(Mode {
+            energy: -machine.negative_energy(&state),
+            state,
+            guarantee: Self::guarantee(row.scale()),
+            diagnostics: Diagnostics::direct(),
+        })
+    }
+}
 
 /// The logarithm of the summed weight of each block, all lanes together.
 struct BlockLogs(Vec<f64>);
@@ -19,15 +67,13 @@ struct BlockLogs(Vec<f64>);
 impl Visitor for BlockLogs {
     #[inline(always)]
     fn visit<S: Simd>(&mut self, simd: S, block: Block<'_>) {
-        let top = block.top.0.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let top = largest(&block.top.0);
         let shift = f64x8::splat(simd, top);
         let mut sum = f64x8::splat(simd, 0.0);
         for energy in block.energies.iter() {
             sum += exp_nonpositive(simd, energy.load(simd) - shift);
         }
-        let mut lanes = Lane::ZERO;
-        lanes.store(sum);
-        self.0.push(top + lanes.0.iter().sum::<f64>().ln());
+        self.0.push(top + sum.to_array().iter().sum::<f64>().ln());
     }
 }
 
@@ -37,19 +83,20 @@ struct Cumulated(Vec<f64>);
 impl Visitor for Cumulated {
     #[inline(always)]
     fn visit<S: Simd>(&mut self, simd: S, block: Block<'_>) {
-        let top = block.top.0.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        let shift = f64x8::splat(simd, top);
+        let shift = f64x8::splat(simd, largest(&block.top.0));
         let mut sum = 0.0;
         self.0.clear();
         for energy in block.energies.iter() {
-            let mut weights = Lane::ZERO;
-            weights.store(exp_nonpositive(simd, energy.load(simd) - shift));
-            for weight in weights.0 {
+            for weight in exp_nonpositive(simd, energy.load(simd) - shift).to_array() {
                 sum += weight;
                 self.0.push(sum);
             }
         }
     }
+}
+
+fn largest(numbers: &[f64]) -> f64 {
+    numbers.iter().copied().fold(f64::NEG_INFINITY, f64::max)
 }
 
 /// The first place whose cumulated weight exceeds a share of the whole.
@@ -58,17 +105,14 @@ fn choose(cumulated: &[f64], share: f64) -> usize {
     cumulated.partition_point(|&sum| sum <= target).min(cumulated.len() - 1)
 }
 
-/// The bytes of draws: their cells, and twice a block, a share and a number for each.
-fn draw_bytes(units: usize, count: usize) -> u128 {
-    count as u128 * (units as u128 + 48)
-}
-
 impl Sampler for Enumerate {
+    /// First draws a block by its share of Z, then a state within the block.
     fn draw(&self, machine: &Machine, evidence: &Evidence, count: usize, seed: u64) -> Result<Draws> {
         self.check_row(machine, evidence)?;
-        self.budget.check(Self::NAME, draw_bytes(machine.unit_count(), count), || {
-            format!("{count} draws of {} units", machine.unit_count())
-        })?;
+        let n = machine.unit_count();
+        // The cells, and twice a block, a share and a number for each draw.
+        let bytes = count as u128 * (n as u128 + 48);
+        self.budget.check(Self::NAME, bytes, || format!("{count} draws of {n} units"))?;
         let row = SingleRow::new(machine, evidence);
         let logs: Vec<f64> = parts(row.couplings.blocks())
             .flat_map_iter(|range| {
@@ -77,23 +121,16 @@ impl Sampler for Enumerate {
                 logs.0
             })
             .collect();
-        let top = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        let mut sum = 0.0;
-        let cumulated: Vec<f64> = logs
-            .iter()
-            .map(|log| {
-                sum += (log - top).exp();
-                sum
-            })
-            .collect();
+        let (top, mut sum) = (largest(&logs), 0.0);
+        let cumulate = |log: &f64| {
+            sum += (log - top).exp();
+            sum
+        };
+        let cumulated: Vec<f64> = logs.iter().map(cumulate).collect();
 
         let mut random = stream(seed, Purpose::Draws, 0);
-        let mut wanted: Vec<(usize, f64, usize)> = (0..count)
-            .map(|draw| {
-                let block = choose(&cumulated, random.random());
-                (block, random.random(), draw)
-            })
-            .collect();
+        let draw = |draw| (choose(&cumulated, random.random()), random.random(), draw);
+        let mut wanted: Vec<(usize, f64, usize)> = (0..count).map(draw).collect();
         // Draws from the same block share its table.
         wanted.sort_unstable_by_key(|&(block, _, draw)| (block, draw));
         let by_block: Vec<&[(usize, f64, usize)]> = wanted.chunk_by(|a, b| a.0 == b.0).collect();
@@ -111,7 +148,6 @@ impl Sampler for Enumerate {
                 wanted.iter().map(place).collect()
             })
             .collect();
-        let n = machine.unit_count();
         let mut cells = vec![0; count * n];
         for (draw, lane, along) in chosen.into_iter().flatten() {
             row.write_state(lane, along, &mut cells[draw * n..(draw + 1) * n]);
