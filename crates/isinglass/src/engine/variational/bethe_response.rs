@@ -1,11 +1,13 @@
 //! Linear response around the fixed points of belief propagation.
 //!
-//! The curvature of the Bethe free energy is known in terms of the beliefs (Welling & Teh 2004, "Linear response algorithms for approximate inference in graphical models"):
-//! with `ρ_ij` the correlation coefficient of two coupled units, the scaled inverse of the response is
-//! `B_ii = 1 + Σ_j ρ_ij² / (1 − ρ_ij²)` and `B_ij = −ρ_ij / (1 − ρ_ij²)`.
+//! The curvature of the Bethe free energy follows from the beliefs (Welling & Teh 2004, "Linear
+//! response algorithms for approximate inference in graphical models"). With `ρ_ij` the correlation
+//! coefficient of two coupled units, the scaled inverse response is `B_ii = 1 + Σ_j ρ_ij² / (1 −
+//! ρ_ij²)` and `B_ij = −ρ_ij / (1 − ρ_ij²)`.
 //!
-//! On a forest the response is exact, and nothing has to be inverted: the beliefs have the moments of the couplings, and those of other pairs are products along the way between them.
-//! Elsewhere an inverse loses as many digits as `1 − ρ²`, which comes from the beliefs without cancellation, has zeros in front.
+//! On a forest the response is exact without an inverse: beliefs give the moments of couplings, and
+//! products along paths those of other pairs. Elsewhere an inverse loses as many digits as `1 −
+//! ρ²`, computed without cancellation, has leading zeros.
 
 use super::bethe::{MESSAGE_COST, Solved, Solver, bytes};
 use super::couplings::{Couplings, Pair, pairs_among};
@@ -22,10 +24,11 @@ use crate::{Error, Evidence, Machine, Result};
 /// With a smaller `1 − ρ²`, an inverse would have fewer than six digits.
 const LEAST_REST: f64 = 1e-10;
 
-/// Two units with a smaller product of standard deviations, which bounds their covariance, count as independent where they are tied too strongly.
+/// Strongly tied units whose standard deviations have a smaller product count as independent; the
+/// product bounds their covariance.
 const NO_COVARIANCE: f64 = 1e-10;
 
-/// Expectations under one evidence.
+/// Returns expectations under one evidence.
 pub(super) fn single(
     machine: &Machine,
     evidence: &Evidence,
@@ -74,7 +77,7 @@ pub(super) fn single(
     })
 }
 
-/// Expectations under each row of evidence.
+/// Returns expectations under each row of evidence.
 pub(super) fn batch(
     machine: &Machine,
     batch: &Batch,
@@ -95,13 +98,13 @@ pub(super) fn batch(
         pieces.iter().try_for_each(solve)
     })?;
     if answer.guarantee == Guarantee::Exact {
-        // Differences between rows matter here, so the clamped units' terms count as well.
+        // Differences between rows matter, so the terms of clamped units count as well.
         answer.guarantee = guarantee(machine, 0..machine.unit_count());
     }
     Ok(answer)
 }
 
-/// How rows of a group are inverted, if all that they need at once on every thread fits the budget.
+/// Chooses how the rows of a group are inverted, within the budget on all threads.
 fn prepare(machine: &Machine, group: &Group, ask: Ask, settings: &VariationalSettings) -> Result<Plan> {
     let free = &group.free;
     let sums = if ask.statistics { statistics_bytes(machine) } else { 0 };
@@ -144,7 +147,8 @@ fn solve_piece(
     Ok(())
 }
 
-/// Put the moments that linear response gives in the place of those of the beliefs. On a forest these are the same, but for edges without coupling.
+/// Replaces the moments of the beliefs by those of linear response. On a forest only edges without
+/// coupling differ.
 fn respond<const N: usize>(
     machine: &Machine,
     solver: &Solver<'_>,
@@ -167,7 +171,7 @@ fn respond<const N: usize>(
     Ok(())
 }
 
-/// The moments of all pairs of a machine with cycles.
+/// Returns the moments of all pairs of a machine with cycles.
 fn all_pairs(
     machine: &Machine,
     couplings: &Couplings,
@@ -182,10 +186,10 @@ fn all_pairs(
     Ok(values)
 }
 
-/// The curvature at the beliefs of some rows.
+/// Returns the curvature at the beliefs of some rows.
 ///
 /// # Errors
-/// [`Error::Numerical`] where two units are tied so strongly that the inverse would have no digits.
+/// [`Error::Numerical`] where two units are so strongly tied that the inverse would have no digits.
 fn curvature<const N: usize>(
     machine: &Machine,
     couplings: &Couplings,
@@ -203,7 +207,7 @@ fn curvature<const N: usize>(
             let both = scales[a as usize][row] * scales[b as usize][row];
             let (covariance, rest) =
                 (solved.covariances[edge as usize][row], solved.rests[edge as usize][row]);
-            // A unit whose mean has reached ±1 answers to nothing.
+            // A unit whose mean is ±1 does not respond.
             let is_certain = both <= f64::MIN_POSITIVE || (rest < LEAST_REST && both <= NO_COVARIANCE);
             if is_certain || row >= rows {
                 pairs.push(0.0);
@@ -212,7 +216,7 @@ fn curvature<const N: usize>(
             if rest < LEAST_REST {
                 return Err(tied(machine, unit, other, rest));
             }
-            // Of large ρ, 1 − ρ² knows more digits.
+            // For large ρ, 1 − ρ² has more digits.
             let rho = if rest < 0.5 { (1.0 - rest).sqrt().copysign(covariance) } else { covariance / both };
             diagonal[a as usize][row] += rho * rho / rest;
             diagonal[b as usize][row] += rho * rho / rest;
@@ -233,7 +237,7 @@ fn tied(machine: &Machine, a: usize, b: usize, rest: f64) -> Error {
     }
 }
 
-/// The bytes of couplings, and of the curvature of some rows and the response to it.
+/// Returns the bytes of couplings, curvature and response.
 fn response_bytes(machine: &Machine, free: usize, rows: usize) -> u128 {
     let edges = machine.graph().edges().len();
     Couplings::bytes(free, edges, false) + 8 * rows as u128 * (4 * free as u128 + 4 * edges as u128)

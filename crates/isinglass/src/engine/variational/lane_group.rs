@@ -1,13 +1,13 @@
-//! Lanes of a panel's rows that go through together, so that one addition need not wait for the other.
+//! Lanes of a panel's rows that are processed together, which hides the latency of additions.
 
 use fearless_simd::{Simd, f64x8, prelude::*};
 
 use crate::numeric::lanes::{LANES, tanh, tanh_of_two};
 
-/// Lanes that go through together where a panel has so many.
+/// Lanes per group.
 pub(super) const TOGETHER: usize = 4;
 
-/// Where `K` lanes of rows stand in a panel; or a panel's only row, alone in its lane.
+/// The position of `K` lanes of rows in a panel; or of its only row, alone in a lane.
 #[derive(Clone, Copy)]
 pub(super) struct LaneGroup<const K: usize> {
     start: usize,
@@ -15,13 +15,13 @@ pub(super) struct LaneGroup<const K: usize> {
 }
 
 impl<const K: usize> LaneGroup<K> {
-    /// *Arguments*: the first row, and the rows of the panel.
+    /// *Arguments*: the first row, and the width of the panel.
     #[inline(always)]
     pub(super) fn new(start: usize, width: usize) -> Self {
         Self { start, single: width == 1 }
     }
 
-    /// The numbers of these rows, of the numbers of all.
+    /// Loads the numbers of these rows.
     #[inline(always)]
     pub(super) fn load<S: Simd>(self, simd: S, from: &[f64]) -> [f64x8<S>; K] {
         let mut lanes = [f64x8::splat(simd, 0.0); K];
@@ -36,7 +36,7 @@ impl<const K: usize> LaneGroup<K> {
         lanes
     }
 
-    /// Write the numbers of these rows among those of all.
+    /// Stores the numbers of these rows.
     #[inline(always)]
     pub(super) fn store<S: Simd>(self, lanes: &[f64x8<S>; K], to: &mut [f64]) {
         if self.single {
@@ -50,14 +50,14 @@ impl<const K: usize> LaneGroup<K> {
 }
 
 impl LaneGroup<1> {
-    /// All lanes of a panel, one at a time.
+    /// Iterates over the lanes of a panel.
     #[inline(always)]
     pub(super) fn each(width: usize) -> impl Iterator<Item = Self> {
         (0..width).step_by(LANES).map(move |start| Self::new(start, width))
     }
 }
 
-/// Write lanes one after the other.
+/// Stores lanes contiguously.
 #[inline(always)]
 pub(super) fn store_all<S: Simd, const K: usize>(lanes: &[f64x8<S>; K], to: &mut [f64]) {
     for (lane, to) in lanes.iter().zip(to.chunks_exact_mut(LANES)) {

@@ -1,9 +1,13 @@
 //! Variational engines: a tractable family of distributions, and its best member.
 //!
-//! All of them look for a fixed point by iteration, under the same [`VariationalSettings`], and say whether they reached it. `mean_field` holds the engines
-//! `mean-field`, `tap` and `linear-response`; `solver` brings machine and evidence to the search and its results back; `search` looks for the fixed points of rows
-//! that stand side by side (`panel`), by sweeps (`sweep`) of updates (`update`), with the fields of `couplings`; `response` inverts the curvature at a fixed point. `bethe` and `mixture` are
-//! the engines of these names, and `bethe_response` leads from its beliefs to a response. `offers` tells what they would cost.
+//! All iterate to a fixed point under [`VariationalSettings`] and report whether they converged.
+//!
+//! - `mean_field`: the engines `mean-field`, `tap` and `linear-response`; `solver` computes their
+//! expectations from machine and evidence.
+//! - `search` finds the fixed points of a `panel` of rows, by sweeps (`sweep`) of updates
+//! (`update`) with the fields of `couplings`.
+//! - `response` inverts the curvature at a fixed point; `bethe_response` does so for beliefs.
+//! - `bethe`, `mixture`, `structured` and `trw`: the engines of these names. `offers`: their costs.
 
 mod bethe;
 mod bethe_response;

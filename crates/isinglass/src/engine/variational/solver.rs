@@ -1,4 +1,4 @@
-//! From machine and evidence to expectations, for mean field and TAP, with linear response or without.
+//! Expectations of mean field and TAP, with or without linear response.
 
 use super::couplings::{Couplings, Pair};
 use super::panel::{Panel, dot};
@@ -11,7 +11,7 @@ use crate::engine::{Ask, BatchExpectations, Diagnostics, Expectations, Guarantee
 use crate::table::{Batch, Group};
 use crate::{Error, Evidence, Machine, Result};
 
-/// What is computed, and for which engine.
+/// An engine's request: what to compute, and under which name.
 #[derive(Clone, Copy)]
 pub(super) struct Solver<'a> {
     pub(super) engine: &'static str,
@@ -21,20 +21,19 @@ pub(super) struct Solver<'a> {
     pub(super) settings: &'a VariationalSettings,
 }
 
-/// Energies divided by T beyond this would leave the range of numbers once they are squared.
+/// Energies divided by T beyond this would overflow when squared.
 pub(super) const SCALE: f64 = 1e150;
 
-/// Sweeps that a search is taken to need when work is shared out.
+/// Sweeps assumed for a search when work is distributed.
 const USUAL_SWEEPS: f64 = 30.0;
 
 impl Solver<'_> {
-    /// The best fixed point of each row.
     fn search(self, machine: &Machine, couplings: &Couplings, panel: &Panel, free: &[usize]) -> Found {
         let Self { theory, settings, .. } = self;
         Search { theory, couplings, panel, free, settings, temperature: machine.temperature() }.best()
     }
 
-    /// Expectations under one evidence.
+    /// Returns expectations under one evidence.
     pub(super) fn single(self, machine: &Machine, evidence: &Evidence, pairs: Pairs) -> Result<Expectations> {
         machine.check_evidence(evidence)?;
         self.check(machine)?;
@@ -79,7 +78,7 @@ impl Solver<'_> {
         })
     }
 
-    /// Expectations under each row of evidence.
+    /// Returns expectations under each row of evidence.
     pub(super) fn batch(self, machine: &Machine, batch: &Batch, ask: Ask) -> Result<BatchExpectations> {
         Error::check_length("units of the batch", batch.unit_count(), machine.unit_count())?;
         self.check(machine)?;
@@ -92,7 +91,7 @@ impl Solver<'_> {
             + if ask.statistics { 8 * (edges * at_once) as u128 } else { 0 };
         let sums = if ask.statistics { statistics_bytes(machine) } else { 0 };
         self.check_memory(each * rayon::current_num_threads() as u128 + sums, free)?;
-        // The couplings of a few groups are made once for all their rows; those of many would fill the memory.
+        // The couplings of a few groups are kept for all rows; those of many would fill the memory.
         let few = batch.groups().len() <= rayon::current_num_threads();
         let prepared: Vec<Prepared> = batch
             .groups()
@@ -121,7 +120,7 @@ impl Solver<'_> {
         Couplings::new(machine, &group.free, self.theory == Theory::Tap)
     }
 
-    /// What rows of a group share, and what eight of them cost.
+    /// Prepares what the rows of a group share.
     fn prepare(self, machine: &Machine, group: &Group, ask: Ask, keep: bool) -> Result<Prepared> {
         let couplings = self.couplings(machine, group);
         let plan = if self.response && ask.statistics {
@@ -173,7 +172,6 @@ impl Solver<'_> {
         Ok(())
     }
 
-    /// Add the weighted sums of a panel's means and edge moments.
     fn add_statistics(
         self,
         machine: &Machine,
@@ -192,7 +190,8 @@ impl Solver<'_> {
         Ok(())
     }
 
-    /// What the moment of each pair has beyond the product of the means, pair after pair, `width` rows each; nothing for mean field.
+    /// Returns the moment of each pair less the product of the means, by pair, `width` rows each;
+    /// empty for mean field.
     ///
     /// TAP's is the derivative of its −F (eq. 29) by the coupling: `v_ij (1 − m_i²)(1 − m_j²)`.
     fn excess(
@@ -249,9 +248,9 @@ impl Solver<'_> {
 
 /// What rows of a group share.
 struct Prepared {
-    /// Unless each piece of the group is to make its own.
+    /// `None` if each piece of the group computes its own.
     couplings: Option<Couplings>,
     plan: Option<response::Plan>,
-    /// Of eight rows, in about nanoseconds.
+    /// The cost of eight rows, in about nanoseconds.
     cost: f64,
 }

@@ -1,17 +1,16 @@
-//! One unit in all rows: the value that solves its own equation while all others stay as they are.
+//! The update of one unit in all rows: the mean that solves its own equation, given the others.
 
 use fearless_simd::{Simd, f64x8, prelude::*};
 
 use super::Theory;
 use crate::numeric::lanes::{LANES, Lane, tanh, tanh_and_ln_two_cosh, tanh_of_two};
 
-/// Newton steps at most for the equation of one unit; from the left of its root each one gains digits.
+/// The most Newton steps for the equation of one unit; all but the first gain digits.
 const NEWTON_STEPS: usize = 40;
 
-/// A Newton step below this share of its place is rounding.
+/// A Newton step below this share of its position is rounding.
 const NEWTON_END: f64 = 4e-16;
 
-/// `tanh` of many numbers.
 #[inline(always)]
 pub(super) fn tanh_in_place<S: Simd>(simd: S, numbers: &mut [f64]) {
     let mut pairs = numbers.chunks_exact_mut(2 * LANES);
@@ -29,17 +28,19 @@ pub(super) fn tanh_in_place<S: Simd>(simd: S, numbers: &mut [f64]) {
     }
 }
 
-/// TAP's mean that solves the unit's own equation (Kappen & Rodríguez 1997, eq. 30): `m = tanh(h − m D)`, with `D = Σ_j w_ij² (1 − m_j²)` held
-/// fixed. As `tanh h` does for mean field (eq. 10) it maximises −F in this one coordinate, in which −F is concave: so a sweep never lowers it.
+/// Solves TAP's equation of one unit (Kappen & Rodríguez 1997, eq. 30): `m = tanh(h − m D)`, with
+/// `D = Σ_j w_ij² (1 − m_j²)` fixed. Like `tanh h` in mean field (eq. 10) this maximises −F in one
+/// coordinate, in which −F is concave: a sweep never lowers it.
 ///
-/// With `x = |h − m D|` it is the root of `f(x) = x + D tanh x − |h|`, which is increasing and, on x ≥ 0, concave: a Newton step from anywhere there lands at its
-/// left, and further steps climb to it. `x ≥ max(|h| − D, |h| / (1 + D))` since tanh x is at most 1 and at most x.
+/// `x = |h − m D|` is the root of `f(x) = x + D tanh x − |h|`, increasing and, on x ≥ 0, concave: a
+/// Newton step lands left of it, and further steps increase to it. `x ≥ max(|h| − D, |h| / (1 +
+/// D))` since tanh x is at most 1 and at most x.
 #[inline(always)]
 pub(super) fn tap<S: Simd>(simd: S, h: f64x8<S>, d: f64x8<S>, old: f64x8<S>) -> f64x8<S> {
     let one = f64x8::splat(simd, 1.0);
     let size = h.abs();
     let least = (size - d).max(size / (one + d));
-    // Near the end the old value is nearly right.
+    // Close to the fixed point the old mean is nearly right.
     let mut x = (old.abs() * d).mul_add(f64x8::splat(simd, -1.0), size).max(least);
     for _ in 0..NEWTON_STEPS {
         let t = tanh(simd, x);
@@ -57,11 +58,12 @@ pub(super) fn tap<S: Simd>(simd: S, h: f64x8<S>, d: f64x8<S>, old: f64x8<S>) -> 
     tanh(simd, x).copysign(h)
 }
 
-/// By how much the unit's equation is violated, and what it adds to −F: `ln 2cosh x − x m + ½ m (h + θ)`, for TAP also `¼ (1 − m²) D`
-/// (eqs. 18 and 29, the sums over pairs shared out to their two units).
+/// Returns the violation of the unit's equation and its term of −F: `ln 2cosh x − x m + ½ m (h +
+/// θ)`, for TAP also `¼ (1 − m²) D` (eqs. 18 and 29, half of each pair's term).
 ///
-/// `ln 2cosh x − x m` is at least the entropy of m, and equal to it at the fixed point: what is given there is right up to the square of the violation.
-/// `strict` takes the entropy itself, so that mean field's −F is a bound for any m.
+/// `ln 2cosh x − x m` is at least the entropy of m and equal at the fixed point; its error is of
+/// second order in the violation. `strict` uses the entropy itself, so that mean field's −F is a
+/// bound for any m.
 #[inline(always)]
 pub(super) fn finish<S: Simd>(
     simd: S,
@@ -93,7 +95,6 @@ pub(super) fn finish<S: Simd>(
     (violation, share)
 }
 
-/// The entropy of a unit with a mean.
 fn entropy(m: f64) -> f64 {
     let term = |p: f64| if p > 0.0 { -p * p.ln() } else { 0.0 };
     term(0.5 * (1.0 + m)) + term(0.5 * (1.0 - m))
