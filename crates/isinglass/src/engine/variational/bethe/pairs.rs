@@ -1,16 +1,15 @@
-//! The moments of pairs without coupling.
+//! The moments of uncoupled pairs.
 
 use super::solver::{Solved, Solver};
 use crate::engine::expectations::packed_pair;
 use crate::engine::{PairMoments, Pairs};
 
 impl Solver<'_> {
-    /// ⟨s_i s_j⟩ of all pairs of a solved row: (0,1), (0,2), …, (1,2), ….
+    /// Returns ⟨s_i s_j⟩ of all pairs of a solved row: (0,1), (0,2), …, (1,2), ….
     ///
-    /// Coupled pairs have the moments that the messages give. Of others, those of a forest are exact too: a unit depends on all before it through its one neighbour r there, so that
-    /// `cov(i, j) = cov(i, r) cov(r, j) / var(r)`. Elsewhere they count as independent.
-    ///
-    /// *Complexity*: quadratic in the units.
+    /// Coupled pairs have the moments of their beliefs. Other pairs are exact on a forest, where a
+    /// unit depends on earlier ones through one neighbour r: `cov(i, j) = cov(i, r) cov(r, j) /
+    /// var(r)`. Elsewhere they count as independent. *Complexity*: quadratic in the units.
     pub(in crate::engine::variational) fn all_pairs(&self, solved: &Solved<1>) -> Vec<f64> {
         let graph = self.machine.graph();
         let n = self.machine.unit_count();
@@ -20,7 +19,7 @@ impl Solver<'_> {
         if self.is_forest() {
             let unit = |place: u32| self.free[self.wiring.locals[place as usize] as usize];
             let places = self.wiring.locals.len();
-            // Covariances first: the products are added when no more are made from them.
+            // Products of means are added once all covariances are computed.
             let mut covariances = vec![0.0; values.len()];
             for place in 0..places {
                 let Some((parent, edge)) = self.before(place) else { continue };
@@ -43,9 +42,10 @@ impl Solver<'_> {
         values
     }
 
-    /// Give the edges of a forest that join free units without coupling them their exact moments, too: those of `all_pairs`.
+    /// Sets the exact moments of a forest's edges of weight 0, as [`all_pairs`](Self::all_pairs)
+    /// has them.
     ///
-    /// *Complexity*: for each such edge, the way between its ends.
+    /// *Complexity*: for each such edge, the path between its ends.
     pub(in crate::engine::variational) fn follow_idle_edges<const N: usize>(&self, solved: &mut Solved<N>) {
         if !(self.wiring.is_forest && self.wiring.has_idle_edges) {
             return;
@@ -60,7 +60,7 @@ impl Solver<'_> {
             if self.machine.weights()[edge] / self.machine.temperature() != 0.0 {
                 continue;
             }
-            // From the later end back, until both ends are at the same unit.
+            // Back from the later end, until both ends are at the same unit.
             let mut covariance = [1.0; N];
             while from != to {
                 let later = from.max(to);
@@ -77,7 +77,7 @@ impl Solver<'_> {
         }
     }
 
-    /// In a forest: the one place before a place that it is coupled with, and the edge between them.
+    /// Returns, in a forest, the one earlier place coupled with a place, and their edge.
     fn before(&self, place: usize) -> Option<(usize, usize)> {
         let back = &self.wiring.back;
         let mirror = back.mirrors[back.of(place..place + 1).next()?] as usize;
@@ -85,7 +85,7 @@ impl Solver<'_> {
     }
 }
 
-/// `cov(i, r) / var(r)`: what of a unit's deviation from its mean passes through an edge. A unit that is certain passes nothing on.
+/// Returns `cov(i, r) / var(r)`: the regression of a unit on its neighbour; 0 if that is certain.
 fn slopes<const N: usize>(solved: &Solved<N>, unit: usize, edge: usize) -> [f64; N] {
     let (spread, tied) = (&solved.variances[unit], &solved.covariances[edge]);
     std::array::from_fn(|row| if spread[row] > f64::MIN_POSITIVE { tied[row] / spread[row] } else { 0.0 })

@@ -1,4 +1,4 @@
-//! A batch of rows: those with the same free units go through in lanes, eight at a time.
+//! A batch of rows: eight lanes of rows with the same free units.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -11,16 +11,16 @@ use crate::numeric::lanes::LANES;
 use crate::table::{Batch, Group};
 use crate::{Machine, Result};
 
-/// About what a message costs in eight rows, all sweeps together, in nanoseconds.
+/// The cost of a message in eight rows, over all sweeps, in about nanoseconds.
 pub(in crate::engine::variational) const MESSAGE_COST: f64 = 1000.0;
 
-/// What a unit or an edge, clamped or free, costs in eight rows, in nanoseconds.
+/// The cost of a unit or edge, clamped or free, in eight rows, in nanoseconds.
 const ELEMENT_COST: f64 = 16.0;
 
-/// So few rows are faster one by one, each with its own messages in the lanes.
+/// Up to so many rows are faster one by one, with several messages of a row in a vector.
 const FEW_ROWS: usize = 2;
 
-/// Solve all rows of a batch.
+/// Solves all rows of a batch.
 pub(super) fn solve(
     machine: &Machine,
     batch: &Batch,
@@ -73,14 +73,14 @@ pub(super) fn solve(
         Ok(())
     })?;
     let is_exact = all_exact.into_inner() && answer.diagnostics.converged;
-    // Differences between rows matter here, so the clamped units' terms count as well.
+    // Differences between rows matter, so the terms of clamped units count as well.
     answer.guarantee =
         if is_exact { guarantee(machine, 0..machine.unit_count()) } else { Guarantee::Approximation };
     Ok(answer)
 }
 
 impl<const N: usize> Solved<N> {
-    /// Note the results of the first rows, one weight each.
+    /// Adds the results of the first rows to a part, one weight each.
     pub(in crate::engine::variational) fn record(&self, weights: &[f64], ask: Ask, part: &mut Part) {
         let rows = weights.len();
         part.log_z.extend(&self.log_z[..rows]);

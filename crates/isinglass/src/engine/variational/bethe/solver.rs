@@ -1,4 +1,4 @@
-//! From rows of evidence to solved rows: what the engine, and linear response around it, begin with.
+//! Solves rows of evidence, for `bethe` and for linear response around it.
 
 use super::Bethe;
 use super::beliefs::Beliefs;
@@ -14,7 +14,7 @@ use crate::{Machine, Result};
 /// Energies beyond this would overflow in sums and differences.
 const SCALE: f64 = 1e290;
 
-/// Solves rows that leave the same units free.
+/// Solves rows with the same free units.
 pub(in crate::engine::variational) struct Solver<'a> {
     pub(super) machine: &'a Machine,
     pub(super) free: &'a [usize],
@@ -22,7 +22,7 @@ pub(in crate::engine::variational) struct Solver<'a> {
     pub(super) wiring: Wiring,
 }
 
-/// `N` rows at fixed points of their messages, or where the search for these ended.
+/// `N` rows at the end of their search.
 pub(in crate::engine::variational) struct Solved<const N: usize> {
     /// The Bethe log Z with all constants.
     pub(in crate::engine::variational) log_z: [f64; N],
@@ -30,18 +30,22 @@ pub(in crate::engine::variational) struct Solved<const N: usize> {
     pub(in crate::engine::variational) means: Vec<[f64; N]>,
     /// `1 − ⟨s_i⟩²` of every unit, without cancellation; 0 of clamped ones.
     pub(in crate::engine::variational) variances: Vec<[f64; N]>,
-    /// ⟨s_i s_j⟩ of every edge of the machine; of those without coupling or with a clamped end, the product of the means.
+    /// ⟨s_i s_j⟩ of every edge; the product of the means for weight 0 or a clamped end.
     pub(in crate::engine::variational) moments: Vec<[f64; N]>,
     /// ⟨s_i s_j⟩ − ⟨s_i⟩⟨s_j⟩ of every edge, without cancellation; 0 where the moment is a product.
     pub(in crate::engine::variational) covariances: Vec<[f64; N]>,
-    /// `1 − ρ²` of every edge, with ρ the correlation coefficient, without cancellation; 1 where the moment is a product.
+    /// `1 − ρ²` of every edge, with ρ the correlation coefficient, without cancellation; 1 where
+    /// the moment is a product.
     pub(in crate::engine::variational) rests: Vec<[f64; N]>,
-    /// How the search of each row went.
+    /// How each row's search went.
     pub(in crate::engine::variational) diagnostics: [Diagnostics; N],
 }
 
 impl<'a> Solver<'a> {
-    /// For the rows of a machine with these free units; refuses bad settings, numbers too large, and what does not fit the budget.
+    /// Prepares the rows of a machine with these free units.
+    ///
+    /// # Errors
+    /// Invalid settings, numbers too large, or not enough budget.
     pub(in crate::engine::variational) fn new(
         machine: &'a Machine,
         free: &'a [usize],
@@ -53,17 +57,18 @@ impl<'a> Solver<'a> {
         Ok(Self { machine, free, settings, wiring: Wiring::new(machine, free) })
     }
 
-    /// Whether fixed points are exact: no coupling of free units lies on a cycle.
+    /// Returns whether fixed points are exact: no coupling of free units lies on a cycle.
     pub(in crate::engine::variational) fn is_forest(&self) -> bool {
         self.wiring.is_forest
     }
 
-    /// Whether the moments of all edges are exact too: no edge without coupling joins two free units.
+    /// Returns whether edge moments are exact too: no edge of weight 0 joins two free units.
     pub(super) fn is_forest_of_edges(&self) -> bool {
         self.wiring.is_forest && !self.wiring.has_idle_edges
     }
 
-    /// Solve up to `N` rows, 1 or 8. What a row gives does not depend on the rows beside it, nor on `N`: bit for bit.
+    /// Solves up to `N` rows, 1 or 8. The result of a row depends on neither `N` nor other rows:
+    /// bit for bit.
     pub(in crate::engine::variational) fn solve<const N: usize>(&self, rows: &[&[i8]]) -> Solved<N> {
         let Self { machine, free, settings, wiring } = self;
         let Fields { free: fields, shifts, values } = Fields::<N>::new(machine, free, rows);
@@ -100,7 +105,7 @@ impl<'a> Solver<'a> {
     }
 }
 
-/// Refuse rows that do not fit the budget, so many at a time and on so many threads.
+/// Checks that so many rows on so many threads fit the budget.
 pub(super) fn check_room(
     machine: &Machine,
     free: &[usize],
@@ -117,7 +122,7 @@ pub(super) fn check_room(
     })
 }
 
-/// The bytes that some rows take at once.
+/// Returns the bytes of some rows at once.
 pub(in crate::engine::variational) fn bytes(
     machine: &Machine,
     free: &[usize],
