@@ -1,4 +1,4 @@
-//! The bound against plain loops, and each update by itself: none lowers the bound.
+//! Tests the bound against plain loops, and that no update lowers it.
 
 use fearless_simd::{Level, dispatch};
 use proptest::prelude::*;
@@ -13,7 +13,7 @@ const SMOOTH: Step = Step { smooth: true, means: false, damping: 0.0 };
 const MEANS: Step = Step { smooth: false, means: true, damping: 0.0 };
 const BOTH: Step = Step { smooth: true, means: true, damping: 0.0 };
 
-/// Everything that the bound depends on, in plain numbers: component after component.
+/// All parameters of the bound, stored by component.
 #[derive(Debug, Clone)]
 struct Plain {
     weights: Vec<f64>,
@@ -23,7 +23,7 @@ struct Plain {
 }
 
 impl Plain {
-    /// A state, with the best λ.
+    /// Copies a state, with the best λ.
     fn of(state: &State) -> Self {
         let pick = |numbers: &[f64], l: usize| numbers.iter().skip(l).step_by(state.width).copied().collect();
         let each = |numbers: &[f64]| (0..state.components).map(|l| pick(numbers, l)).collect();
@@ -81,7 +81,7 @@ impl Plain {
         bound
     }
 
-    /// The energy and the true entropy of the mixture, by a sum over all states.
+    /// The energy and the exact entropy of the mixture, by a sum over all states.
     fn true_bound(&self, machine: &Machine) -> f64 {
         let energy: f64 = (0..self.weights.len()).map(|l| self.weights[l] * self.energy(machine, l)).sum();
         let units = machine.unit_count();
@@ -178,7 +178,7 @@ impl Bench {
     }
 }
 
-/// Where a number is at its best, small steps to both sides do not raise the bound.
+/// Whether small steps to both sides do not raise the bound.
 fn is_best(plain: &Plain, machine: &Machine, change: impl Fn(&mut Plain, f64)) -> bool {
     let best = plain.bound(machine);
     [1e-3, -1e-3].iter().all(|&step| {
@@ -199,7 +199,7 @@ proptest! {
 
     #[test]
     fn one_component_has_the_bound_of_mean_field((machine, mut state) in cases(), component in 0..11usize) {
-        // Even smoothing distributions, and others that hardly count.
+        // Uniform smoothing distributions; other components hardly count.
         state.tilts.fill(0.0);
         let first = component % state.components;
         state.weights.fill(0.0);
@@ -231,7 +231,7 @@ proptest! {
         let mut bench = Bench::new(&machine, &state);
         bench.evaluate(&state);
         bench.renew(&mut state, unit, SMOOTH);
-        // With the best λ for it: its scale is absorbed there.
+        // With the best λ, which absorbs the scale of r.
         let after = Plain::of(&state);
         prop_assert!(after.bound(&machine) >= before - 1e-12);
         for l in 0..state.components {
@@ -250,7 +250,7 @@ proptest! {
         let mut bench = Bench::new(&machine, &state);
         bench.evaluate(&state);
         bench.renew(&mut state, unit, MEANS);
-        // With λ held fixed.
+        // With λ fixed.
         let after = Plain { lambdas: before.lambdas.clone(), ..Plain::of(&state) };
         prop_assert!(after.bound(&machine) >= before.bound(&machine) - 1e-12);
         for l in 0..state.components {
@@ -269,7 +269,7 @@ proptest! {
         prop_assert!((after.weights.iter().sum::<f64>() - 1.0).abs() < 1e-14);
         let largest = before.weights.iter().zip(&after.weights).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
         prop_assert_eq!(change, largest);
-        // From one component to another, so that they still add up to 1.
+        // From one component to another: they still add up to 1.
         let (a, b) = (pair.0 % state.components, pair.1 % state.components);
         let moved = |plain: &mut Plain, step: f64| {
             let amount = step * plain.weights[a].min(plain.weights[b]);
@@ -317,7 +317,7 @@ proptest! {
             dispatch!(Level::new(), simd => bench.terms.share(simd, &state));
             let before = state.clone();
             bench.sweep(&mut state);
-            // Means near ±1 hide how fields and tilts go on.
+            // Means near ±1 hide changes of fields and tilts.
             let moves = |old: &[f64], new: &[f64]| old.iter().zip(new).any(|(a, b)| (a - b).abs() > 1e-12);
             if !moves(&before.fields, &state.fields) && !moves(&before.tilts, &state.tilts) {
                 bench.evaluate(&state);

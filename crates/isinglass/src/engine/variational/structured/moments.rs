@@ -4,10 +4,11 @@ use super::bound::Work;
 use super::plan::{NONE, OUTER, Plan, STATES, spin};
 use super::skeleton::MOST_PARENTS;
 
-/// ⟨s_i s_j⟩ of one position with every other, by position; with itself it is 1.
+/// Returns ⟨s_i s_j⟩ of one position with every other, by position; 1 with itself.
 ///
-/// The measure `P(c) ⟨s_j | c⟩` on the states of each clique: on the way from j to its root the conditional mean is lifted, and from there the measure goes down as probabilities do.
-/// *Complexity*: linear in the units.
+/// Computes the measure `P(c) ⟨s_j | c⟩` on the states of each clique: the conditional mean is
+/// lifted from j to its root, and the measure is propagated down like probabilities. *Complexity*:
+/// linear in the units.
 pub(super) fn with_all(plan: &Plan, work: &Work, position: usize) -> Vec<f64> {
     let mut measures: Vec<Option<[f64; STATES]>> = vec![None; plan.nodes.len()];
     let mut function = [0.0; STATES];
@@ -42,7 +43,7 @@ pub(super) fn with_all(plan: &Plan, work: &Work, position: usize) -> Vec<f64> {
                 Some(Some(above)) => {
                     above.iter().zip(&node.outer).for_each(|(p, &x)| outer[usize::from(x)] += p);
                 }
-                // The root of another part, which knows nothing of this unit.
+                // The root of another part, which is independent of this unit.
                 _ => outer[0] = alone,
             }
             for x in 0..OUTER {

@@ -50,7 +50,7 @@ impl StructuredSettings {
     }
 }
 
-/// Whether a width is one that cliques can have.
+/// Checks the width of cliques.
 pub(super) fn check_width(width: usize) -> Result<()> {
     if (1..=MOST_PARENTS).contains(&width) {
         return Ok(());

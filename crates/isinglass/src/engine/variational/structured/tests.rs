@@ -1,4 +1,4 @@
-//! The bound, its gradient and the moments of any Q, against sums over all states and finite differences.
+//! Tests bound, gradient and moments of a Q against sums over all states and finite differences.
 
 use super::bound::{Row, Work};
 use super::moments::with_all;
@@ -31,13 +31,13 @@ fn graphs() -> Vec<Graph> {
     ]
 }
 
-/// The plan for all units of a machine; of several parts, each has a root.
+/// The plan for all units of a machine; each connected part has a root.
 fn plan(pairs: &[Pair], units: usize, width: usize) -> Plan {
     let wanted: Vec<f64> = pairs.iter().map(|pair| pair.coupling.abs()).collect();
     Plan::new(&strongest(units, pairs, &wanted, width).unwrap(), pairs, |_| Ok(())).unwrap()
 }
 
-/// The logarithm of Q in a state of the units, by the product of its conditionals.
+/// The logarithm of Q in a state, by the product of its conditionals.
 fn log_q(plan: &Plan, logits: &[f64], state: &[f64]) -> f64 {
     let node = |(k, node): (usize, &super::plan::Node)| {
         let bit = |(bit, &parent): (usize, &u32)| {
@@ -170,7 +170,7 @@ fn parents_are_within_the_width_and_joined_with_each_other() {
 
 #[test]
 fn the_strongest_couplings_that_fit_are_kept() {
-    // Five units, all coupled, are one coupling too many.
+    // Five coupled units have one coupling too many.
     let graph = Graph::full(5);
     let mut weights = vec![1.0; 10];
     weights[6] = 0.1;
