@@ -7,7 +7,7 @@ use crate::engine::{Ask, BatchExpectations, Diagnostics, Engine, Expectations, G
 use crate::table::Batch;
 use crate::{Error, Evidence, Machine, Result};
 
-/// From which side log Z is bounded.
+/// The side from which log Z is bounded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Side {
     Below,
@@ -22,7 +22,7 @@ impl Side {
         }
     }
 
-    /// Whether a bound is better than another.
+    /// Returns whether a bound is tighter than another.
     fn prefers(self, new: f64, old: f64) -> bool {
         match self {
             Self::Below => new > old,
@@ -30,7 +30,7 @@ impl Side {
         }
     }
 
-    /// Refuse an answer that is no bound of this side.
+    /// Checks that an answer bounds this side.
     pub(super) fn check(self, engine: &dyn Engine, guarantee: Guarantee) -> Result<()> {
         match (self, guarantee) {
             (_, Guarantee::Exact)
@@ -45,7 +45,7 @@ impl Side {
     }
 }
 
-/// The engines of a side as one engine, which has log Z and nothing else for a batch.
+/// The engines of a side as one engine; for a batch it has log Z only.
 #[derive(Debug)]
 pub(super) struct Best<'a> {
     pub(super) side: Side,
@@ -53,7 +53,7 @@ pub(super) struct Best<'a> {
 }
 
 impl Best<'_> {
-    /// The best bound for one evidence.
+    /// Returns the best bound for one evidence.
     pub(super) fn bound(&self, machine: &Machine, evidence: &Evidence, pairs: Pairs) -> Result<Bound> {
         let ask = |engine: &dyn Engine| {
             let answer = engine.expectations(machine, evidence, pairs)?;
@@ -61,7 +61,7 @@ impl Best<'_> {
             Ok(answer.log_z.map(|log_z| Bound { engine: engine.name(), log_z, answer }))
         };
         let mut bounds = self.answers(ask, |bound| bound.answer.guarantee == Guarantee::Exact)?;
-        // What is exact needs no comparison.
+        // An exact answer needs no comparison.
         if let Some(exact) = bounds.pop_if(|bound| bound.answer.guarantee == Guarantee::Exact) {
             return Ok(exact);
         }
@@ -70,7 +70,8 @@ impl Best<'_> {
         bounds.into_iter().reduce(better).ok_or_else(|| self.no_engine())
     }
 
-    /// What the engines answer, in order, up to the first that is exact. Those that cannot do the job are passed over unless none can; then the first says why.
+    /// Collects the engines' answers in order, up to the first that is exact. Engines that cannot
+    /// do the job are skipped; if none can, returns the first error.
     fn answers<T>(
         &self,
         ask: impl Fn(&dyn Engine) -> Result<Option<T>>,
@@ -111,7 +112,8 @@ impl Engine for Best<'_> {
         Ok(self.bound(machine, evidence, pairs)?.answer)
     }
 
-    /// The best bound of each row. The moments would come from different engines, so there are none.
+    /// Returns the best bound of each row. There are no moments, since they would come from
+    /// different engines.
     fn batch(&self, machine: &Machine, batch: &Batch, _: Ask) -> Result<BatchExpectations> {
         let ask = |engine: &dyn Engine| {
             let answer = engine.batch(machine, batch, Ask::default())?;

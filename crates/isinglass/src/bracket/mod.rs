@@ -1,7 +1,6 @@
 //! log Z, and the log-likelihood of a table, between two rigorous bounds.
 //!
-//! Some engines bound log Z from below, some from above. [`Bounds`] holds a choice of both and takes the best on each side; calls engines and tables, and nothing calls
-//! it but commands.
+//! [`Bounds`] holds engines that bound log Z from below or above, and takes the best on each side.
 
 mod best;
 
@@ -13,10 +12,11 @@ use crate::{Evidence, Machine, Mixture, Result, Structured, Table, Trw};
 
 use self::best::{Best, Side};
 
-/// Engines that bound log Z from below, and engines that bound it from above; an exact one does both.
+/// Engines that bound log Z from below, and engines that bound it from above; an exact one does
+/// both.
 ///
-/// All of a side are asked and the best bound is kept, so more engines cost more time and never width. An engine that cannot do the job, or not within its budget, is
-/// passed over as long as another can.
+/// The best bound of each side is kept, so more engines cost time and never widen the bracket. An
+/// engine that cannot do the job, or not within its budget, is skipped if another can.
 ///
 /// # Example
 /// ```
@@ -43,7 +43,7 @@ pub struct Bound {
     pub engine: &'static str,
     /// The bound.
     pub log_z: f64,
-    /// All of its answer.
+    /// The engine's whole answer.
     pub answer: Expectations,
 }
 
@@ -67,7 +67,7 @@ impl Bracket {
         self.above.log_z
     }
 
-    /// How far apart the two are.
+    /// Returns the distance of the two.
     pub fn width(&self) -> f64 {
         self.upper() - self.lower()
     }
@@ -80,9 +80,9 @@ pub struct LikelihoodBracket {
     pub lower: f64,
     /// At least the log-likelihood: clamped sums from above less free sums from below.
     pub upper: f64,
-    /// What kind of number `lower` is: exact, and then `upper` is the same, or a lower bound.
+    /// Exact, and then `upper` is the same; otherwise a lower bound.
     pub guarantee: Guarantee,
-    /// How the engines fared, all together.
+    /// How the computations went, all together.
     pub diagnostics: Diagnostics,
 }
 
@@ -93,12 +93,13 @@ impl Default for Bounds {
 }
 
 impl Bounds {
-    /// One exact engine: a bracket without width.
+    /// Returns a bracket of width 0 from one exact engine.
     pub fn exact(engine: Box<dyn Engine>) -> Self {
         Self { below: Vec::new(), above: Vec::new() }.with_exact(engine)
     }
 
-    /// The same with an exact engine, which is asked first; the others serve where its answer is not exact after all, since energies are too large for it.
+    /// Adds an exact engine, which is tried first; the others serve where its answer is not exact
+    /// because energies are too large.
     #[must_use]
     pub fn with_exact(mut self, engine: Box<dyn Engine>) -> Self {
         let engine: Arc<dyn Engine> = engine.into();
@@ -107,15 +108,16 @@ impl Bounds {
         self
     }
 
-    /// All bounds that there are.
+    /// Returns all available bounds.
     pub fn best(mixture: Mixture, structured: Structured, trw: Trw) -> Self {
         Self { below: vec![Arc::new(structured), Arc::new(mixture)], above: vec![Arc::new(trw)] }
     }
 
-    /// log Z with the evidence clamped, between two bounds; the moments are those of each side's engine.
+    /// Returns bounds of log Z with the evidence clamped; the moments are those of each side's
+    /// engine.
     ///
     /// # Errors
-    /// An engine that is no bound; what the engines say if no engine of a side can do the job.
+    /// An engine that gives no bound; the first error of a side where no engine can do the job.
     pub fn log_z(&self, machine: &Machine, evidence: &Evidence, pairs: Pairs) -> Result<Bracket> {
         let below = self.largest_lower().bound(machine, evidence, pairs)?;
         if below.answer.guarantee == Guarantee::Exact {
@@ -129,9 +131,10 @@ impl Bounds {
         Ok(Bracket { below, above })
     }
 
-    /// The log-likelihood of a table between two bounds.
+    /// Returns bounds of the log-likelihood of a table.
     ///
-    /// A row with hidden or missing cells needs bounds of its own (`clamped`), and the machine with its input units clamped needs others (`free`).
+    /// `clamped` bounds rows with hidden or missing cells, `free` the machine with its input units
+    /// clamped.
     ///
     /// # Errors
     /// As [`Bounds::log_z`]; a table that does not fit the machine.

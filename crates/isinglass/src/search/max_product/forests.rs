@@ -1,7 +1,8 @@
-//! Forests within the core: units of which all can be chosen at once, and best, given the others.
+//! Forests within the core: sets of units that are optimised jointly, given the others.
 //!
-//! A state that no single flip betters may still have clusters that want to flip together. Where a set of units has no cycle among itself, its best state given all
-//! others takes two passes. So the state goes downhill over several such sets in turn. They depend on the couplings' places alone, and serve every row.
+//! A state that no single flip improves may have clusters that should flip together. The best state
+//! of a set without cycles, given all others, takes two passes; the search descends over several
+//! such sets in turn. They depend on the structure alone, and are shared by all rows.
 
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
@@ -10,10 +11,11 @@ use super::plan::{Link, NONE, Plan};
 use super::trees::{choice, message};
 use crate::numeric::streams::{Purpose, stream};
 
-/// So many sets. On grids each has about two thirds of the units, and together they leave no unit out.
+/// The number of sets. On grids each has about two thirds of the units, and together they cover
+/// all.
 const FORESTS: u64 = 8;
 
-/// Units of the core without a cycle among them, each after the one that it hangs on.
+/// Units of the core without a cycle among them, each after its parent.
 pub(super) struct Forest {
     members: Vec<Member>,
 }
@@ -21,18 +23,18 @@ pub(super) struct Forest {
 #[derive(Clone, Copy)]
 struct Member {
     place: u32,
-    /// Which member it hangs on; [`NONE`]: a root.
+    /// The parent's number among the members; [`NONE`] for a root.
     hook: u32,
     coupling: f64,
 }
 
 impl Forest {
-    /// About how many bytes the forests of some free units take.
+    /// Returns the bytes of the forests, about.
     pub(super) fn bytes(free: usize) -> u128 {
         u128::from(FORESTS) * 16 * free as u128
     }
 
-    /// The forests of a core.
+    /// Grows the forests of a core.
     pub(super) fn several(plan: &Plan) -> Vec<Self> {
         if plan.core == 0 {
             return Vec::new();
@@ -40,10 +42,11 @@ impl Forest {
         (0..FORESTS).map(|number| Self::grow(plan, &mut stream(0, Purpose::Forests, number))).collect()
     }
 
-    /// From places by chance, units that touch what has grown once only, by chance, as long as there are any.
+    /// Adds random units that are joined to exactly one member, from random roots, until none is
+    /// left.
     fn grow(plan: &Plan, random: &mut ChaCha8Rng) -> Self {
         let mut members: Vec<Member> = Vec::new();
-        // How many members a place is joined to; a member has more than any number.
+        // The number of members joined to each place; `NONE` for members.
         let mut touches = vec![0u32; plan.core];
         let mut ready = Vec::new();
         let shift = random.random_range(0..plan.core);
@@ -72,9 +75,10 @@ impl Forest {
         Self { members }
     }
 
-    /// Put the members at their best, given all others.
+    /// Chooses the best states of the members, given all others.
     ///
-    /// *Arguments*: the states of all places; the field on a place, given states, where 0 pulls nowhere; room for a number a place.
+    /// *Arguments*: the states of all places; the field on a place, given states, of which 0
+    /// contributes nothing; a buffer of one number per place.
     pub(super) fn settle(&self, states: &mut [f64], field: impl Fn(&[f64], usize) -> f64, room: &mut [f64]) {
         for member in &self.members {
             states[member.place as usize] = 0.0;

@@ -1,4 +1,4 @@
-//! A batch of rows: those with the same free units go through in lanes, eight at a time.
+//! A batch of rows: eight lanes of rows with the same free units.
 
 use rayon::prelude::*;
 
@@ -10,16 +10,16 @@ use crate::numeric::lanes::LANES;
 use crate::table::{Batch, Group};
 use crate::{Machine, Result};
 
-/// About what an end of a coupling costs in eight rows, in nanoseconds: on a tree,
+/// The cost of an end of a coupling in eight rows, in about nanoseconds: on a tree,
 const END_COST: f64 = 8.0;
 
-/// and all sweeps together, where there are cycles.
+/// and over all sweeps, with cycles.
 const LOOPY_END_COST: f64 = 2000.0;
 
-/// So few rows are faster one by one.
+/// Up to so many rows are faster one by one.
 const FEW_ROWS: usize = 2;
 
-/// Solve all rows of a batch.
+/// Solves all rows of a batch.
 pub(super) fn solve(settings: &MaxProduct, machine: &Machine, batch: &Batch) -> Result<States> {
     let units = machine.unit_count();
     let cells = (batch.row_count() as u128).saturating_mul(2 * units as u128);
@@ -38,7 +38,7 @@ pub(super) fn solve(settings: &MaxProduct, machine: &Machine, batch: &Batch) -> 
         let ends = |&unit: &usize| machine.graph().degree(unit);
         let all: usize = group.free.iter().map(ends).sum();
         let among_free: usize = group.free.iter().map(|unit| ends(unit).min(group.free.len())).sum();
-        // A forest has fewer couplings than units; whether there are cycles among more is not known yet.
+        // A forest has fewer couplings than units; more may have cycles.
         let has_cycles = among_free >= 2 * group.free.len();
         let loopy = if has_cycles { among_free as f64 * LOOPY_END_COST } else { 0.0 };
         (all + units) as f64 * END_COST + loopy
@@ -90,7 +90,7 @@ struct Part {
 }
 
 impl Part {
-    /// Solve some rows, `N` at most, and note their states.
+    /// Solves some rows, at most `N`, and records their states.
     fn add<const N: usize>(&mut self, solver: &Solver<'_>, rows: &[&[i8]]) {
         let solved = solver.solve::<N>(rows);
         for row in 0..rows.len() {

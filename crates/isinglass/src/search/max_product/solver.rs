@@ -1,4 +1,4 @@
-//! From rows of evidence that share their free units to their states.
+//! Solves rows of evidence that share their free units, and batches.
 
 use super::MaxProduct;
 use super::cycles;
@@ -9,13 +9,13 @@ use crate::engine::fields::{free_fields, values};
 use crate::engine::{Diagnostics, Guarantee, digits};
 use crate::{Machine, Result};
 
-/// Sums of numbers up to this are far from the end of their range.
+/// Sums of numbers up to this do not overflow.
 const SCALE: f64 = 1e300;
 
-/// More than a greedy start ever takes, but for rounding.
+/// A bound on greedy sweeps, reached only through rounding.
 const GREEDY_SWEEPS: usize = 1000;
 
-/// What rows with the same free units share.
+/// Solves rows with the same free units.
 pub(super) struct Solver<'a> {
     machine: &'a Machine,
     free: &'a [usize],
@@ -24,14 +24,17 @@ pub(super) struct Solver<'a> {
     forests: Vec<Forest>,
 }
 
-/// The states of `N` rows, unit by unit, and how the search of each went.
+/// The states of `N` rows, by unit, and how each search went.
 pub(super) struct Solved<const N: usize> {
     pub(super) states: Vec<[f64; N]>,
     pub(super) diagnostics: [Diagnostics; N],
 }
 
 impl<'a> Solver<'a> {
-    /// Refuses bad settings, numbers too large, and what does not fit the budget.
+    /// Prepares the rows of a machine with these free units.
+    ///
+    /// # Errors
+    /// Invalid settings, numbers too large, or not enough budget.
     pub(super) fn new(machine: &'a Machine, free: &'a [usize], settings: &'a MaxProduct) -> Result<Self> {
         settings.check()?;
         machine.check_scale(MaxProduct::NAME, SCALE)?;
@@ -40,17 +43,17 @@ impl<'a> Solver<'a> {
         Ok(Self { machine, free, settings, forests: Forest::several(&plan), plan })
     }
 
-    /// The free units.
     pub(super) fn free(&self) -> &'a [usize] {
         self.free
     }
 
-    /// Exact without cycles, if numbers are small enough for nine digits; these depend on the units given.
+    /// Returns exact without cycles, if the numbers of these units are small enough for nine
+    /// digits.
     pub(super) fn guarantee(&self, free: impl IntoIterator<Item = usize>) -> Guarantee {
         if self.plan.core == 0 { digits::guarantee(self.machine, free) } else { Guarantee::Approximation }
     }
 
-    /// Solve up to `N` rows. What a row gives does not depend on the rows beside it, nor on `N`.
+    /// Solves up to `N` rows. The result of a row depends on neither `N` nor other rows.
     pub(super) fn solve<const N: usize>(&self, rows: &[&[i8]]) -> Solved<N> {
         let Self { machine, free, settings, plan, forests } = self;
         let mut states = values::<N>(machine, rows);
@@ -78,7 +81,8 @@ impl<'a> Solver<'a> {
         Solved { states, diagnostics }
     }
 
-    /// Without any message: unit by unit, each to suit those before it; then again and again to suit all, until none changes.
+    /// Returns a greedy state: units chosen in turn given the earlier ones, then flipped until none
+    /// changes.
     fn greedy(&self, field: impl Fn(usize) -> f64) -> Vec<f64> {
         let Self { machine, free, .. } = self;
         let mut state = vec![0.0; machine.unit_count()];
@@ -101,7 +105,7 @@ impl<'a> Solver<'a> {
     }
 }
 
-/// Refuse rows that do not fit the budget, so many at a time and on so many threads.
+/// Checks that so many rows on so many threads fit the budget.
 pub(super) fn check_room(
     machine: &Machine,
     free: &[usize],
@@ -110,7 +114,8 @@ pub(super) fn check_room(
     threads: usize,
 ) -> Result<()> {
     let ends: usize = free.iter().map(|&unit| machine.graph().degree(unit)).sum();
-    // Values and greedy states; fields by number and place, states, starts; a reader's fields, states, totals and open places; messages.
+    // Values and greedy states; fields by number and place, states, starts; a reader's fields,
+    // states, totals and open places; messages.
     let numbers = 2 * machine.unit_count() as u128 + 12 * free.len() as u128 + 3 * ends as u128;
     let shared = Plan::bytes(machine, free) + Forest::bytes(free.len());
     let bytes = (shared + 8 * rows as u128 * numbers) * threads as u128;

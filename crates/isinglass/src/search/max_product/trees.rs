@@ -1,23 +1,24 @@
-//! Trees, two passes: maxima from the leaves to what the tree hangs on, choices from there outwards. Up to `N` rows side by side.
+//! Solves trees in two passes: messages from the leaves inwards, choices outwards. Up to `N` rows.
 
 use fearless_simd::{Level, Simd, dispatch};
 
 use super::plan::{NONE, Plan};
 
-/// `½ (|h + v| − |h − v|) = ± min(|h|, |v|)`: by how much a unit with field h, at its best, prefers its neighbour up through a coupling v.
+/// `½ (|h + v| − |h − v|) = ± min(|h|, |v|)`: the max-product message of a unit with field h
+/// through a coupling v.
 #[inline(always)]
 pub(super) fn message(v: f64, h: f64) -> f64 {
     let most = v.abs();
     (h * 1f64.copysign(v)).max(-most).min(most)
 }
 
-/// The better value in a field; up, where both are as good.
+/// Returns the better spin in a field; up in a tie.
 #[inline(always)]
 pub(super) fn choice(field: f64) -> f64 {
     if field >= 0.0 { 1.0 } else { -1.0 }
 }
 
-/// Add to the field of each place, from the leaves inwards, what those that hang on it have to say.
+/// Adds the messages of each tree to the fields, from the leaves inwards.
 pub(super) fn inwards<const N: usize>(plan: &Plan, fields: &mut [[f64; N]]) {
     dispatch!(Level::new(), simd => add_messages(simd, plan, fields));
 }
@@ -34,7 +35,7 @@ fn add_messages<S: Simd, const N: usize>(_simd: S, plan: &Plan, fields: &mut [[f
     }
 }
 
-/// Choose the state of each place behind the core, given the core's: from the roots outwards, each to suit the one it hangs on and those that hang on it.
+/// Chooses the state of each place behind the core, given the core's, from the roots outwards.
 pub(super) fn outwards<const N: usize>(plan: &Plan, fields: &[[f64; N]], states: &mut [[f64; N]]) {
     dispatch!(Level::new(), simd => choose(simd, plan, fields, states));
 }

@@ -1,16 +1,19 @@
-//! One spanning subgraph of small treewidth, grown unit by unit.
+//! Grows one spanning subgraph of small treewidth.
 //!
-//! A k-tree begins with a clique and grows by units that are joined to all of a clique of k; its subgraphs are the graphs of treewidth k and less. Here each unit is joined
-//! to the clique where the keys of its edges add up to most, Prim's algorithm for k = 1 (Prim 1957), and all edges of the graph within the k-tree are kept: none could be added without another k-tree.
+//! A k-tree begins with a clique and grows by units joined to all of a clique of k; its subgraphs
+//! are the graphs of treewidth at most k. Each unit joins the clique where the keys of its edges
+//! have the largest sum (for k = 1, Prim 1957), and all edges of the graph within the k-tree are
+//! kept.
 
 use std::collections::BinaryHeap;
 
 use crate::Graph;
 
-/// The widest subgraphs that are grown.
+/// The largest treewidth of subgraphs.
 pub(super) const MOST_WIDTH: usize = 3;
 
-/// Units with more neighbours than this do not look ahead: among so many, cliques of coupled units are found without.
+/// Units with more neighbours than this do not look ahead: they find cliques of coupled units
+/// anyway.
 const FEW_NEIGHBOURS: usize = 16;
 
 /// A subgraph.
@@ -18,7 +21,7 @@ const FEW_NEIGHBOURS: usize = 16;
 pub(super) struct Grown {
     /// The numbers of its edges in the graph, rising.
     pub(super) edges: Vec<usize>,
-    /// All units, the first to be eliminated first.
+    /// The elimination order of all units.
     pub(super) order: Vec<usize>,
 }
 
@@ -55,24 +58,27 @@ struct Place {
     clique: Clique,
 }
 
-/// A subgraph under way.
+/// A subgraph being grown.
 pub(super) struct Growth<'a> {
     graph: &'a Graph,
     width: usize,
-    /// What each edge is worth, above 0.
+    /// The value of each edge, above 0.
     keys: &'a [f64],
-    /// What a unit gains by standing in a clique with one that it is not joined to, for each neighbour that both still wait for.
+    /// The value of sharing a clique with an unjoined unit, per common neighbour not yet joined.
     prospect: f64,
     is_in: Vec<bool>,
     places: Vec<Place>,
-    /// Gains as bits, which for positive numbers are in the same order; places change, so old entries are passed over.
+    /// Candidates by the bits of their gains, which for positive numbers sort alike; outdated
+    /// entries are skipped.
     waiting: BinaryHeap<(u64, u32)>,
     grown: Grown,
 }
 
 impl<'a> Growth<'a> {
-    /// *Arguments*: the treewidth, 1 to 3; what each edge is worth, above 0; the unit to begin with; other connected parts begin with their first unit.
-    /// *Complexity*: edges times `k² log`.
+    /// Grows a subgraph.
+    ///
+    /// *Arguments*: the treewidth, 1 to 3; the value of each edge, above 0; the first unit. Other
+    /// connected parts begin with their first unit. *Complexity*: edges times `k² log`.
     pub(super) fn run(graph: &'a Graph, width: usize, keys: &'a [f64], first: usize) -> Grown {
         let n = graph.unit_count();
         let mean = keys.iter().sum::<f64>() / keys.len().max(1) as f64;
@@ -106,7 +112,7 @@ impl<'a> Growth<'a> {
         self.grown
     }
 
-    /// Join a unit to a clique of the k-tree.
+    /// Joins a unit to a clique of the k-tree.
     fn join(&mut self, unit: u32, clique: Clique) {
         let graph = self.graph;
         self.is_in[unit as usize] = true;
@@ -114,7 +120,8 @@ impl<'a> Growth<'a> {
         for &other in clique.members() {
             self.grown.edges.extend(graph.edge_between(unit as usize, other as usize));
         }
-        // The new cliques: while small, the clique with the unit; then the unit in place of each member.
+        // The new cliques: the clique with the unit while small; then the unit in place of each
+        // member.
         for (other, edge) in graph.neighbours(unit as usize) {
             if self.is_in[other] {
                 continue;
@@ -142,7 +149,8 @@ impl<'a> Growth<'a> {
         }
     }
 
-    /// What it is worth to a unit to be joined to a member of the k-tree: the edge between them, or the neighbours that wait to be joined to both.
+    /// Returns the value to a unit of joining a member of the k-tree: their edge, or the prospect
+    /// of common neighbours.
     fn gain(&self, unit: usize, member: usize) -> f64 {
         let graph = self.graph;
         if let Some(edge) = graph.edge_between(unit, member) {

@@ -1,4 +1,4 @@
-//! Every pair moment, of pairs without an edge too: averages over the subgraphs.
+//! All pair moments, including pairs without an edge: averages over the subgraphs.
 
 use rayon::prelude::*;
 
@@ -8,11 +8,12 @@ use crate::engine::expectations::{each_pair, packed_pair};
 use crate::engine::{PairMoments, Pairs};
 use crate::{Evidence, Result};
 
-/// A field larger than all that pulls at a unit by this leaves no choice to it.
+/// A field that exceeds all others on a unit by this clamps it.
 const CERTAIN: f64 = 400.0;
 
 impl Solver<'_> {
-    /// Moments of all pairs: of edges as they are, of other pairs the average over all subgraphs, each by its share.
+    /// Returns the moments of all pairs: of edges as solved, of other pairs averaged over the
+    /// subgraphs.
     ///
     /// *Complexity*: a pass for each unit of each subgraph, on all cores.
     pub(super) fn all_pairs(&self, solved: &Solved, evidence: &Evidence) -> Result<PairMoments> {
@@ -22,7 +23,7 @@ impl Solver<'_> {
         for (place, &unit) in free.iter().enumerate() {
             local[unit] = place;
         }
-        // One subgraph after the other, so that sums have one order; the units of each on all cores.
+        // Subgraphs in order, so that sums are reproducible; the units of each on all cores.
         let mut sums = vec![0.0; free.len() * free.len().saturating_sub(1) / 2];
         let mut start = 0;
         for (grown, &share) in self.chosen.iter().zip(&solved.bounded.shares) {
@@ -43,11 +44,11 @@ impl Solver<'_> {
         Ok(PairMoments { pairs: Pairs::All, values })
     }
 
-    /// Add the moments of all pairs of free units in a subgraph, times its share.
+    /// Adds the moments of all pairs of free units in a subgraph, times its share.
     fn add_pairs(&self, grown: &Grown, part: &[f64], share: f64, sums: &mut [f64]) -> Result<()> {
         let n = self.free.len();
         let graph = &*self.structure.graph;
-        // A unit is clamped by a field, so all units are to have one.
+        // Units are clamped by a field, so all units need one.
         let network = grown.compiled(graph, &vec![true; n], self.engine.width)?;
         let (weights, fields) = part.split_at(grown.edges.len());
         let mut fields = fields.to_vec();
@@ -64,7 +65,8 @@ impl Solver<'_> {
         let with_later = |(run, edges, means, fields): &mut (_, Vec<f64>, Vec<f64>, Vec<f64>),
                           unit: usize| {
             let run: &mut crate::engine::exact::Run<'_> = run;
-            // ⟨s_i s_j⟩ = p ⟨s_j⟩₊ − (1 − p) ⟨s_j⟩₋ with p = P(s_i = +1), and ⟨s_j⟩ = p ⟨s_j⟩₊ + (1 − p) ⟨s_j⟩₋: the more probable value tells both.
+            // ⟨s_i s_j⟩ = p ⟨s_j⟩₊ − (1 − p) ⟨s_j⟩₋ with p = P(s_i = +1), and ⟨s_j⟩ = p ⟨s_j⟩₊ + (1
+            // − p) ⟨s_j⟩₋: the more probable value gives both.
             let s = if own[unit] < 0.0 { -1.0 } else { 1.0 };
             let before = std::mem::replace(&mut fields[unit], s * pull[unit]);
             run.solve((weights, fields), (edges, means));

@@ -8,10 +8,10 @@ use crate::engine::{Ask, BatchExpectations};
 use crate::table::{Batch, Group};
 use crate::{Machine, Result};
 
-/// About what a unit costs in eight rows, all iterations together, in nanoseconds.
+/// The cost of a unit in eight rows, over all iterations, in about nanoseconds.
 const UNIT_COST: f64 = 1e7;
 
-/// Solve all rows of a batch, each by itself: what a row gives does not hang on its neighbours.
+/// Solves all rows of a batch, each independent of the others.
 pub(super) fn solve(engine: &Trw, machine: &Machine, batch: &Batch, ask: Ask) -> Result<BatchExpectations> {
     engine.check()?;
     if ask.statistics {
@@ -27,7 +27,7 @@ pub(super) fn solve(engine: &Trw, machine: &Machine, batch: &Batch, ask: Ask) ->
     solve_in_parts(machine, batch, ask, cost, |pieces, part| {
         for piece in pieces {
             let solver = Solver::new(engine, machine, &batch.groups()[piece.group].free, threads)?;
-            // Differences between rows matter here, so the clamped units' terms count as well.
+            // Differences between rows matter, so the terms of clamped units count as well.
             part.guarantee = part.guarantee.and(solver.guarantee(0..machine.unit_count()));
             let mut bound = Bound::new(&solver.split);
             for row in piece.rows.clone() {

@@ -1,4 +1,4 @@
-//! From rows of evidence to bounds: what rows with the same free units share, and the search for each.
+//! Solves rows of evidence: what rows with the same free units share, the search for each, batches.
 
 use super::Trw;
 use super::descent::descend;
@@ -14,7 +14,7 @@ use crate::{Graph, Machine, Result};
 /// Energies beyond this would overflow in sums and differences.
 const SCALE: f64 = 1e280;
 
-/// Solves rows that leave the same units free.
+/// Solves rows with the same free units.
 pub(super) struct Solver<'a> {
     pub(super) engine: &'a Trw,
     pub(super) machine: &'a Machine,
@@ -34,12 +34,15 @@ pub(super) struct Solved {
     /// ⟨s_i s_j⟩ of every edge of the machine.
     pub(super) moments: Vec<f64>,
     pub(super) diagnostics: Diagnostics,
-    /// The split that the bound is of.
+    /// The split that attains the bound.
     pub(super) bounded: Bounded,
 }
 
 impl<'a> Solver<'a> {
-    /// For the rows of a machine with these free units; refuses bad settings, numbers too large, and what does not fit the budget on some number of threads.
+    /// Prepares the rows of a machine with these free units.
+    ///
+    /// # Errors
+    /// Invalid settings, numbers too large, or not enough budget for so many threads.
     pub(super) fn new(
         engine: &'a Trw,
         machine: &'a Machine,
@@ -63,12 +66,12 @@ impl<'a> Solver<'a> {
         Ok(Self { engine, machine, free, structure, weights, chosen, split })
     }
 
-    /// Whether one subgraph holds everything.
+    /// Returns whether one subgraph holds all edges.
     pub(super) fn is_exact(&self) -> bool {
         self.split.subgraphs() == 1
     }
 
-    /// What kind of answer this is: nothing, where numbers are too large for nine digits, is called a bound.
+    /// Returns the kind of answer: where numbers are too large for nine digits, it is not a bound.
     pub(super) fn guarantee(&self, units: impl IntoIterator<Item = usize>) -> Guarantee {
         match guarantee(self.machine, units) {
             Guarantee::Exact if !self.is_exact() => Guarantee::UpperBound,
@@ -76,7 +79,7 @@ impl<'a> Solver<'a> {
         }
     }
 
-    /// Solve a row.
+    /// Solves a row.
     pub(super) fn solve(&self, bound: &mut Bound<'_>, cells: &[i8]) -> Result<Solved> {
         let Self { machine, free, .. } = *self;
         let Fields { free: fields, shifts: [shift], values } = Fields::<1>::new(machine, free, &[cells]);
@@ -108,7 +111,7 @@ impl<'a> Solver<'a> {
     }
 }
 
-/// Refuse what will not fit the budget on some number of threads, before subgraphs are chosen.
+/// Checks the budget for so many threads, before subgraphs are chosen.
 pub(super) fn check_room(engine: &Trw, machine: &Machine, free: &[usize], threads: usize) -> Result<()> {
     let structure = Structure::new(machine, free)?;
     let bytes = engine.bytes_of(&structure.graph) * threads as u128;
@@ -119,19 +122,19 @@ pub(super) fn check_room(engine: &Trw, machine: &Machine, free: &[usize], thread
 }
 
 impl Trw {
-    /// How many subgraphs there are at least, unless one holds everything.
+    /// Returns the least number of subgraphs, unless one holds all edges.
     fn count(&self) -> usize {
         self.subgraphs.unwrap_or(Self::SUBGRAPHS)
     }
 
-    /// About how many bytes a row takes, for the free units of a machine.
+    /// Returns the bytes of a row for the free units of a machine, about.
     pub(in crate::engine) fn bytes(&self, machine: &Machine, free: &[usize]) -> Result<u128> {
         Ok(self.bytes_of(&Structure::new(machine, free)?.graph))
     }
 
     fn bytes_of(&self, graph: &Graph) -> u128 {
         let (units, edges) = (graph.unit_count(), graph.edges().len());
-        // A graph with more edges has a larger treewidth, and need not be looked at.
+        // A graph with more edges has a larger treewidth.
         let whole = edges <= units * self.width && graph.elimination_order(self.width).is_some();
         let subgraphs = if whole { 1 } else { estimated_count(units, edges, self.width, self.count()) };
         Split::bytes(units, edges, self.width, subgraphs)

@@ -1,4 +1,4 @@
-//! Which subgraphs: together they hold every edge, and strong edges are in more of them.
+//! Chooses subgraphs that together hold every edge; strong edges are in more of them.
 
 use rand::RngExt;
 
@@ -7,19 +7,19 @@ use crate::Graph;
 use crate::cancel;
 use crate::numeric::streams::{Purpose, stream};
 
-/// No edge counts as weaker than this share of the strongest.
+/// The least strength of an edge, relative to the strongest.
 const FLOOR: f64 = 0.05;
 
-/// When all that is left to do is to cover edges, what an edge that is covered is worth at most, against one that is not.
+/// Once only coverage is left, the largest value of a covered edge, relative to an uncovered one.
 const COVERED: f64 = 1e-3;
 
-/// The subgraphs of a graph.
+/// Chooses the subgraphs of a graph; only one if that can hold all edges.
 ///
-/// *Arguments*: the treewidth; how strong each edge is; the number of subgraphs, exceeded where it does not cover all edges.
-/// *Returns*: one subgraph if that can hold all edges.
+/// *Arguments*: the treewidth; the strength of each edge; the number of subgraphs, exceeded if they
+/// do not cover all edges.
 pub(super) fn choose(graph: &Graph, width: usize, strengths: &[f64], count: usize, seed: u64) -> Vec<Grown> {
     let edges = graph.edges().len();
-    // Complete up to treewidth 3: if there is no such order, no single subgraph will do.
+    // The search is complete up to treewidth 3.
     if let Some(found) = graph.elimination_order(width) {
         return vec![Grown { edges: (0..edges).collect(), order: found.order }];
     }
@@ -42,7 +42,7 @@ pub(super) fn choose(graph: &Graph, width: usize, strengths: &[f64], count: usiz
                 }
         };
         let keys: Vec<f64> = strengths.iter().zip(&times).map(key).collect();
-        // An edge that nothing covers yet is worth most at its end, and so the first to be taken: each subgraph covers more.
+        // Beginning at an uncovered edge, each subgraph covers more.
         let first = match times.iter().position(|&times| times == 0) {
             Some(edge) if is_late => graph.edges()[edge].0,
             _ => random.random_range(0..graph.unit_count()),
@@ -57,12 +57,14 @@ pub(super) fn choose(graph: &Graph, width: usize, strengths: &[f64], count: usiz
     chosen
 }
 
-/// The strength as a power of √2: where weights change a little, as in learning, the same subgraphs are to be chosen, so that the bound does not jump.
+/// Rounds a strength to a power of √2, so that small changes of weights, as in learning, keep the
+/// subgraphs and the bound does not jump.
 fn class(strength: f64) -> f64 {
     (0.5 * (2.0 * strength.log2()).round()).exp2()
 }
 
-/// About how many subgraphs cover a graph: a unit joins at most `width` edges to those before it, and the last subgraphs cover little.
+/// Estimates how many subgraphs cover a graph: each unit adds at most `width` edges, and the last
+/// subgraphs cover little.
 pub(super) fn estimated_count(units: usize, edges: usize, width: usize, count: usize) -> usize {
     let least = edges.div_ceil((units * width).max(1));
     count.max(least + least / 2)
