@@ -5,8 +5,7 @@ use std::ops::Range;
 use crate::Machine;
 use crate::numeric::dense::multiply;
 
-/// Couplings among the free units of a machine, divided by T. Units are numbered among the free
-/// ones.
+/// Couplings among the free units, divided by T. Units are numbered among the free ones.
 pub(super) struct Couplings {
     pub(super) units: usize,
     /// The coupled pairs in the order of their edges.
@@ -98,8 +97,8 @@ impl Couplings {
         }
     }
 
-    /// `out ← Σ_j v_ij x_j` for each unit of a block, or with `v_ij²`; stored by unit, `width` rows
-    /// each.
+    /// `out ← Σ_j v_ij x_j` for each unit of a block, or with `v_ij²`; stored by unit, `width`
+    /// rows.
     #[inline(always)]
     pub(super) fn pull(&self, block: Range<usize>, squared: bool, x: &[f64], width: usize, out: &mut [f64]) {
         match &self.form {
@@ -131,8 +130,7 @@ impl Couplings {
         }
     }
 
-    /// Returns the couplings of a unit with others of its block; empty for sparse machines, whose
-    /// blocks hold one unit.
+    /// Returns the couplings of a unit with others of its block; empty for sparse machines.
     pub(super) fn column(&self, unit: usize, others: Range<usize>) -> &[f64] {
         match &self.form {
             Form::Dense { couplings, .. } => &couplings[unit * self.units..][others],

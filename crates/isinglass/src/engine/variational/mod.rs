@@ -12,7 +12,6 @@
 mod bethe;
 mod bethe_response;
 mod couplings;
-mod lane_group;
 mod mean_field;
 mod mixture;
 mod offers;
@@ -34,4 +33,34 @@ pub use settings::{Annealing, Schedule, VariationalSettings};
 pub use structured::{Structured, StructuredSettings};
 pub use trw::{Trw, TrwSettings};
 
-use mean_field::Theory;
+use self::mean_field::Theory;
+use super::parts::{Part, statistics_bytes};
+use super::{Ask, Diagnostics};
+use crate::{Budget, Machine, Result};
+
+/// Checks that the sums over rows that are required fit the budget.
+fn check_statistics(engine: &'static str, budget: Budget, machine: &Machine, ask: Ask) -> Result<()> {
+    if !ask.statistics {
+        return Ok(());
+    }
+    let edges = machine.graph().edges().len();
+    budget.check(engine, statistics_bytes(machine), || format!("the sums of {edges} edge moments"))
+}
+
+/// Adds the results of a row to a part.
+fn record(
+    part: &mut Part,
+    ask: Ask,
+    weight: f64,
+    (log_z, diagnostics): (f64, Diagnostics),
+    (means, moments): (Vec<f64>, &[f64]),
+) {
+    part.log_z.push(log_z);
+    part.diagnostics = part.diagnostics.and(diagnostics);
+    if let Some(sums) = &mut part.statistics {
+        sums.add(&means, moments, weight);
+    }
+    if ask.means {
+        part.means.extend(means);
+    }
+}

@@ -1,13 +1,15 @@
 //! A panel: rows of evidence side by side, with the fields of their clamped units on the free ones.
 
+use std::ops::Range;
+
 use fearless_simd::{Level, Simd, dispatch};
 
 use crate::Machine;
 use crate::engine::Statistics;
 use crate::numeric::lanes::LANES;
+use crate::table::Batch;
 
-/// Rows of evidence with the same free units. Numbers are stored by unit, `width` rows each,
-/// divided by T.
+/// Rows of evidence with the same free units. Stored by unit, `width` rows each, divided by T.
 pub(super) struct Panel {
     /// The number of rows; lanes from there to `width` are padding.
     pub(super) rows: usize,
@@ -36,8 +38,7 @@ impl Panel {
 
     /// Returns the bytes of a panel and of the search on it.
     pub(super) fn bytes(units: usize, free: usize, rows: usize) -> u128 {
-        // Values; fields, means, variances, changes, best start, and a smaller panel of unconverged
-        // rows.
+        // Values; fields, means, variances, changes, best start, a smaller panel of open rows.
         8 * Self::width_of(rows) as u128 * (units as u128 + 10 * free as u128)
     }
 
@@ -85,6 +86,21 @@ impl Panel {
         Self { rows: rows.len(), width, values, fields, shifts }
     }
 
+    /// Iterates over the panels of some rows of a batch, with the weights of their rows.
+    pub(super) fn each<'a>(
+        machine: &'a Machine,
+        free: &'a [usize],
+        batch: &'a Batch,
+        rows: &Range<usize>,
+    ) -> impl Iterator<Item = (Self, &'a [f64])> {
+        let (at_once, end) = (Self::rows_at_once(free.len()), rows.end);
+        rows.clone().step_by(at_once).map(move |start| {
+            let places = start..end.min(start + at_once);
+            let cells: Vec<&[i8]> = places.clone().map(|place| batch.row(place)).collect();
+            (Self::new(machine, free, &cells), &batch.weights()[places])
+        })
+    }
+
     /// Returns a panel of one row of free units with these fields.
     pub(super) fn of_fields(fields: &[f64]) -> Self {
         Self { rows: 1, width: 1, values: Vec::new(), fields: fields.to_vec(), shifts: vec![0.0] }
@@ -100,6 +116,11 @@ impl Panel {
     /// Returns the values of a unit in all rows.
     pub(super) fn of(&self, unit: usize) -> &[f64] {
         &self.values[unit * self.width..(unit + 1) * self.width]
+    }
+
+    /// Iterates over the values of each row, one row after the other.
+    pub(super) fn rows_of_values(&self) -> impl Iterator<Item = f64> {
+        (0..self.rows).flat_map(|row| self.values.iter().skip(row).step_by(self.width).copied())
     }
 
     /// Adds the weighted sums over rows of the means and of their products along edges. Returns the

@@ -1,8 +1,7 @@
 //! The linear response of the means to the fields, `A_ij = ∂m_i/∂θ_j`: the covariances.
 //!
 //! Each theory gives the inverse of A (Kappen & Rodríguez 1997, eq. 23). Scaled on both sides by
-//! `s_i = √(1 − m_i²)`, its diagonal is 1 for mean field and finite where a mean reaches ±1: `A = S
-//! B⁻¹ S`.
+//! `s_i = √(1 − m_i²)`, its diagonal is finite where a mean is ±1: `A = S B⁻¹ S`.
 
 use fearless_simd::{Level, Simd, dispatch};
 
@@ -25,9 +24,8 @@ pub(super) struct Curvature {
 }
 
 impl Curvature {
-    /// Around mean field, `B_ij = δ_ij − s_i s_j v_ij` (eq. 23); around TAP, from the derivative of
-    /// eq. 30, `B_ij = δ_ij (1 + s_i² D_i) − s_i s_j (v_ij + 2 v_ij² m_i m_j)`, with `D_i = Σ_j
-    /// v_ij² s_j²`.
+    /// Around mean field, `B_ij = δ_ij − s_i s_j v_ij` (eq. 23); around TAP, from eq. 30, `B_ij =
+    /// δ_ij (1 + s_i² D_i) − s_i s_j (v_ij + 2 v_ij² m_i m_j)`, with `D_i = Σ_j v_ij² s_j²`.
     pub(super) fn new(theory: Theory, couplings: &Couplings, means: &[f64], width: usize) -> Self {
         let variances: Vec<f64> = means.iter().map(|m| 1.0 - m * m).collect();
         let scales: Vec<f64> = variances.iter().map(|variance| variance.sqrt()).collect();

@@ -102,7 +102,6 @@ impl Found {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Log {
     pub(super) sweeps: usize,
-    /// The largest change in the last sweep.
     pub(super) change: f64,
     pub(super) damping: f64,
     pub(super) oscillated: bool,
@@ -115,8 +114,7 @@ impl Log {
         Self { sweeps: 0, change: f64::INFINITY, damping, oscillated: false, undone: 0 }
     }
 
-    /// Compares the changes of a sweep with the previous ones by their inner products; damps
-    /// oscillation.
+    /// Compares the changes of two sweeps by their inner products; damps oscillation.
     pub(super) fn compare(&mut self, [both, now, before]: [f64; 3]) {
         let hardly_smaller = now > HARDLY_SMALLER * HARDLY_SMALLER * before;
         let undoes = hardly_smaller && both < OPPOSITE * (now * before).sqrt();
@@ -191,8 +189,7 @@ impl Rows<'_> {
         loop {
             let level = self.level;
             let (residual, mut log_z) = dispatch!(level, simd => self.finish(simd, false));
-            // Equations may be violated by more than the last change; rounding limits how small
-            // changes get.
+            // Equations may be violated by more than the last change, which rounding limits.
             change /= 8.0;
             let left = |row: usize| settings.sweeps - (self.logs[row].sweeps - warm[row]);
             let is_open = |row: usize| residual[row] > settings.tolerance && left(row) > 0;
@@ -224,7 +221,6 @@ impl Rows<'_> {
         }
     }
 
-    /// Sweeps some of the rows.
     fn run_only(&mut self, rows: &[usize], beta: f64, tolerance: f64, sweeps: usize) {
         if rows.len() == self.used {
             return self.run(beta, tolerance, sweeps);
@@ -234,8 +230,8 @@ impl Rows<'_> {
         self.take_back(rows, &few);
     }
 
-    /// Sweeps until no mean changes by more than the tolerance. `beta` is relative to the machine's
-    /// own.
+    /// Sweeps until no mean changes by more than the tolerance; `beta` is relative to the
+    /// machine's.
     fn run(&mut self, beta: f64, tolerance: f64, sweeps: usize) {
         let mut scratch = Scratch::new(self);
         let level = self.level;

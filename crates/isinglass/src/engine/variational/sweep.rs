@@ -4,9 +4,8 @@ use std::ops::Range;
 
 use fearless_simd::{Simd, f64x8, prelude::*};
 
-use super::lane_group::{LaneGroup, TOGETHER, add_products, store_all, tanh_of_lanes};
 use super::search::Rows;
-use super::update::{finish, tap};
+use super::update::{LaneGroup, TOGETHER, add_products, finish, store_all, tanh_of_lanes, tap};
 use super::{Schedule, Theory};
 use crate::numeric::lanes::{LANES, tanh};
 
@@ -32,20 +31,18 @@ impl Rows<'_> {
         (size, self.couplings.units.div_ceil(size))
     }
 
-    /// Updates one unit after the other. The fields of a block come from one product; changes
-    /// within the block are added.
+    /// Updates one unit after the other; a block's fields come from one product, plus changes
+    /// within it.
     #[inline(always)]
     fn sequential<S: Simd>(&mut self, simd: S, beta: f64, backwards: bool, scratch: &mut Scratch) {
         let units = self.couplings.units;
         let (size, count) = self.blocks();
         for number in 0..count {
-            // In blocks of one unit every other sweep runs backwards, so that a chain settles from
-            // both ends.
+            // In blocks of one unit every other sweep is backwards: a chain settles from both ends.
             let number = if backwards && size == 1 { count - 1 - number } else { number };
             let block = number * size..units.min((number + 1) * size);
             self.pull(block.clone(), &self.means, scratch);
-            // A few lanes at a time pass through the whole block, so that its changes stay in the
-            // cache.
+            // A few lanes pass through the whole block, so that its changes stay in the cache.
             let mut start = 0;
             while start + TOGETHER * LANES <= self.width {
                 self.update_block(simd, &block, LaneGroup::<TOGETHER>::new(start, self.width), beta, scratch);
@@ -149,8 +146,7 @@ impl Rows<'_> {
         }
     }
 
-    /// Returns the largest violation of an equation in each row, and −F; see [`finish`] for
-    /// `strict`.
+    /// Returns the largest violation in each row, and −F; see [`finish`] for `strict`.
     #[inline(always)]
     pub(super) fn finish<S: Simd>(&self, simd: S, strict: bool) -> (Vec<f64>, Vec<f64>) {
         let (width, units) = (self.width, self.couplings.units);
@@ -177,7 +173,7 @@ impl Rows<'_> {
         (worst, log_z)
     }
 
-    /// Returns field and reaction (0 except for TAP) of a unit, from the values at the block's
+    /// Returns a unit's field and reaction (0 except for TAP), from the values at the block's
     /// start.
     #[inline(always)]
     fn field<S: Simd>(
@@ -216,9 +212,8 @@ pub(super) struct Scratch {
     /// Σ_j v_ij m_j and Σ_j v_ij² (1 − m_j²) for the units of a block, as they were at its start.
     pulls: Vec<f64>,
     block_reactions: Vec<f64>,
-    /// The step of each row: 1 less its damping.
+    /// 1 less the damping of each row.
     shares: Vec<f64>,
-    /// The largest change of each row.
     change: Vec<f64>,
     /// The changes of the units of a block, and of their 1 − m², for `K` lanes of rows.
     deltas: Vec<f64>,

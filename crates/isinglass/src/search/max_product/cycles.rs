@@ -5,10 +5,9 @@
 use fearless_simd::{Level, Simd, dispatch};
 
 use super::MaxProduct;
-use super::forests::Forest;
 use super::plan::Plan;
 use super::reading::Reader;
-use super::trees::message;
+use super::trees::{Forest, message};
 use crate::cancel;
 use crate::engine::{Diagnostics, Iteration};
 
@@ -114,11 +113,9 @@ impl<'a, const N: usize> Messages<'a, N> {
         Self { plan, fields, incoming: vec![[0.0; N]; plan.links.len()] }
     }
 
-    /// Updates every message once, place by place. Returns the largest residual before the update,
-    /// for each row.
+    /// Updates every message once, place by place. Returns the largest residual of each row.
     ///
-    /// *Arguments*: the share of the old message that each row keeps; whether the last place comes
-    /// first.
+    /// *Arguments*: the share of the old message that each row keeps; whether to begin at the end.
     fn sweep(&mut self, keep: [f64; N], backwards: bool) -> [f64; N] {
         dispatch!(Level::new(), simd => self.pass(simd, keep, backwards))
     }

@@ -1,14 +1,11 @@
 //! Max-product: most probable states by messages, exact without cycles.
 //!
 //! `plan` separates trees from the core with cycles; `trees` solves the former, `cycles` passes
-//! messages in the latter, `reading` decodes them into states, which `forests` improves. `solver`
-//! solves rows of evidence and batches.
+//! messages in the latter, `reading` decodes them into states. `solver` solves rows and batches.
 
 mod cycles;
-mod forests;
 mod plan;
 mod reading;
-mod rows;
 mod solver;
 mod trees;
 
@@ -20,11 +17,9 @@ use crate::engine::{Mode, ModeFinder};
 use crate::table::Batch;
 use crate::{Error, Evidence, Machine, Result};
 
-/// The most probable state by the max-product algorithm: exact without cycles, a good guess with
-/// them.
+/// The most probable state by max-product messages: exact without cycles, a good guess with them.
 ///
-/// Each unit j sends each neighbour i the largest weight of the part behind it for both states of
-/// i,
+/// Each unit j sends each neighbour i the largest weight behind it for both states of i,
 ///
 /// ```text
 /// M_{j→i}(s_i) = max_{s_j} ψ_ij(s_i, s_j) φ_j(s_j) Π_{k≠i} M_{k→j}(s_j)        s_i* = arg max φ_i(s_i) Π_j M_{j→i}(s_i)
@@ -41,9 +36,8 @@ use crate::{Error, Evidence, Machine, Result};
 /// source's appendix), so only the graph of the free units matters.
 ///
 /// *Forests*: one pass from the leaves to the roots, and one back in which each unit takes its best
-/// value given its parent. This is exact with ties too, where independent maxima may be
-/// inconsistent. In a tie, a unit is up. Trees attached to cycles are solved this way given the
-/// cycles.
+/// value given its parent. This is exact with ties too; in a tie, a unit is up. Trees attached to
+/// cycles are solved this way given the cycles.
 ///
 /// *Cycles*: messages start at 0 and are updated with damping until none would change by more than
 /// [`tolerance`](Self::tolerance) of the largest coupling, or [`sweeps`](Self::sweeps) run out;
@@ -136,8 +130,7 @@ impl MaxProduct {
     }
 
     /// Returns the most probable state given each row of evidence: what [`mode`](ModeFinder::mode)
-    /// finds for the row alone. Rows with the same free units are solved side by side, on all
-    /// cores.
+    /// finds for the row alone. Runs on all cores.
     ///
     /// # Example
     /// ```
@@ -158,7 +151,7 @@ impl MaxProduct {
     pub fn rows(&self, machine: &Machine, rows: &Batch) -> Result<States> {
         Error::check_length("units of the batch", rows.unit_count(), machine.unit_count())?;
         self.check()?;
-        rows::solve(self, machine, rows)
+        solver::solve_batch(self, machine, rows)
     }
 }
 

@@ -23,8 +23,8 @@ pub(super) struct Plan {
     offsets: Vec<u32>,
     /// Links within the core, sorted by place; each coupling has one at both ends.
     pub(super) links: Vec<Link>,
-    /// The place with the strongest couplings of each connected part of the core; and the part of
-    /// each place.
+    /// The place with the strongest couplings of each connected part of the core; each place's
+    /// part.
     pub(super) anchors: Vec<u32>,
     pub(super) parts: Vec<u32>,
     /// The sum of |v| at each place of the core.
@@ -163,8 +163,8 @@ mod tests {
 
     #[test]
     fn trees_hang_on_a_core_and_links_know_their_mirrors() {
-        // Two triangles, a tail on the first, a pair, a single unit; the edge between the triangles
-        // has weight 0.
+        // Two triangles, a tail on the first, a pair, a single unit; weight 0 between the
+        // triangles.
         let edges = [(0, 3), (0, 5), (3, 5), (1, 2), (1, 4), (2, 4), (5, 6), (6, 7), (8, 9), (4, 5)];
         let graph = Graph::new(11, edges).unwrap();
         let weights = graph.edges().iter().map(|&pair| if pair == (4, 5) { 0.0 } else { 1.0 }).collect();

@@ -1,12 +1,10 @@
-//! Decodes messages into states: the most certain unit first, each given the earlier ones; then
-//! descends until no single flip helps.
+//! Decodes messages into states, the most certain unit first, and improves the states.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::forests::Forest;
 use super::plan::{Link, Plan};
-use super::trees::choice;
+use super::trees::{Forest, choice};
 use crate::cancel;
 
 /// The most rounds through all forests from each state; few are needed.
@@ -23,8 +21,8 @@ pub(super) struct Reader<'a> {
     state: Vec<f64>,
     /// The field of each open place: states of decided neighbours, messages of open ones.
     totals: Vec<f64>,
-    /// Open places by certainty (the bits of non-negative numbers sort alike), then by number.
-    /// Outdated entries are skipped.
+    /// Open places by certainty, whose bits sort alike, then by number; outdated entries are
+    /// skipped.
     open: BinaryHeap<(u64, Reverse<u32>)>,
 }
 
@@ -86,8 +84,7 @@ impl<'a> Reader<'a> {
         self.keep_if_better();
     }
 
-    /// Improves the state forest by forest, as long as a round gains more than rounding; then flips
-    /// units against their fields.
+    /// Improves the state by forests, while a round gains more than rounding; then by single flips.
     fn descend(&mut self) {
         let Self { plan, fields, state, totals, .. } = self;
         let field = |state: &[f64], place: usize| field(plan, fields, state, place);

@@ -8,8 +8,7 @@
 //! Z_ij = Σ_{s,s'} exp(v s s' + c_i s + c_j s')
 //! ```
 //!
-//! It is stationary where the messages satisfy their equations: an error ε in them gives ε² in log
-//! Z.
+//! It is stationary at fixed points: an error ε in the messages gives ε² in log Z.
 //!
 //! `1 − ρ²`, with the correlation coefficient `ρ = c_ij / √((1 − m_i²)(1 − m_j²))`, would cancel
 //! where couplings are strong. In the four probabilities of the pair, the determinant of its
@@ -19,15 +18,14 @@
 //! (1 − m_i²)(1 − m_j²) − c_ij² = 16 [p₊₋ p₋₊ (p₊₊ + p₋₋) + p₊₊ p₋₋ (p₊₋ + p₋₊)] = 16 Z_ij(−v) / Z_ij(v)³
 //! ```
 //!
-//! since `p₊₊ p₋₋ = e^(2v) / Z_ij²` and `p₊₋ p₋₊ = e^(−2v) / Z_ij²`. Divided by the variances `4 /
-//! (2cosh H)²`, it gives `ln(1 − ρ²) = ln Z_ij(−v) − 3 ln Z_ij(v) + 2 ln 2cosh H_i + 2 ln 2cosh
-//! H_j`.
+//! since `p₊₊ p₋₋ = e^(2v) / Z_ij²` and `p₊₋ p₋₊ = e^(−2v) / Z_ij²`. Over the variances `4 / (2cosh
+//! H)²` this is `ln(1 − ρ²) = ln Z_ij(−v) − 3 ln Z_ij(v) + 2 ln 2cosh H_i + 2 ln 2cosh H_j`.
 
 use fearless_simd::{Level, Simd, dispatch, f64x8, prelude::*};
 
-use super::messages::{Messages, at_once, distance, gather, largest, message, spread};
+use super::messages::{Messages, at_once, distance, gather, lanes_of, largest, message, spread};
 use super::wiring::Wiring;
-use crate::numeric::lanes::{LANES, exp_nonpositive, ln_two_cosh, tanh};
+use crate::numeric::lanes::{exp_nonpositive, ln_two_cosh, tanh};
 
 /// What follows from messages, for each row.
 pub(super) struct Beliefs<const N: usize> {
@@ -55,7 +53,7 @@ impl<const N: usize> Beliefs<N> {
 
     /// Reads the beliefs at the machine's own temperature.
     pub(super) fn of(messages: &mut Messages<'_, N>) -> Self {
-        messages.add_up(1.0);
+        messages.add_up(0..messages.totals.len(), 1.0);
         let Wiring { locals, edges, .. } = messages.wiring;
         let mut beliefs = Self {
             log_z: [0.0; N],
@@ -113,17 +111,13 @@ impl<const N: usize> Beliefs<N> {
             let apart = log - gather(simd, &logs, sender) - gather(simd, &logs, receiver);
             let turned = uncoupled + ln_two_cosh(simd, alike - v);
             put(&mut self.rests, first, rest(simd, turned - log, apart));
-            let mut lanes = [0.0; LANES];
-            apart.store_array(&mut lanes);
-            for terms in lanes.chunks(N).take(links - first) {
+            for terms in lanes_of(apart).chunks(N).take(links - first) {
                 for (sum, x) in self.log_z.iter_mut().zip(terms) {
                     *sum += x;
                 }
             }
         }
-        let mut lanes = [0.0; LANES];
-        residual.store_array(&mut lanes);
-        self.residual = largest(lanes);
+        self.residual = largest(residual);
     }
 }
 
@@ -157,9 +151,7 @@ fn rest<S: Simd>(simd: S, turned: f64x8<S>, apart: f64x8<S>) -> f64x8<S> {
 /// Stores a vector as the numbers from a place on.
 #[inline(always)]
 fn put<S: Simd, const N: usize>(to: &mut [[f64; N]], first: usize, vector: f64x8<S>) {
-    let mut lanes = [0.0; LANES];
-    vector.store_array(&mut lanes);
-    for (numbers, lanes) in to[first..].iter_mut().zip(lanes.chunks(N)) {
+    for (numbers, lanes) in to[first..].iter_mut().zip(lanes_of(vector).chunks(N)) {
         numbers.copy_from_slice(lanes);
     }
 }

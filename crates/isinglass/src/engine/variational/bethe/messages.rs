@@ -14,8 +14,7 @@ use crate::numeric::lanes::{LANES, exp_nonpositive, ln_1p_of_share};
 /// Beyond this size, tanh is ±1 to the last digit; larger fields count as this.
 const CERTAIN: f64 = 20.0;
 
-/// `artanh(tanh v tanh h) = ½ [ln cosh(h + v) − ln cosh(h − v)]`: the message of a unit with field
-/// h through a coupling v.
+/// `artanh(tanh v tanh h) = ½ [ln cosh(h + v) − ln cosh(h − v)]`, the message through a coupling v.
 ///
 /// Computed as `± (min(|h|, |v|) − ½ ln (1 + e^(−2||h| − |v||)) / (1 + e^(−2(|h| + |v|))))`,
 /// without overflow or cancellation; absolute error below 1e-15.
@@ -76,10 +75,19 @@ pub(super) const fn at_once(rows: usize) -> usize {
     LANES / rows
 }
 
+/// Returns the lanes of a vector.
+#[inline(always)]
+pub(super) fn lanes_of<S: Simd>(vector: f64x8<S>) -> [f64; LANES] {
+    let mut lanes = [0.0; LANES];
+    vector.store_array(&mut lanes);
+    lanes
+}
+
 /// Returns the largest lane of each row.
-pub(super) fn largest<const N: usize>(lanes: [f64; LANES]) -> [f64; N] {
+#[inline(always)]
+pub(super) fn largest<S: Simd, const N: usize>(vector: f64x8<S>) -> [f64; N] {
     let mut most = [0.0; N];
-    for (lane, &x) in lanes.iter().enumerate() {
+    for (lane, x) in lanes_of(vector).into_iter().enumerate() {
         most[lane % N] = f64::max(most[lane % N], x);
     }
     most
@@ -154,7 +162,7 @@ impl<'a, const N: usize> Messages<'a, N> {
         match step.schedule {
             Schedule::Sequential => dispatch!(Level::new(), simd => self.there_and_back(simd, step)),
             Schedule::Parallel => dispatch!(Level::new(), simd => {
-                self.add_up(step.scale);
+                self.add_up(0..self.totals.len(), step.scale);
                 self.flood(simd, step)
             }),
         }
@@ -167,31 +175,32 @@ impl<'a, const N: usize> Messages<'a, N> {
         let mut change = f64x8::splat(simd, 0.0);
         let level = |k: usize| levels[k] as usize..levels[k + 1] as usize;
         for k in (0..levels.len() - 1).rev() {
-            for place in level(k) {
-                self.totals[place] =
-                    total(&self.fields, step.scale, place, [(ahead, &self.back), (back, &self.ahead)]);
-            }
+            self.add_up(level(k), step.scale);
             let links = back.of(level(k));
             change = send(simd, back, links, &mut self.back, &self.ahead, &self.totals, step, change);
         }
         for k in 0..levels.len() - 1 {
-            for place in level(k) {
-                self.totals[place] =
-                    total(&self.fields, step.scale, place, [(ahead, &self.back), (back, &self.ahead)]);
-            }
+            self.add_up(level(k), step.scale);
             let links = ahead.of(level(k));
             change = send(simd, ahead, links, &mut self.ahead, &self.back, &self.totals, step, change);
         }
-        lanes_of(change)
+        largest(change)
     }
 
-    /// Computes the total field of every unit.
+    /// Computes the total fields of some places: their fields plus the messages that arrive.
     #[inline(always)]
-    pub(super) fn add_up(&mut self, scale: f64) {
-        let Wiring { ahead, back, .. } = self.wiring;
-        for place in 0..self.totals.len() {
-            self.totals[place] =
-                total(&self.fields, scale, place, [(ahead, &self.back), (back, &self.ahead)]);
+    pub(super) fn add_up(&mut self, places: Range<usize>, scale: f64) {
+        let Self { wiring, fields, totals, ahead, back } = self;
+        for place in places {
+            let mut sum = fields[place].map(|h| h * scale);
+            for (links, incoming) in [(&wiring.ahead, &*back), (&wiring.back, &*ahead)] {
+                for &mirror in &links.mirrors[links.of(place..place + 1)] {
+                    for (sum, u) in sum.iter_mut().zip(&incoming[mirror as usize]) {
+                        *sum += u;
+                    }
+                }
+            }
+            totals[place] = sum;
         }
     }
 
@@ -205,34 +214,8 @@ impl<'a, const N: usize> Messages<'a, N> {
         let change = send(simd, ahead, all.clone(), &mut renewed, &self.back, &self.totals, step, change);
         let change = send(simd, back, all, &mut self.back, &self.ahead, &self.totals, step, change);
         self.ahead = renewed;
-        lanes_of(change)
+        largest(change)
     }
-}
-
-fn lanes_of<S: Simd, const N: usize>(change: f64x8<S>) -> [f64; N] {
-    let mut lanes = [0.0; LANES];
-    change.store_array(&mut lanes);
-    largest(lanes)
-}
-
-/// Returns the field of a unit plus its messages. `sides`: its links in each direction, and the
-/// messages that arrive through them.
-#[inline(always)]
-fn total<const N: usize>(
-    fields: &[[f64; N]],
-    scale: f64,
-    place: usize,
-    sides: [(&Links, &Vec<[f64; N]>); 2],
-) -> [f64; N] {
-    let mut sum = fields[place].map(|h| h * scale);
-    for (links, incoming) in sides {
-        for &mirror in &links.mirrors[links.of(place..place + 1)] {
-            for (sum, u) in sum.iter_mut().zip(&incoming[mirror as usize]) {
-                *sum += u;
-            }
-        }
-    }
-    sum
 }
 
 /// Updates the messages of some links from the totals of the senders and the opposite messages.
@@ -261,8 +244,7 @@ fn send<S: Simd, const N: usize>(
         let old = gather(simd, messages, link);
         let new = message(simd, v, total - incoming);
         change = change.max(distance(simd, new, old));
-        let mut lanes = [0.0; LANES];
-        (old * keep + new * take).store_array(&mut lanes);
+        let lanes = lanes_of(old * keep + new * take);
         let count = at_once(N).min(range.end - next);
         for (k, message) in messages[next..next + count].iter_mut().enumerate() {
             for (row, u) in message.iter_mut().enumerate() {
@@ -281,9 +263,7 @@ mod tests {
 
     #[inline(always)]
     fn messages_of<S: Simd>(simd: S, v: [f64; LANES], h: [f64; LANES]) -> [f64; LANES] {
-        let mut lanes = [0.0; LANES];
-        message(simd, f64x8::load_array(simd, v), f64x8::load_array(simd, h)).store_array(&mut lanes);
-        lanes
+        lanes_of(message(simd, f64x8::load_array(simd, v), f64x8::load_array(simd, h)))
     }
 
     #[test]

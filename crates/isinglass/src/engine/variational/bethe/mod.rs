@@ -2,25 +2,21 @@
 //!
 //! `wiring` orders units and links, `messages` updates messages, `monitor` detects oscillation,
 //! `search` runs through starts and temperatures, `beliefs` computes log Z and moments. `solver`
-//! solves rows of evidence and batches, `pairs` all pairs.
+//! solves rows of evidence and batches.
 
 mod beliefs;
 mod messages;
 mod monitor;
-mod pairs;
 #[cfg(test)]
 mod response;
-mod rows;
 mod search;
 mod solver;
 mod wiring;
 
-pub(super) use self::rows::MESSAGE_COST;
-pub(super) use self::solver::{Solved, Solver, bytes};
+pub(super) use self::solver::{MESSAGE_COST, Solved, Solver, bytes};
 use super::VariationalSettings;
-use crate::engine::exact::digits::guarantee;
 use crate::engine::exact::pinned::clamp_pinned;
-use crate::engine::{Ask, BatchExpectations, Engine, Expectations, Guarantee, PairMoments, Pairs};
+use crate::engine::{Ask, BatchExpectations, Engine, Expectations, PairMoments, Pairs};
 use crate::table::Batch;
 use crate::{Error, Evidence, Machine, Result};
 
@@ -99,27 +95,15 @@ impl Engine for Bethe {
             Pairs::Edges => solved.moments.iter().map(|&[moment]| moment).collect(),
             Pairs::All => solver.all_pairs(&solved),
         };
-        let Solved { log_z: [log_z], means, diagnostics: [diagnostics], .. } = solved;
         let is_exact = match pairs {
             Pairs::None | Pairs::All => solver.is_forest(),
             Pairs::Edges => solver.is_forest_of_edges(),
         };
-        Ok(Expectations {
-            log_z: Some(log_z),
-            means: means.into_iter().map(|[mean]| mean).collect(),
-            correlations: PairMoments { pairs, values },
-            guarantee: if is_exact && diagnostics.converged {
-                guarantee(machine, free)
-            } else {
-                Guarantee::Approximation
-            },
-            errors: None,
-            diagnostics,
-        })
+        Ok(solved.expectations(&solver, PairMoments { pairs, values }, is_exact))
     }
 
     fn batch(&self, machine: &Machine, batch: &Batch, ask: Ask) -> Result<BatchExpectations> {
         Error::check_length("units of the batch", batch.unit_count(), machine.unit_count())?;
-        rows::solve(machine, batch, ask, &self.settings)
+        solver::solve_batch(machine, batch, ask, &self.settings)
     }
 }

@@ -4,8 +4,7 @@
 
 use super::messages::plain_distance;
 
-/// A row oscillates if a sweep returns to the state two sweeps before, up to this share of its
-/// step,
+/// A row oscillates if a sweep returns to where it was two sweeps before, up to this share,
 const COMES_BACK: f64 = 0.5;
 /// while the step is at least this share of the previous one,
 const DOES_NOT_SHRINK: f64 = 0.9;
@@ -14,13 +13,11 @@ const SWINGS: usize = 3;
 
 /// A row wanders if in so many sweeps
 const WINDOW: usize = 100;
-/// the smallest change has not fallen at all, or to no less than this share of the previous
-/// smallest,
+/// the smallest change falls not at all, or to no less than this share of the last window's,
 const FALLS_SLOWLY: f64 = 0.9;
 /// while so many sweeps turn:
 const TURNS: usize = 10;
-/// two steps lead less far than this multiple of one. Straight on it is about 2; at a right angle,
-/// 1.4.
+/// two steps lead less far than this multiple of one. Straight on it is 2; at a right angle, 1.4.
 const STRAIGHT_ON: f64 = 1.5;
 
 /// The largest damping that is used, of 0, ½, ¾, ….
@@ -70,8 +67,8 @@ impl Course {
         Self { sweeps: 1, ..Self::new(false, target, 0.0) }
     }
 
-    /// Records a sweep: the largest change of a message, the step of the fields, and their distance
-    /// from two sweeps before.
+    /// Records a sweep: the largest change, the fields' step and their distance from two sweeps
+    /// before.
     fn note(&mut self, change: f64, step: f64, two_steps: f64) {
         let came_back = two_steps < COMES_BACK * step && step >= DOES_NOT_SHRINK * self.last_step;
         self.swings = if came_back { self.swings + 1 } else { 0 };

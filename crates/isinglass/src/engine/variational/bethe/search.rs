@@ -8,9 +8,8 @@ use crate::cancel;
 use crate::engine::variational::VariationalSettings;
 use crate::engine::{Diagnostics, Iteration, Schedule};
 
-/// In a sequential sweep messages change after others were computed from them: to satisfy all
-/// equations, changes must be below the tolerance divided by the degree, but at least this share of
-/// it.
+/// Messages change after others were computed from them: to satisfy all equations, changes must be
+/// below the tolerance over the degree; they need not be below this share of it.
 const LEAST_SHARE: f64 = 0.1;
 
 /// Random starts lie within this field; beyond, tanh is ±1.
@@ -30,8 +29,7 @@ pub(super) struct Found<const N: usize> {
 }
 
 impl Search<'_> {
-    /// Searches from every start and keeps the best messages of each row. Rows from `rows` on are
-    /// empty.
+    /// Searches from every start and keeps each row's best messages. Rows from `rows` on are empty.
     pub(super) fn run<const N: usize>(&self, messages: &mut Messages<'_, N>, rows: usize) -> Found<N> {
         if messages.wiring.is_forest {
             return self.pass_through_forest(messages, rows);
@@ -59,8 +57,7 @@ impl Search<'_> {
         found
     }
 
-    /// Solves a forest: one undamped sweep, whatever the settings; more if rounding exceeds the
-    /// tolerance.
+    /// Solves a forest: one undamped sweep, or more if rounding exceeds the tolerance.
     fn pass_through_forest<const N: usize>(&self, messages: &mut Messages<'_, N>, rows: usize) -> Found<N> {
         messages.sweep(Step { schedule: Schedule::Sequential, scale: 1.0, keep: [0.0; N] });
         let course = Course::after_one_sweep(self.settings.tolerance);

@@ -102,23 +102,21 @@ impl Terms {
     fn add_up_components<S: Simd>(&mut self, simd: S, task: &Task<'_>, state: &State) {
         let width = state.width;
         let half = f64x8::splat(simd, 0.5);
+        let load = |from: &[f64], at: usize| f64x8::from_slice(simd, &from[at..at + LANES]);
         self.values.fill(0.0);
         for unit in 0..state.units {
             task.pull(simd, state, unit, &mut self.pulls);
             let own = f64x8::splat(simd, task.beta * task.fields[unit]);
             for lane in (0..width).step_by(LANES) {
                 let at = unit * width + lane;
-                let here = at..at + LANES;
-                let x = f64x8::from_slice(simd, &state.fields[here.clone()]);
-                let t = f64x8::from_slice(simd, &state.tilts[here.clone()]);
-                let m = f64x8::from_slice(simd, &state.chances.means[here]);
-                let pull = f64x8::from_slice(simd, &self.pulls[lane..lane + LANES]);
-                let energy = half * m * (pull + own);
+                let (x, t) = (load(&state.fields, at), load(&state.tilts, at));
+                let m = load(&state.chances.means, at);
+                let energy = half * m * (load(&self.pulls, lane) + own);
                 // ln q(±) = ±x − ln 2cosh x, and likewise for r.
                 let entropy = ln_two_cosh(simd, x) - x * m;
                 let smoothing = t * m - ln_two_cosh(simd, t);
-                let sum = f64x8::from_slice(simd, &self.values[lane..lane + LANES]);
-                (sum + (energy + (entropy + smoothing))).store_slice(&mut self.values[lane..lane + LANES]);
+                let sum = load(&self.values, lane) + (energy + (entropy + smoothing));
+                sum.store_slice(&mut self.values[lane..lane + LANES]);
             }
         }
     }

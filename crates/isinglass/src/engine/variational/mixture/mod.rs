@@ -1,26 +1,21 @@
 //! Engine `mixture`: a mixture of products, each of which may settle in a mode of its own.
 //!
 //! `state` holds the parameters, `bound` evaluates the bound and updates the mixing coefficients,
-//! `sweep` updates the units; `climb` iterates from one start (`start`), `search` runs through
-//! starts and temperatures, and `solver` computes expectations.
+//! `climb` updates the units and iterates from one start, `search` runs through starts and
+//! temperatures, and `solver` computes expectations.
 
 mod bound;
-mod extrapolation;
+mod climb;
 mod search;
 mod solver;
-mod start;
 mod state;
-mod sweep;
 #[cfg(test)]
 mod tests;
 
 use super::VariationalSettings;
-use crate::engine::{Ask, BatchExpectations, Diagnostics, Engine, Expectations, Guarantee, Pairs};
-use crate::table::Batch;
-use crate::{Evidence, Machine, Result};
+use crate::engine::{Diagnostics, Guarantee};
 
-/// A mixture of mean-field distributions, `Q(s) = Σ_l α_l Π_i q_li(s_i)` (Lawrence, Bishop & Jordan
-/// 1998, eq. 21).
+/// A mixture of products, `Q(s) = Σ_l α_l Π_i q_li(s_i)` (Lawrence, Bishop & Jordan 1998, eq. 21).
 ///
 /// log Z is a lower bound: with `B_l` the mean-field bound of component l,
 ///
@@ -96,39 +91,4 @@ pub struct MixtureComponents {
 impl Mixture {
     /// The name by which users choose the engine.
     pub const NAME: &'static str = "mixture";
-
-    /// Returns the bytes of one row with some free units.
-    pub(in crate::engine) fn bytes(&self, machine: &Machine, free: usize) -> u128 {
-        solver::bytes(self, machine, free)
-    }
-
-    /// Returns the components of the best mixture under one evidence, on which
-    /// [`Engine::expectations`] is based.
-    ///
-    /// # Example
-    /// ```
-    /// use isinglass::{Evidence, Machine, Mixture, topology};
-    /// let magnet = topology::full(8).with_parameters(vec![0.3; 28], vec![0.0; 8])?;
-    /// let found = Mixture { components: 2, ..Mixture::default() }.components_of(&magnet, &Evidence::none(8))?;
-    /// assert!((found.weights[0] - 0.5).abs() < 1e-3);
-    /// assert!(found.means[0][0] * found.means[1][0] < -0.8, "one mode up, the other down");
-    /// # Ok::<(), isinglass::Error>(())
-    /// ```
-    pub fn components_of(&self, machine: &Machine, evidence: &Evidence) -> Result<MixtureComponents> {
-        solver::components(self, machine, evidence)
-    }
-}
-
-impl Engine for Mixture {
-    fn name(&self) -> &'static str {
-        Self::NAME
-    }
-
-    fn expectations(&self, machine: &Machine, evidence: &Evidence, pairs: Pairs) -> Result<Expectations> {
-        solver::single(self, machine, evidence, pairs)
-    }
-
-    fn batch(&self, machine: &Machine, batch: &Batch, ask: Ask) -> Result<BatchExpectations> {
-        solver::batch(self, machine, batch, ask)
-    }
 }

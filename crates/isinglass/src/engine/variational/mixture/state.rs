@@ -4,19 +4,16 @@ use fearless_simd::{Simd, f64x8, prelude::*};
 
 use crate::numeric::lanes::{LANES, exp_nonpositive, tanh};
 
-/// The largest |½ ln(q(+)/q(−))| of a unit in a component: `tanh` is ±1, and products of
-/// probabilities do not underflow.
+/// The largest |½ ln(q(+)/q(−))|: `tanh` is ±1, and products of probabilities do not underflow.
 pub(super) const MOST_FIELD: f64 = 170.0;
 
-/// The largest |½ ln(r(+)/r(−))|: any r gives a bound, and products of four factors do not
-/// underflow.
+/// The largest |½ ln(r(+)/r(−))|: any r gives a bound, and four factors do not underflow.
 pub(super) const MOST_TILT: f64 = 80.0;
 
 /// The least mixing coefficient, so that quotients stay finite.
 pub(super) const LEAST_WEIGHT: f64 = 1e-100;
 
-/// A mixture of products over some units. Numbers are stored by unit, all components side by side,
-/// padded to whole lanes.
+/// A mixture of products. Stored by unit, all components side by side, padded to whole lanes.
 #[derive(Debug, Clone)]
 pub(super) struct State {
     pub(super) components: usize,
@@ -33,8 +30,7 @@ pub(super) struct State {
     pub(super) chances: Chances,
 }
 
-/// The probabilities of +1 and −1 in components and smoothing distributions, each to full
-/// precision.
+/// The probabilities of ±1 in components and smoothing distributions, to full precision.
 #[derive(Debug, Clone)]
 pub(super) struct Chances {
     pub(super) means: Vec<f64>,

@@ -36,8 +36,7 @@ pub(super) struct Work {
     pub(super) states: Vec<[f64; STATES]>,
     /// The conditional means of ends of cut couplings.
     functions: Vec<[f64; STATES]>,
-    /// Derivatives by the functions, by the states of cliques, and by P(up) − P(down) of
-    /// conditionals.
+    /// Derivatives by functions, by states of cliques, and by P(up) − P(down) of conditionals.
     by_function: Vec<[f64; STATES]>,
     by_state: Vec<[f64; STATES]>,
     by_conditional: Vec<[f64; OUTER]>,
@@ -104,6 +103,56 @@ impl Work {
         let states = self.states[meeting.at as usize].iter();
         states.zip(a).zip(b).map(|((p, a), b)| p * a * b).sum()
     }
+
+    /// Returns ⟨s_i s_j⟩ of one position with every other, by position; 1 with itself.
+    ///
+    /// Computes the measure `P(c) ⟨s_j | c⟩` on the states of each clique: lifted from j to its
+    /// root, and propagated down like probabilities. *Complexity*: linear in the units.
+    pub(super) fn moments_with(&self, plan: &Plan, position: usize) -> Vec<f64> {
+        let mut measures: Vec<Option<[f64; STATES]>> = vec![None; plan.nodes.len()];
+        let mut function = VALUES[MOST_PARENTS];
+        let mut at = position;
+        loop {
+            let mut measure = self.states[at];
+            measure.iter_mut().zip(&function).for_each(|(p, value)| *p *= value);
+            measures[at] = Some(measure);
+            let node = &plan.nodes[at];
+            if node.anchor == NONE {
+                break;
+            }
+            let mut mean = [0.0; OUTER];
+            for x in 0..OUTER {
+                mean[x] = self.down[at][x] * function[x] + self.up[at][x] * function[OUTER + x];
+            }
+            function = node.outer.map(|x| mean[usize::from(x)]);
+            at = node.anchor as usize;
+        }
+        let alone = self.mean(position);
+        let mut moments = vec![0.0; plan.nodes.len()];
+        for (k, node) in plan.nodes.iter().enumerate() {
+            let mut measure = [0.0; STATES];
+            if let Some(known) = measures[k] {
+                measure = known;
+            } else {
+                let mut outer = [0.0; OUTER];
+                match measures.get(node.anchor as usize) {
+                    Some(Some(above)) => {
+                        above.iter().zip(&node.outer).for_each(|(p, &x)| outer[usize::from(x)] += p);
+                    }
+                    // The root of another part, which is independent of this unit.
+                    _ => outer[0] = alone,
+                }
+                for x in 0..OUTER {
+                    measure[x] = outer[x] * self.down[k][x];
+                    measure[OUTER + x] = outer[x] * self.up[k][x];
+                }
+                measures[k] = Some(measure);
+            }
+            moments[k] =
+                measure.iter().enumerate().map(|(state, p)| p * spin(state, MOST_PARENTS)).sum::<f64>();
+        }
+        moments
+    }
 }
 
 impl<'a> Row<'a> {
@@ -155,8 +204,8 @@ impl<'a> Row<'a> {
         dispatch!(level, simd => self.forward(simd, logits, work))
     }
 
-    /// Returns the bound; computes its gradient by the logits, and the diagonal Fisher information
-    /// of each, `P_k(x) (1 − tanh² a)`.
+    /// Returns the bound; computes gradient and Fisher information, `P_k(x) (1 − tanh² a)`, of
+    /// logits.
     pub(super) fn gradient(
         &self,
         logits: &[f64],

@@ -14,8 +14,7 @@ const MEMORY: usize = 16;
 /// A step must gain at least this share of what the slope predicts.
 const SUFFICIENT: f64 = 1e-4;
 
-/// A step whose gain is hidden by rounding must leave at most this share of the slope or of the
-/// largest component of the gradient.
+/// Steps with gains below rounding must leave at most this share of the slope or the residual.
 const FLATTER: f64 = 0.9;
 
 /// Gains below this share of the value may be rounding.
@@ -66,8 +65,7 @@ pub(super) fn bytes(logits: usize) -> u128 {
     8 * (2 * MEMORY + 12) as u128 * logits as u128
 }
 
-/// Maximises until no component of the gradient exceeds the tolerance, steps run out, or rounding
-/// hides all gains.
+/// Maximises until the gradient is within the tolerance, steps run out, or rounding hides gains.
 pub(super) fn climb(
     row: &Row<'_>,
     start: Vec<f64>,

@@ -5,7 +5,6 @@
 
 mod bound;
 mod climb;
-mod moments;
 mod plan;
 mod settings;
 mod skeleton;
@@ -17,9 +16,10 @@ pub use settings::StructuredSettings;
 
 use rayon::prelude::*;
 
-use self::solver::Solver;
+use self::solver::{Solved, Solver};
+use super::{check_statistics, record};
 use crate::engine::exact::digits;
-use crate::engine::parts::{solve_in_parts, statistics_bytes};
+use crate::engine::parts::solve_in_parts;
 use crate::engine::{Ask, BatchExpectations, Engine, Expectations, Guarantee, PairMoments, Pairs};
 use crate::numeric::lanes::LANES;
 use crate::table::{Batch, Group};
@@ -116,11 +116,7 @@ impl Engine for Structured {
 
     fn batch(&self, machine: &Machine, batch: &Batch, ask: Ask) -> Result<BatchExpectations> {
         Error::check_length("units of the batch", batch.unit_count(), machine.unit_count())?;
-        if ask.statistics {
-            let edges = machine.graph().edges().len();
-            let what = || format!("the sums of {edges} edge moments");
-            self.settings.budget.check(Self::NAME, statistics_bytes(machine), what)?;
-        }
+        check_statistics(Self::NAME, self.settings.budget, machine, ask)?;
         let solvers: Vec<Solver<'_>> = batch
             .groups()
             .par_iter()
@@ -136,15 +132,8 @@ impl Engine for Structured {
                 let solver = &solvers[piece.group];
                 part.guarantee = part.guarantee.and(solver.guarantee());
                 for place in piece.rows.clone() {
-                    let solved = solver.solve(batch.row(place), pairs);
-                    part.log_z.push(solved.log_z);
-                    part.diagnostics = part.diagnostics.and(solved.diagnostics);
-                    if let Some(sums) = &mut part.statistics {
-                        sums.add(&solved.means, &solved.pairs, batch.weights()[place]);
-                    }
-                    if ask.means {
-                        part.means.extend(solved.means);
-                    }
+                    let Solved { log_z, means, pairs, diagnostics } = solver.solve(batch.row(place), pairs);
+                    record(part, ask, batch.weights()[place], (log_z, diagnostics), (means, &pairs));
                 }
             }
             Ok(())

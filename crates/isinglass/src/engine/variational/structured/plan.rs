@@ -1,5 +1,4 @@
-//! What rows with the same free units share: the tree of cliques, and where the ends of cut
-//! couplings meet.
+//! The tree of cliques, and where the ends of cut couplings meet: shared by rows.
 //!
 //! Position k of the sequence is a unit and the clique of the unit with its parents. The clique of
 //! the latest parent, which contains all parents, is the *anchor*; anchors form a forest. A state

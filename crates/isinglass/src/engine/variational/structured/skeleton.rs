@@ -42,8 +42,7 @@ pub(super) fn whole(units: usize, pairs: &[Pair], width: usize) -> Result<Option
     sequence(units, coupled.map(|pair| (pair.a as usize, pair.b as usize)).collect(), width)
 }
 
-/// Returns a sequence of all units for a subgraph; `None` if its treewidth is too large. The
-/// decision is complete.
+/// Returns a sequence of all units; `None` if the treewidth is too large. The decision is complete.
 ///
 /// *Arguments*: edges in lexicographic order.
 fn sequence(units: usize, edges: Vec<(usize, usize)>, width: usize) -> Result<Option<Vec<Joint>>> {

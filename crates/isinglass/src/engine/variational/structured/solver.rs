@@ -4,12 +4,12 @@ use super::super::couplings::Couplings;
 use super::super::panel::Panel;
 use super::super::search::Search;
 use super::super::{Theory, VariationalSettings};
+use super::Structured;
 use super::bound::{Row, Work};
 use super::climb::{self, Top, climb};
 use super::plan::{OUTER, Plan};
 use super::settings::check_width;
 use super::skeleton::{Joint, strongest, whole};
-use super::{Structured, moments};
 use crate::engine::exact::digits;
 use crate::engine::expectations::packed_pair;
 use crate::engine::{Diagnostics, Guarantee, Iteration, PairMoments, Pairs};
@@ -258,7 +258,7 @@ impl<'a> Solver<'a> {
             } else if pair.coupling == 0.0 {
                 // Pairs are sorted by their first units.
                 if known.as_ref().is_none_or(|(first, _)| *first != a) {
-                    known = Some((a, moments::with_all(plan, work, a as usize)));
+                    known = Some((a, work.moments_with(plan, a as usize)));
                 }
                 if let Some((_, with_all)) = &known {
                     moments[pair.edge as usize] = with_all[b as usize];
@@ -270,7 +270,7 @@ impl<'a> Solver<'a> {
     fn read_all(&self, plan: &Plan, work: &Work, moments: &mut [f64]) {
         let units = self.machine.unit_count();
         for (a, &unit) in self.free.iter().enumerate() {
-            let with_all = moments::with_all(plan, work, plan.position[a] as usize);
+            let with_all = work.moments_with(plan, plan.position[a] as usize);
             for (b, &other) in self.free.iter().enumerate().skip(a + 1) {
                 let place = packed_pair(units, unit, other);
                 moments[place] = with_all[plan.position[b] as usize];

@@ -2,8 +2,8 @@
 //!
 //! Moments near ±1 hardly respond to their parameters, nor do those of a subgraph with a small
 //! share; so each step is preconditioned by the inverse of the current Hessian's diagonal, `K ρ_k
-//! (1 − μ_k²)`. The line search bisects and doubles until the weak Wolfe conditions hold (Lewis and
-//! Overton 2013).
+//! (1 − μ_k²)`. The line search attains weak Wolfe conditions by bisection (Lewis and Overton
+//! 2013).
 
 use super::split::Bound;
 use super::{Trw, TrwSettings};
@@ -76,8 +76,7 @@ pub(super) fn descend(bound: &mut Bound<'_>, settings: &TrwSettings) -> Result<F
         let direction = direction(&point.slopes, &scales, &memory);
         match line_search(bound, &point, &direction) {
             Some(next) => {
-                // `Pair` is for maximisation: it takes the fall of the gradient, here the rise of
-                // the slopes.
+                // `Pair` is for maximisation: it takes the fall of the gradient.
                 let step = difference(&next.x, &point.x);
                 memory.learn(Pair::new(step, &next.slopes, &point.slopes), f64::EPSILON);
                 point = next;
@@ -96,7 +95,6 @@ pub(super) fn descend(bound: &mut Bound<'_>, settings: &TrwSettings) -> Result<F
     }
 }
 
-/// Returns the direction of a quasi-Newton step.
 fn direction(slopes: &[f64], scales: &[f64], memory: &Memory) -> Vec<f64> {
     let square = |numbers: &[f64]| numbers.iter().zip(scales).map(|(x, scale)| x * x * scale).sum::<f64>();
     let unit = match memory.last() {
@@ -110,8 +108,7 @@ fn direction(slopes: &[f64], scales: &[f64], memory: &Memory) -> Vec<f64> {
     })
 }
 
-/// Returns a point along a direction with lower value and smaller slope; `None` if no value is
-/// lower.
+/// Returns a point along a direction with lower value and slope; `None` if no value is lower.
 fn line_search(bound: &mut Bound<'_>, from: &Point, direction: &[f64]) -> Option<Point> {
     let slope = dot(direction, &from.slopes);
     if slope >= 0.0 || !slope.is_finite() {

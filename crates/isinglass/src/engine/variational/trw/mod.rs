@@ -1,22 +1,19 @@
 //! Engine `trw`: an upper bound from a convex combination of tractable subgraphs.
 //!
-//! `growth` grows a subgraph of small treewidth, `subgraphs` chooses several; `split` computes
-//! bound and gradient as a function of the split of the parameters, `descent` minimises it.
-//! `solver` solves rows of evidence and batches, `pairs` all pairs.
+//! `subgraphs` chooses subgraphs of small treewidth; `split` computes bound and gradient as a
+//! function of the split of the parameters, `descent` minimises it. `solver` solves rows of
+//! evidence and batches.
 
 mod descent;
-mod growth;
-mod pairs;
-mod rows;
 mod settings;
 mod solver;
 mod split;
 mod subgraphs;
 
-use self::growth::MOST_WIDTH;
 pub use self::settings::TrwSettings;
 use self::solver::Solver;
 use self::split::Bound;
+use self::subgraphs::MOST_WIDTH;
 use crate::engine::exact::pinned::clamp_pinned;
 use crate::engine::{Ask, BatchExpectations, Engine, Expectations, PairMoments, Pairs};
 use crate::table::Batch;
@@ -142,6 +139,6 @@ impl Engine for Trw {
 
     fn batch(&self, machine: &Machine, batch: &Batch, ask: Ask) -> Result<BatchExpectations> {
         Error::check_length("units of the batch", batch.unit_count(), machine.unit_count())?;
-        rows::solve(self, machine, batch, ask)
+        solver::solve_batch(self, machine, batch, ask)
     }
 }

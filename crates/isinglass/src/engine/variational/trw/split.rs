@@ -18,7 +18,7 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use super::descent::MEMORY;
-use super::growth::Grown;
+use super::subgraphs::Grown;
 use crate::engine::exact::{Compiled, Run};
 use crate::{Error, Graph, Result};
 
@@ -74,7 +74,6 @@ impl Split {
         Ok(Self { members, parameter, parameters: all_edges + units, cost })
     }
 
-    /// Returns the number of subgraphs.
     pub(super) fn subgraphs(&self) -> usize {
         self.members.len()
     }
@@ -131,11 +130,9 @@ pub(super) struct Bound<'a> {
 
 /// The bound of a split and its moments.
 pub(super) struct Bounded {
-    /// The bound.
     pub(super) value: f64,
     /// The average moment of each parameter: edges, then units.
     pub(super) moments: Vec<f64>,
-    /// The share of each subgraph.
     pub(super) shares: Vec<f64>,
     /// The parameters of all subgraphs: the edges of each, then all units.
     pub(super) parts: Vec<f64>,
@@ -161,8 +158,7 @@ impl<'a> Bound<'a> {
         }
     }
 
-    /// Sets the weights of all edges and the fields on all units; without biases there are no
-    /// fields.
+    /// Sets the weights of all edges and the fields on all units, if any has a bias.
     pub(super) fn load(&mut self, weights: &[f64], fields: impl Iterator<Item = f64>) {
         self.parameters.clear();
         self.parameters.extend_from_slice(weights);
