@@ -15,7 +15,6 @@ __all__ = [
     "complete",
     "cumulants",
     "fit",
-    "go_on",
     "infer",
     "info",
     "log_likelihood",
@@ -23,6 +22,7 @@ __all__ = [
     "main",
     "mode",
     "query",
+    "run_epochs",
     "sample",
     "score",
     "time_infer",
@@ -95,6 +95,13 @@ def infer(machine: Machine, given: _Given, pairs: Any, bracket: Any, options: _A
 def query(machine: Machine, ask: list[Any], given: _Given, options: _Asked) -> dict[str, Any]: ...
 def cumulants(machine: Machine, units: list[Any], given: _Given, options: _Asked) -> dict[str, Any]: ...
 def mode(machine: Machine, given: _Given, options: _Asked) -> dict[str, Any]: ...
+def run_epochs(
+    table: Table,
+    settings: dict[str, Any],
+    machine: Machine | None = None,
+    before: bytes | None = None,
+    listener: Callable[[int, int, float, float, int], object] | None = None,
+) -> tuple[Machine, dict[str, Any], bytes | None]: ...
 def sample(machine: Machine, number: Any, given: _Given, options: _Asked) -> dict[str, Any]: ...
 def info(machine: Machine, limit: int | str | None) -> dict[str, Any]: ...
 def complete(machine: Machine, table: Table, options: _Asked) -> dict[str, Any]: ...
@@ -108,11 +115,4 @@ def fit(
     start: Machine | None = None,
     listener: Callable[[int, int, float, float, int], object] | None = None,
 ) -> tuple[Machine, dict[str, Any]]: ...
-def go_on(
-    table: Table,
-    settings: dict[str, Any],
-    machine: Machine | None = None,
-    before: bytes | None = None,
-    listener: Callable[[int, int, float, float, int], object] | None = None,
-) -> tuple[Machine, dict[str, Any], bytes | None]: ...
 def main(arguments: Sequence[str]) -> int: ...

@@ -170,7 +170,7 @@ pub(crate) fn fit<'py>(
 /// Epochs of contrastive divergence, from a machine or a structure, and from what earlier ones have left: momentum and persistent chains. What these leave comes with the fit, in bytes; nothing if parameters ran away.
 #[pyfunction]
 #[pyo3(signature = (table, settings, machine = None, before = None, listener = None))]
-pub(crate) fn go_on<'py>(
+pub(crate) fn run_epochs<'py>(
     py: Python<'py>,
     table: &Table,
     settings: &Bound<'py, PyDict>,
@@ -192,7 +192,7 @@ pub(crate) fn go_on<'py>(
             None => Arc::new(asked.settings.start(&asked.structure(&table)?, &table)?),
         };
         watcher.most = asked.settings.contrastive_divergence().epochs;
-        let (fitted, state) = asked.settings.go_on(&machine, &table, before.as_ref(), watcher)?;
+        let (fitted, state) = asked.settings.run_epochs(&machine, &table, before.as_ref(), watcher)?;
         let notes = fitted.restarted.fit.notes.iter().map(|text| in_keywords(text)).collect();
         Ok(Done { fitted, notes, state, intervals: None })
     };

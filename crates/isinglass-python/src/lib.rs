@@ -27,7 +27,7 @@ mod _native {
     #[pymodule_export]
     use crate::answers::{cumulants, infer, info, mode, query, sample, time_infer};
     #[pymodule_export]
-    use crate::fit::{fit, go_on};
+    use crate::fit::{fit, run_epochs};
     #[pymodule_export]
     use crate::machine::Machine;
     #[pymodule_export]

@@ -106,7 +106,7 @@ impl FitSettings {
     }
 
     /// As many epochs of contrastive divergence as the settings tell, from a machine and from what the epochs before have left.
-    pub fn go_on(
+    pub fn run_epochs(
         &self,
         machine: &Machine,
         table: &Table,
@@ -114,7 +114,7 @@ impl FitSettings {
         observer: &mut dyn Observer,
     ) -> Result<(Fitted, Option<State>)> {
         let learner = self.contrastive_divergence();
-        let made = learner.go_on(machine, table, before, observer);
+        let made = learner.run_epochs(machine, table, before, observer);
         let Epochs { mut fit, state, is_complete } =
             made.map_err(|error| Error::from(error).with_hint("give more --budget"))?;
         self.add_likelihood(&mut fit, table)?;

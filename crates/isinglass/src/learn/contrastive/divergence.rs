@@ -158,13 +158,13 @@ impl ContrastiveDivergence {
     /// let table = Table::from_rows(["v0", "v1", "v2"], rows)?;
     /// let start = start(&topology::rbm(3, 2)?, &table, 0, 0)?;
     /// let learner = ContrastiveDivergence { epochs: 1, persistent: true, ..ContrastiveDivergence::default() };
-    /// let first = learner.go_on(&start, &table, None, &mut NoObserver)?;
-    /// let second = learner.go_on(&first.fit.machine, &table, first.state.as_ref(), &mut NoObserver)?;
+    /// let first = learner.run_epochs(&start, &table, None, &mut NoObserver)?;
+    /// let second = learner.run_epochs(&first.fit.machine, &table, first.state.as_ref(), &mut NoObserver)?;
     /// let both = ContrastiveDivergence { epochs: 2, ..learner }.fit(&start, &table, &mut NoObserver)?;
     /// assert_eq!((second.fit.machine, second.fit.history), (both.machine, both.history));
     /// # Ok::<(), isinglass::Error>(())
     /// ```
-    pub fn go_on(
+    pub fn run_epochs(
         &self,
         machine: &Machine,
         table: &Table,
@@ -230,7 +230,7 @@ impl ContrastiveDivergence {
     }
 }
 
-/// What comes of [`ContrastiveDivergence::go_on`].
+/// What comes of [`ContrastiveDivergence::run_epochs`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct Epochs {
     /// The fit, with the history of all epochs so far.
