@@ -89,6 +89,7 @@ mod tests {
     use isinglass::topology::{self, Numbers};
 
     use super::*;
+    use isinglass::Graph;
 
     /// The couplings as the page reads them.
     fn read(drawing: &Drawing) -> Vec<(usize, usize)> {

@@ -100,6 +100,7 @@ pub(crate) fn filled_pseudo_log_likelihood(machine: &Machine, table: &Table, fil
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Graph;
     use crate::topology::{self, Links, Numbers};
 
     /// By the plainest loop.

@@ -163,6 +163,7 @@ fn by_levels<I: Iterator<Item = (u32, usize)>>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Graph;
     use crate::topology::{self, Neighbours};
 
     fn wiring(graph: crate::Graph) -> Wiring {
