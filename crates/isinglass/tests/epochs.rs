@@ -34,7 +34,8 @@ fn epochs_apart_are_epochs_at_once() {
 fn epochs_go_on_with_other_rows() {
     let machine = two_layers((6, &Links::None), (3, &Links::None), false, 2);
     let persistent = ContrastiveDivergence { persistent: true, epochs: 1, momentum: 0.7, ..PLAIN };
-    let mut made = persistent.run_epochs(&machine, &chance_rows(6, 70, false, 4), None, &mut NoObserver).unwrap();
+    let mut made =
+        persistent.run_epochs(&machine, &chance_rows(6, 70, false, 4), None, &mut NoObserver).unwrap();
     let (fewer, more) = (chance_rows(6, 4, false, 5), chance_rows(6, 90, false, 6));
     let plain = ContrastiveDivergence { persistent: false, rate: 0.01, ..persistent };
     let wide = ContrastiveDivergence { chains: Some(37), ..persistent };
@@ -57,7 +58,8 @@ fn epochs_go_on_with_other_rows() {
         without_end.run_epochs(&stopped.fit.machine, &more, stopped.state.as_ref(), &mut stopper).unwrap();
     assert_eq!((stopped.is_complete, stopped.fit.iterations()), (false, 7));
     let other = two_layers((6, &Links::Chain), (3, &Links::None), false, 2);
-    let refused = plain.run_epochs(&other, &more, made.state.as_ref(), &mut NoObserver).unwrap_err().to_string();
+    let refused =
+        plain.run_epochs(&other, &more, made.state.as_ref(), &mut NoObserver).unwrap_err().to_string();
     assert!(refused.contains("couplings"), "{refused}");
 }
 

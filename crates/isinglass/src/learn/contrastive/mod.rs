@@ -1,14 +1,14 @@
-//! Contrastive learning: moments of the rows less moments a few steps away from them, without a partition sum.
+//! Contrastive learning: moments of the rows less moments a few steps away from them, without a
+//! partition sum.
 //!
-//! [`ContrastiveDivergence`] takes the steps by Gibbs sampling, [`MeanFieldCd`] by mean field.
+//! [`ContrastiveDivergence`] steps by Gibbs sampling, [`MeanFieldCd`] by mean field.
 
+mod data;
 mod divergence;
-mod job;
 mod kernel;
 mod layers;
 mod mean_field;
 mod mean_field_rows;
-mod order;
 mod slots;
 mod wires;
 
@@ -17,7 +17,7 @@ pub use mean_field::MeanFieldCd;
 
 use crate::{Error, Result};
 
-/// A rate above 0, a momentum below 1.
+/// Checks for a rate above 0 and a momentum in [0, 1).
 fn check_rate(rate: f64, momentum: f64) -> Result<()> {
     if !(rate.is_finite() && rate > 0.0) {
         return Err(Error::invalid("rate", format!("found {rate}, expected a finite number above 0")));
@@ -25,7 +25,8 @@ fn check_rate(rate: f64, momentum: f64) -> Result<()> {
     check_share("momentum", momentum)
 }
 
-/// What is kept of something: from 0 to below 1.
+/// Checks for a number in [0, 1).
+
 fn check_share(place: &str, share: f64) -> Result<()> {
     if !(0.0..1.0).contains(&share) {
         let problem = format!("found {share}, expected a number of at least 0 and below 1");
