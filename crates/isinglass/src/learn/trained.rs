@@ -1,4 +1,4 @@
-//! Which parameters of a machine a learner trains, as one vector.
+//! The parameters that a learner trains, as one vector.
 
 use crate::{Machine, Result, Role};
 
@@ -25,7 +25,7 @@ impl Trained {
         }
     }
 
-    /// The units that each trained edge joins.
+    /// The units of each trained edge.
     pub(super) fn ends(&self) -> impl Iterator<Item = (usize, usize)> {
         self.edges.iter().map(|&edge| self.start.graph().edges()[edge])
     }
@@ -38,6 +38,7 @@ impl Trained {
     }
 
     /// The start with other trained parameters.
+
     pub(super) fn machine_of(&self, parameters: &[f64]) -> Result<Machine> {
         let mut weights = self.start.weights().to_vec();
         let mut biases = self.start.biases().to_vec();

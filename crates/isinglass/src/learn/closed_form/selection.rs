@@ -1,4 +1,4 @@
-//! Newton steps of covariance selection: the free elements are the edges of a graph, and perhaps the diagonal.
+//! Newton steps of covariance selection: the free elements are edges, and perhaps the diagonal.
 
 use rayon::prelude::*;
 
@@ -7,13 +7,13 @@ use crate::Graph;
 use crate::cancel;
 use crate::numeric::dense::Matrix;
 
-/// Conjugate gradients stop at this share of the gradient, or sooner the nearer the solution is.
+/// Conjugate gradients stop at this share of the gradient, or at a smaller one near the solution.
 const COARSE: f64 = 0.1;
 
 /// Units whose elements one task computes.
 const PIECE: usize = 8;
 
-/// The free elements of a symmetric matrix: edges in order, and the diagonal (empty if it is not free).
+/// The free elements of a symmetric matrix: edges in order, and the diagonal (empty if not free).
 #[derive(Clone)]
 struct Elements {
     edges: Vec<f64>,
@@ -35,9 +35,9 @@ impl Elements {
     }
 }
 
-/// The symmetric X on the free elements with `Â X Â = G` there, by conjugate gradients; `G` is 0 elsewhere.
-///
-/// If all elements were free, X would be `P G P`: the free elements of that are what the conjugate gradients are preconditioned with.
+/// The symmetric X on the free elements with `Â X Â = G` there, by conjugate gradients;
+/// `G` is 0 elsewhere. They are preconditioned with the free elements of `P G P`, the solution if
+/// all elements were free.
 ///
 /// *Complexity*: O(n · edges) for each of their iterations.
 pub(super) fn step(
@@ -87,7 +87,7 @@ pub(super) fn step(
     step
 }
 
-/// The free elements of `M X M` for a symmetric M: element (i, j) is `m_iᵀ X m_j` with its columns.
+/// The free elements of `M X M` for a symmetric M with columns m: element (i, j) is `m_iᵀ X m_j`.
 fn sandwich(graph: &Graph, matrix: &Matrix, x: &Elements) -> Elements {
     let of_unit = |unit: usize| {
         let column = matrix.column(unit);
@@ -104,7 +104,8 @@ fn sandwich(graph: &Graph, matrix: &Matrix, x: &Elements) -> Elements {
     let columns: Vec<(Vec<f64>, f64)> =
         (0..graph.unit_count()).into_par_iter().with_min_len(PIECE).map(of_unit).collect();
     Elements {
-        // Edges are in the order of their smaller units, then of their larger ones, as the rows of the graph are.
+        // Edges are sorted by their smaller units, then by their larger ones, like the graph's
+        // rows.
         edges: columns.iter().flat_map(|(edges, _)| edges).copied().collect(),
         diagonal: columns.iter().map(|(_, own)| *own).take(x.diagonal.len()).collect(),
     }

@@ -1,4 +1,5 @@
-//! What the kernels read: the rows of a table and their order in an epoch, and a machine's structure.
+//! What the kernels read: the rows of a table and their order in an epoch, and a machine's
+//! structure.
 
 use std::ops::Range;
 
@@ -16,9 +17,9 @@ pub(super) struct Data {
     width: usize,
     /// Each row's share of the total weight.
     pub(super) shares: Vec<f64>,
-    /// Rows of an epoch. If all weights are whole numbers, a row of weight w counts as w rows, so that
-    /// repeated rows and counted rows give equally long epochs. Otherwise the rows as given, without
-    /// those of weight 0.
+    /// Rows of an epoch. If all weights are whole numbers, a row of weight w counts as w rows, so
+    /// that repeated rows and counted rows give equally long epochs. Otherwise the rows as given,
+    /// without those of weight 0.
     pub(super) epoch_rows: usize,
     /// Whether any cell is missing.
     pub(super) has_gaps: bool,
@@ -61,8 +62,8 @@ impl Data {
 /// Writes the rows of an epoch in random order, each as often as its weight requires.
 ///
 /// Systematic sampling: with the weights laid end to end, rows are taken at even distances from a
-/// random offset. A row's count is its expected count, rounded up or down at random without bias; with
-/// equal weights each row is taken as often as it was given.
+/// random offset. A row's count is its expected count, rounded up or down at random without bias;
+/// with equal weights each row is taken as often as it was given.
 pub(super) fn rows_of_epoch(data: &Data, seed: u64, epoch: usize, out: &mut Vec<u32>) {
     let mut random = stream(seed, Purpose::RowOrder, epoch as u64);
     let count = data.epoch_rows;

@@ -27,8 +27,8 @@ const BYTES_OF_A_PARAMETER: u128 = 48 + 32;
 /// Most rows on which the objective is computed.
 const JUDGED_ROWS: usize = 1000;
 
-/// Learns by contrastive divergence (Hinton 2002): the gradient of the likelihood, with moments a few
-/// Gibbs sweeps away from the rows instead of the machine's own.
+/// Learns by contrastive divergence (Hinton 2002): the gradient of the likelihood, with moments a
+/// few Gibbs sweeps away from the rows instead of the machine's own.
 ///
 /// ```text
 /// Δw_ij ∝ ( ⟨s_i s_j⟩_rows − ⟨s_i s_j⟩_after k sweeps ) / T − λ w_ij
@@ -42,30 +42,30 @@ const JUDGED_ROWS: usize = 1000;
 /// Tieleman 2008); for each mini-batch, chain c has the inputs of row c.
 ///
 /// An epoch takes rows in random order, each with a frequency in proportion to its weight. If all
-/// weights are whole numbers (with a sum below 2³²), an epoch has as many rows as they add up to, so
-/// that repeated rows and counted rows are trained alike; otherwise as many as were given. The last
-/// mini-batch of an epoch may be smaller.
+/// weights are whole numbers (with a sum below 2³²), an epoch has as many rows as they add up to,
+/// so that repeated rows and counted rows are trained alike; otherwise as many as were given. The
+/// last mini-batch of an epoch may be smaller.
 ///
 /// # Objective
-/// The average over rows of the sum over visible cells of `ln P(s_i | all other units)`, with hidden
-/// units and missing cells drawn given the row, on all distinct rows or 1,000 drawn by weight, with the
-/// same random numbers in each epoch. Without hidden units and missing cells it is the
-/// pseudo-log-likelihood. With them it is larger on average, since hidden units were drawn given the
-/// cell itself; use it to monitor progress only. The gradient in [`Step`] is the average over the
-/// epoch's mini-batches; at the start, that of up to 1,000 rows.
+/// The average over rows of the sum over visible cells of `ln P(s_i | all other units)`, with
+/// hidden units and missing cells drawn given the row, on all distinct rows or 1,000 drawn by
+/// weight, with the same random numbers in each epoch. Without hidden units and missing cells it is
+/// the pseudo-log-likelihood. With them it is larger on average, since hidden units were drawn
+/// given the cell itself; use it to monitor progress only. The gradient in [`Step`] is the average
+/// over the epoch's mini-batches; at the start, that of up to 1,000 rows.
 ///
 /// # Complexity
 /// About `(3 + 2k)` multiplications per row and edge in an epoch. Machines of two layers without
-/// couplings within them use products of dense matrices, others sums along the edges; both in single
-/// precision, while parameters are kept in double. *Memory*: a byte per cell, about 80 bytes per
-/// parameter, 4 bytes per row of an epoch.
+/// couplings within them use products of dense matrices, others sums along the edges; both in
+/// single precision, while parameters are kept in double. *Memory*: a byte per cell, about 80 bytes
+/// per parameter, 4 bytes per row of an epoch.
 ///
 /// # Accuracy, and when it fails
 /// For k → ∞ the gradient is that of the likelihood, with noise. For small k it is biased, and
-/// parameters settle near the optimum. Persistent chains have less bias if the rate is small enough for
-/// them to keep up. Convergence is not detected: the fit runs all epochs, [`Fit::converged`] is false,
-/// and [`Fit::log_likelihood`] is `None`. If parameters diverge, the fit ends with the machine of the
-/// epoch before and says so; in the first epoch it is an error.
+/// parameters settle near the optimum. Persistent chains have less bias if the rate is small enough
+/// for them to keep up. Convergence is not detected: the fit runs all epochs,
+/// [`Fit::converged`] is false, and [`Fit::log_likelihood`] is `None`. If parameters diverge, the
+/// fit ends with the machine of the epoch before and says so; in the first epoch it is an error.
 ///
 /// # Example
 /// ```
@@ -152,12 +152,12 @@ impl Learner for ContrastiveDivergence {
 }
 
 impl ContrastiveDivergence {
-    /// Runs the learner's epochs from a machine, and from the state that earlier epochs left, perhaps
-    /// on other rows and with other settings.
+    /// Runs the learner's epochs from a machine, and from the state that earlier epochs left,
+    /// perhaps on other rows and with other settings.
     ///
-    /// Momentum and persistent chains are resumed, and epochs are counted on, so that the rate keeps
-    /// falling and random numbers differ. The history is that of all epochs. On the same table with the
-    /// same settings, epochs run one by one give the same bits as all at once.
+    /// Momentum and persistent chains are resumed, and epochs are counted on, so that the rate
+    /// keeps falling and random numbers differ. The history is that of all epochs. On the same
+    /// table with the same settings, epochs run one by one give the same bits as all at once.
     ///
     /// # Errors
     /// As [`Learner::fit_from`]; a state of a machine with another structure.
@@ -273,8 +273,8 @@ struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    /// *Arguments*: the settings, and the number of cells of the persistent chains to resume. Unless
-    /// given, the number of chains does not shrink: the last mini-batch may have been small.
+    /// *Arguments*: the settings, and the number of cells of the persistent chains to resume.
+    /// Unless given, the number of chains does not shrink: the last mini-batch may have been small.
     fn new(
         settings: &'a ContrastiveDivergence,
         start: &Machine,
@@ -324,8 +324,8 @@ impl<'a> Run<'a> {
         })
     }
 
-    /// Resumes velocities and chains of a fit to other rows, with the machine's own parameters. Missing
-    /// chains begin at rows.
+    /// Resumes velocities and chains of a fit to other rows, with the machine's own parameters.
+    /// Missing chains begin at rows.
     fn resume(&mut self, (_, velocity, chains): Rest) -> Result<()> {
         self.begin_chains();
         let mut all = self.pieces.chains();

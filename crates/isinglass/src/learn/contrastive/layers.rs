@@ -52,8 +52,8 @@ pub(super) struct Rows {
 }
 
 impl Layers {
-    /// The vectors that hold the units below and above; `None` if there are couplings within a layer
-    /// or too few across.
+    /// The vectors that hold the units below and above; `None` if there are couplings within a
+    /// layer or too few across.
     pub(super) fn shape(machine: &Machine) -> Option<(usize, usize)> {
         let is_hidden = |unit: usize| machine.roles()[unit] == Role::Hidden;
         let edges = machine.graph().edges();
@@ -112,7 +112,8 @@ impl Layers {
         }
     }
 
-    /// Couplings by units below, then above, filled up to whole vectors; then biases below and above.
+    /// Couplings by units below, then above, filled up to whole vectors; then biases below and
+    /// above.
     pub(super) fn slots(&self, machine: &Machine) -> Slots {
         let (wide, high) = (self.bias_below.len() * WIDTH, self.bias_above.len() * WIDTH);
         let mut place = vec![0; machine.unit_count()];
@@ -154,8 +155,8 @@ impl Layers {
         }
     }
 
-    /// The gradient of a piece: moments of the rows less those after the sweeps, each divided by their
-    /// number in the mini-batch and by T.
+    /// The gradient of a piece: moments of the rows less those after the sweeps, each divided by
+    /// their number in the mini-batch and by T.
     #[inline(always)]
     pub(super) fn contrast<S: Simd>(&self, pass: &mut Pass<'_, S>, rows: &mut Rows, work: &mut Work) {
         let (simd, job) = (pass.simd, pass.job);
@@ -226,7 +227,8 @@ impl Layers {
         draw(pass.simd, &rows.fields_below[..used], held, &mut rows.far_below, &mut pass.random);
     }
 
-    /// Computes the means of the units above given those below, and draws spins unless it is the last.
+    /// Computes the means of the units above given those below, and draws spins unless it is the
+    /// last.
     #[inline(always)]
     fn respond<S: Simd>(&self, pass: &mut Pass<'_, S>, count: usize, side: Side, rows: &mut Rows) {
         let (simd, draws) = (pass.simd, side != Side::Last);

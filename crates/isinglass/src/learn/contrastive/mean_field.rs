@@ -18,8 +18,8 @@ const NAME: &str = "mean-field-cd";
 /// Energies beyond this leave too few digits of a field.
 const SCALE: f64 = 1e100;
 
-/// Learns by contrastive divergence with mean field in both phases (Welling and Hinton 2002), without
-/// sampling.
+/// Learns by contrastive divergence with mean field in both phases (Welling and Hinton 2002),
+/// without sampling.
 ///
 /// ```text
 /// Δw_ij ∝ ( ⟨m_i m_j⟩_clamped − ⟨m_i m_j⟩_after k sweeps ) / (T (1 − d)) − λ w_ij
@@ -27,31 +27,32 @@ const SCALE: f64 = 1e100;
 /// v ← μ v + η Δw,   w ← w + v
 /// ```
 ///
-/// averaged over rows with their weights. In the clamped phase hidden units and missing cells are at the
-/// fixed point of mean field given the row. Then follow k sweeps, unit by unit, each with the newest
-/// means of the others: visible units first, then hidden ones; input cells stay.
+/// averaged over rows with their weights. In the clamped phase hidden units and missing cells are
+/// at the fixed point of mean field given the row. Then follow k sweeps, unit by unit, each with
+/// the newest means of the others: visible units first, then hidden ones; input cells stay.
 ///
 /// # Damping
-/// d = 0 is the plain reconstruction. A product of two reconstructed means lacks the correlation left
-/// between them, so that couplings come out too large: for two units of small correlation c, as
-/// `c^(1/3)`. Towards d = 1 this error vanishes, to a factor of `1/d` for small c, and without hidden
-/// units the gradient becomes that of the pseudo-likelihood. The default is 0.9.
+/// d = 0 is the plain reconstruction. A product of two reconstructed means lacks the correlation
+/// left between them, so that couplings come out too large: for two units of small correlation c,
+/// as `c^(1/3)`. Towards d = 1 this error vanishes, to a factor of `1/d` for small c, and without
+/// hidden units the gradient becomes that of the pseudo-likelihood. The default is 0.9.
 ///
 /// # Objective
-/// The average over rows of the sum over visible cells of `ln P(s_i | all others)`, with hidden units and
-/// missing cells at their clamped means. Without these it is the pseudo-log-likelihood. The fit looks
-/// for a zero of its own gradient, which is not that of the objective: the objective may fall.
+/// The average over rows of the sum over visible cells of `ln P(s_i | all others)`, with hidden
+/// units and missing cells at their clamped means. Without these it is the pseudo-log-likelihood.
+/// The fit looks for a zero of its own gradient, which is not that of the objective: the objective
+/// may fall.
 ///
 /// # Complexity
 /// `2 (k + 2)` multiplications per edge for each row and iteration, and as many for each sweep that
 /// hidden units need to converge. *Memory*: a byte per cell, up to thirty numbers per parameter.
 ///
 /// # Accuracy, and when it fails
-/// Good for weak couplings, worse than the pseudo-likelihood for strong ones. With hidden units the zero
-/// of the gradient may be far from a maximum of the likelihood, which rises at first and falls later: a
-/// few hundred iterations at a small rate, the default, are better than convergence. The machine of the
-/// last iteration is kept. If parameters diverge, the fit ends with the machine of the iteration before
-/// and says so; in the first iteration it is an error.
+/// Good for weak couplings, worse than the pseudo-likelihood for strong ones. With hidden units the
+/// zero of the gradient may be far from a maximum of the likelihood, which rises at first and falls
+/// later: a few hundred iterations at a small rate, the default, are better than convergence. The
+/// machine of the last iteration is kept. If parameters diverge, the fit ends with the machine of
+/// the iteration before and says so; in the first iteration it is an error.
 ///
 /// # Example
 /// ```

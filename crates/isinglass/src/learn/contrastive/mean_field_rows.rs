@@ -50,7 +50,8 @@ pub(super) struct Sums {
     pub(super) value: f64,
     /// Clamped moments less those some sweeps away: of edges, then of units.
     pub(super) moments: Vec<f64>,
-    /// The largest change of a mean in the last sweep of the clamped phase, and the number of sweeps.
+    /// The largest change of a mean in the last sweep of the clamped phase, and the number of
+    /// sweeps.
     pub(super) residual: f64,
     pub(super) sweeps: usize,
 }

@@ -1,8 +1,8 @@
 //! Any graph: fields along the edges, rows in lanes, in single precision.
 //!
-//! Sixteen rows lie side by side, or 64 if there are as many. Hidden units without hidden neighbours
-//! come last in a sweep: given all others their means are known, and replace the spins in moments,
-//! which makes these less noisy.
+//! Sixteen rows lie side by side, or 64 if there are as many. Hidden units without hidden
+//! neighbours come last in a sweep: given all others their means are known, and replace the spins
+//! in moments, which makes these less noisy.
 
 use fearless_simd::{Simd, f32x16, prelude::*};
 
@@ -113,8 +113,8 @@ impl Wires {
         }
     }
 
-    /// The gradient of a piece: moments of the rows less those after the sweeps, each divided by their
-    /// number in the mini-batch and by T.
+    /// The gradient of a piece: moments of the rows less those after the sweeps, each divided by
+    /// their number in the mini-batch and by T.
     #[inline(always)]
     pub(super) fn contrast<S: Simd>(&self, pass: &mut Pass<'_, S>, rows: &mut Rows, work: &mut Work) {
         work.sums.fill(Sixteen::ZERO);
@@ -130,7 +130,8 @@ impl Wires {
         }
     }
 
-    /// Adds the moments of the rows of a piece; without persistent chains, also those after the sweeps.
+    /// Adds the moments of the rows of a piece; without persistent chains, also those after the
+    /// sweeps.
     #[inline(always)]
     fn near<S: Simd, const G: usize>(&self, pass: &mut Pass<'_, S>, side: &mut Side<G>, work: &mut Work) {
         let job = pass.job;
@@ -275,8 +276,8 @@ impl Wires {
         }
     }
 
-    /// Σ over weighted rows of ln P(s_i | all other units) of the visible cells, with hidden units and
-    /// missing cells drawn given the row.
+    /// Σ over weighted rows of ln P(s_i | all other units) of the visible cells, with hidden units
+    /// and missing cells drawn given the row.
     #[inline(always)]
     pub(super) fn objective<S: Simd>(&self, pass: &mut Pass<'_, S>, weights: &[f64], rows: &mut Rows) -> f64 {
         if pass.job.part.len() > WIDTH {

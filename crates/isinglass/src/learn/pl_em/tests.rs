@@ -40,7 +40,8 @@ fn table() -> Table {
     table
 }
 
-/// Every mean and pair moment of every row, within 4.8 standard errors: once in 600 000 by chance, and there are about 200.
+/// Checks every mean and pair moment of every row within 4.8 standard errors: one failure in 600
+/// 000 by chance, for about 200 checks.
 fn check_moments(e_step: EStep, draws: usize, temperature: f64, seed: u64) {
     let machine = machine(temperature, seed);
     let learner = PseudoLikelihoodEm { e_step, draws, seed, ..PseudoLikelihoodEm::default() };

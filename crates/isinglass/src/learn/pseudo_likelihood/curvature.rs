@@ -2,10 +2,10 @@
 //!
 //! The pseudo-likelihood is a sum over units. The term of unit i has the curvature
 //! `A_i = ⟨(1 − tanh² h_i) s sᵀ⟩`, with s the other units and +1. It is initialised as
-//! `⟨1 − tanh² h_i⟩ ⟨s sᵀ⟩`: the second moments are the same for all units and steps, and are counted
-//! once. After a step each A_i is corrected to agree with the change of its term's gradient (the BFGS
-//! formula for each term of a sum: Griewank and Toint 1982): one evaluation gives as many corrections
-//! as there are units, and a fit needs few.
+//! `⟨1 − tanh² h_i⟩ ⟨s sᵀ⟩`: the second moments are the same for all units and steps, and are
+//! counted once. After a step each A_i is corrected to agree with the change of its term's gradient
+//! (the BFGS formula for each term of a sum: Griewank and Toint 1982): one evaluation gives as many
+//! corrections as there are units, and a fit needs few.
 
 use std::ops::Range;
 

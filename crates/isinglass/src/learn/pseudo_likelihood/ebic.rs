@@ -32,8 +32,8 @@ const GAINED: f64 = 1e-5;
 /// The number of these λ.
 const FEW: usize = 5;
 
-/// The observer is called after at least so many units, and at most so many times. Regressions of units
-/// are independent of each other, so this does not change the result.
+/// The observer is called after at least so many units, and at most so many times. Regressions of
+/// units are independent of each other, so this does not change the result.
 const OBSERVED: (usize, usize) = (32, 16);
 
 /// How the regressions of two units decide on their coupling.
@@ -46,9 +46,9 @@ pub enum Rule {
     Or,
 }
 
-/// Selects couplings as IsingFit does (van Borkulo et al. 2014): for each unit a logistic regression on
-/// all others with the lasso, for falling λ, of which the one with the smallest extended BIC is chosen
-/// (Chen and Chen 2008; Foygel and Drton 2010):
+/// Selects couplings as IsingFit does (van Borkulo et al. 2014): for each unit a logistic
+/// regression on all others with the lasso, for falling λ, of which the one with the smallest
+/// extended BIC is chosen (Chen and Chen 2008; Foygel and Drton 2010):
 ///
 /// ```text
 /// EBIC = −2 Σ_r ln P(s_i | others) + k ln N + 2 γ k ln p        k couplings of p that are possible, N rows
@@ -58,22 +58,23 @@ pub enum Rule {
 /// regressions. Candidates are the edges of the machine's structure, which is kept; couplings not
 /// selected are exactly 0.
 ///
-/// The λ are those of glmnet (Friedman, Hastie and Tibshirani 2010): 100 in geometric sequence, from the
-/// smallest without couplings down to a ten-thousandth of it, or to a hundredth if there are no more
-/// rows than columns. They belong to regressions on standardised columns, `−⟨ln P⟩ + λ Σ_j σ_j |β_j|`,
-/// with coefficients `β_ij = 2 w_ij / T`. N is the total weight of the rows. A path also ends where the
-/// fit is nearly perfect or no longer improves, as in glmnet, and where it has more couplings than any
-/// model with a smaller EBIC could have, even with the best unpenalised fit.
+/// The λ are those of glmnet (Friedman, Hastie and Tibshirani 2010): 100 in geometric sequence,
+/// from the smallest without couplings down to a ten-thousandth of it, or to a hundredth if there
+/// are no more rows than columns. They belong to regressions on standardised columns,
+/// `−⟨ln P⟩ + λ Σ_j σ_j |β_j|`, with coefficients `β_ij = 2 w_ij / T`. N is the total weight of the
+/// rows. A path also ends where the fit is nearly perfect or no longer improves, as in glmnet, and
+/// where it has more couplings than any model with a smaller EBIC could have, even with the best
+/// unpenalised fit.
 ///
-/// Input units have no regressions: a coupling with one has a single estimate. A constant column has no
-/// couplings, and the bias that [`Factorized`](crate::learn::Factorized) gives it.
+/// Input units have no regressions: a coupling with one has a single estimate. A constant column
+/// has no couplings, and the bias that [`Factorized`](crate::learn::Factorized) gives it.
 ///
 /// # Complexity
-/// About a hundred quadratic models per unit, `O(r k²)` each for r distinct rows; units run in parallel.
-/// *Memory*: two bytes per cell, and some p × p matrices per thread.
+/// About a hundred quadratic models per unit, `O(r k²)` each for r distinct rows; units run in
+/// parallel. *Memory*: two bytes per cell, and some p × p matrices per thread.
 ///
-/// An observer is called after every 32 units or more, with the machine in which the remaining units are
-/// independent; a fit that is stopped returns that machine.
+/// An observer is called after every 32 units or more, with the machine in which the remaining
+/// units are independent; a fit that is stopped returns that machine.
 ///
 /// # Accuracy, and when it fails
 /// Estimates are shrunk towards 0, as the lasso's are; for unbiased ones, fit a
@@ -190,8 +191,8 @@ impl EbicPaths {
     /// As [`Learner::fit`], with the λ chosen.
     ///
     /// # Errors
-    /// A table that does not fit the machine or whose rows have no weight, hidden units, missing cells,
-    /// more memory than the budget has.
+    /// A table that does not fit the machine or whose rows have no weight, hidden units, missing
+    /// cells, more memory than the budget has.
     pub fn solve(&self, start: &Machine, table: &Table, observer: &mut dyn Observer) -> Result<EbicFit> {
         self.solve_from(start, table, None, observer)
     }
@@ -332,7 +333,8 @@ impl EbicPaths {
         Chosen {
             couplings: others.into_iter().zip(couplings).filter(|(_, w)| *w != 0.0).collect(),
             bias,
-            // Couplings are half the coefficients of a logistic regression: the penalty is twice its λ.
+            // Couplings are half the coefficients of a logistic regression: the penalty is twice
+            // its λ.
             lambda: Some(0.5 * penalty),
             converged,
         }

@@ -26,8 +26,8 @@ const PIECES: usize = 16;
 /// Least multiplications of a piece; below, threads cost more than they save.
 const PIECE: usize = 1 << 19;
 
-/// The weighted average over rows of the pseudo-log-likelihood of visible units given all others, and
-/// its gradient:
+/// The weighted average over rows of the pseudo-log-likelihood of visible units given all others,
+/// and its gradient:
 ///
 /// ```text
 /// L = Σ_r w_r Σ_i −ln(1 + e^(−2 s_ri h_ri / T)) / Σ_r w_r  −  λ/2 Σ w_ij²        h_ri = θ_i + Σ_j w_ij s_rj
@@ -38,9 +38,9 @@ const PIECE: usize = 1 << 19;
 /// between input units, then all biases but those of input units.
 ///
 /// # Complexity
-/// For r distinct rows 4 r n² multiplications as two products of matrices if at least one pair of units
-/// in sixteen is joined, otherwise 4 r per edge. *Memory*: two bytes per cell, and up to sixteen n × n
-/// matrices, or sixteen numbers per edge.
+/// For r distinct rows 4 r n² multiplications as two products of matrices if at least one pair of
+/// units in sixteen is joined, otherwise 4 r per edge. *Memory*: two bytes per cell, and up to
+/// sixteen n × n matrices, or sixteen numbers per edge.
 ///
 /// # Example
 /// ```
@@ -62,8 +62,8 @@ pub struct PseudoGain {
     pub(super) temperature: f64,
     units: usize,
     pub(super) layout: Layout,
-    /// The unit at each position of the layout, the one after the last being the constant +1; `None` if
-    /// each modelled unit has a column of all units, and fields are products of matrices.
+    /// The unit at each position of the layout, the one after the last being the constant +1;
+    /// `None` if each modelled unit has a column of all units, and fields are products of matrices.
     pub(super) others: Option<Vec<usize>>,
     level: Level,
 }
@@ -77,7 +77,8 @@ fn is_dense(machine: &Machine) -> bool {
 /// The sums of a piece of work.
 struct Sums {
     value: f64,
-    /// At each position of the layout ⟨s_j (s_i − tanh)⟩; for products also where there is no coupling.
+    /// At each position of the layout ⟨s_j (s_i − tanh)⟩; for products also where there is no
+    /// coupling.
     moments: Vec<f64>,
     /// For each modelled unit ⟨1 − tanh²⟩, lane by lane.
     bends: Vec<f64>,
@@ -86,8 +87,8 @@ struct Sums {
 /// The terms of the sum over units.
 #[derive(Serialize, Deserialize)]
 pub(super) struct Parts {
-    /// The derivatives of each conditional by its own numbers, divided by T, at each position of the
-    /// layout; undefined where there is no coupling.
+    /// The derivatives of each conditional by its own numbers, divided by T, at each position of
+    /// the layout; undefined where there is no coupling.
     pub(super) slopes: Vec<f64>,
     /// For each modelled unit ⟨1 − tanh²⟩.
     pub(super) bends: Vec<f64>,
@@ -97,8 +98,8 @@ impl PseudoGain {
     /// Prepares a table for a machine's structure, names, roles and temperature.
     ///
     /// # Errors
-    /// A table that does not fit the machine or whose rows have no weight, hidden units, missing cells,
-    /// more memory than the budget has.
+    /// A table that does not fit the machine or whose rows have no weight, hidden units, missing
+    /// cells, more memory than the budget has.
     pub fn new(start: &Machine, table: &Table, l2: f64, budget: Budget) -> Result<Self> {
         Self::check(super::NAME, start, table.distinct_count(), budget)?;
         Ok(Self::of_panels(start, Panels::new(super::NAME, start, table)?, l2))
@@ -171,8 +172,8 @@ impl PseudoGain {
         self.trained.edges.len()
     }
 
-    /// An estimate of the largest curvature for strongly coupled units: the most parameters of a unit,
-    /// divided by T².
+    /// An estimate of the largest curvature for strongly coupled units: the most parameters of a
+    /// unit, divided by T².
     pub(in crate::learn) fn steepness(&self) -> f64 {
         let mut parameters = vec![1u32; self.units];
         for (a, b) in self.trained.ends() {

@@ -1,7 +1,7 @@
 //! The positions of parameters in the conditionals of units.
 //!
-//! A coupling occurs in the conditionals of both its units. The parameters of all conditionals form one
-//! vector, in which each unit has a range.
+//! A coupling occurs in the conditionals of both its units. The parameters of all conditionals form
+//! one vector, in which each unit has a range.
 
 use std::ops::Range;
 
@@ -39,7 +39,8 @@ impl Layout {
         }
     }
 
-    /// For each modelled unit its neighbours, last the constant unit +1; and the unit at each position.
+    /// For each modelled unit its neighbours, last the constant unit +1; and the unit at each
+    /// position.
     pub(super) fn of_edges(trained: &Trained, machine: &Machine) -> (Self, Vec<usize>) {
         let graph = machine.graph();
         let mut number = vec![None; graph.edges().len()];

@@ -14,7 +14,8 @@ const MOST_ROWS: usize = 256;
 /// The distinct rows of a table without missing cells, each with its share of the weight.
 pub(super) struct Panels {
     units: usize,
-    /// Rows of each panel, a multiple of the lanes. The last panel is filled up with rows of no weight.
+    /// Rows of each panel, a multiple of the lanes. The last panel is filled up with rows of no
+    /// weight.
     pub(super) rows: usize,
     /// Panel after panel, in it unit after unit, for each its rows.
     cells: Vec<i8>,

@@ -1,8 +1,9 @@
 //! The lasso path of one unit's logistic regression: its couplings for falling penalties.
 //!
 //! For each λ, quadratic models are made at the current couplings and solved by coordinate descent
-//! (Friedman, Hastie and Tibshirani 2010), over the couplings that are not 0 or that the strong rule
-//! (Tibshirani et al. 2012) does not exclude. Excluded ones are checked afterwards, and added if needed.
+//! (Friedman, Hastie and Tibshirani 2010), over the couplings that are not 0 or that the strong
+//! rule (Tibshirani et al. 2012) does not exclude. Excluded ones are checked afterwards, and added
+//! if needed.
 
 use super::logistic::{Logistic, Slopes};
 use crate::cancel;
@@ -16,7 +17,8 @@ const MODELS: usize = 60;
 /// Most sweeps of coordinate descent for one quadratic model.
 const SWEEPS: usize = 1000;
 
-/// The curvature is reused if the last step left at most this share of the distance from the optimum.
+/// The curvature is reused if the last step left at most this share of the distance from the
+/// optimum.
 const QUICK: f64 = 0.1;
 
 /// Most halvings of a step that would lower the objective.
@@ -117,7 +119,8 @@ impl<'a> Path<'a> {
             }
             let Some((there, mut found)) = next else { break };
             let left = distance_from_optimum(&there, &found.gradient, &penalties);
-            // The curvature changes little over a short step: recompute it only if progress is slow.
+            // The curvature changes little over a short step: recompute it only if progress is
+            // slow.
             if left > QUICK * distance {
                 found = self.logistic.slopes(&others, &there, true);
             } else {
@@ -144,8 +147,8 @@ fn distance_from_optimum(couplings: &[f64], gradient: &[f64], penalties: &[f64])
     each.fold(0.0, f64::max)
 }
 
-/// The step that maximises `gᵀd − ½ dᵀHd − Σ λ_k |w_k + d_k|`, by coordinate descent: sweeps over all
-/// elements, then over the nonzero ones until these converge.
+/// The step that maximises `gᵀd − ½ dᵀHd − Σ λ_k |w_k + d_k|`, by coordinate descent: sweeps over
+/// all elements, then over the nonzero ones until these converge.
 fn minimum_of_model(couplings: &[f64], slopes: &Slopes, penalties: &[f64]) -> Vec<f64> {
     let size = couplings.len();
     let mut reached = couplings.to_vec();

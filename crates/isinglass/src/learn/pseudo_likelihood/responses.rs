@@ -1,4 +1,5 @@
-//! Log-probabilities of cells from their fields, and the residuals of the gradient, in lanes of rows.
+//! Log-probabilities of cells from their fields, and the residuals of the gradient, in lanes of
+//! rows.
 
 use fearless_simd::{Simd, f64x8, prelude::*};
 
@@ -31,13 +32,13 @@ pub(super) fn product<S: Simd>(simd: S, x: &[f64], y: &[f64]) -> f64 {
     total(sum)
 }
 
-/// `Σ over rows of share Σ over units of ln P(s | x)`, `ln P = s x − ln 2cosh x`, for fields x divided
-/// by T. With `residuals`, each field is replaced by `share (s − tanh x)`, and `share (1 − tanh²)` is
-/// added to `bends`, lanes for each unit, unless they are empty.
+/// `Σ over rows of share Σ over units of ln P(s | x)`, `ln P = s x − ln 2cosh x`, for fields x
+/// divided by T. With `residuals`, each field is replaced by `share (s − tanh x)`, and `share (1 −
+/// tanh²)` is added to `bends`, lanes for each unit, unless they are empty.
 ///
-/// `cells` holds the states of the units whose fields are given. With `tanh |x| = a/b` and
-/// `e = e^(−2|x|)`, `ln 2cosh x = |x| + ln(1 + e)` and `1 + e = b / ½(a + b)`. So many units of a row
-/// share one logarithm of a quotient of products, and two units share the division of their `tanh`.
+/// `cells` holds the states of the units whose fields are given. With `tanh |x| = a/b` and `e =
+/// e^(−2|x|)`, `ln 2cosh x = |x| + ln(1 + e)` and `1 + e = b / ½(a +
+/// b)`. So many units of a row share one logarithm of a quotient of products, and two units share the division of their `tanh`.
 #[inline(always)]
 pub(super) fn respond<S: Simd>(
     simd: S,
