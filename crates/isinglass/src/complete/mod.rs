@@ -133,8 +133,8 @@ pub fn complete<'a>(
         notes: rows.notes(),
     };
     let bytes_of_a_row = CELL_BYTES * machine.unit_count().max(1);
-    let room = usize::try_from(budget.0).unwrap_or(usize::MAX).saturating_sub(8 * count);
-    let at_once = (CELLS_AT_ONCE * CELL_BYTES).min(room) / bytes_of_a_row;
+    let available = usize::try_from(budget.0).unwrap_or(usize::MAX).saturating_sub(8 * count);
+    let at_once = (CELLS_AT_ONCE * CELL_BYTES).min(available) / bytes_of_a_row;
     let missing = |row| rows.missing(row).count();
     let ask = |piece: &[usize]| rows.answer(piece, engine);
     let take = |piece: &[usize], answer: BatchExpectations| {
@@ -188,9 +188,7 @@ pub fn open(machine: &Machine, table: &Table) -> Result<Option<Open>> {
 struct Rows<'a> {
     machine: &'a Machine,
     table: &'a Table,
-    /// The unit of each column.
     positions: Vec<usize>,
-    /// Visible and input units without a column.
     added: Vec<usize>,
 }
 

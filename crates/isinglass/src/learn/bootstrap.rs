@@ -296,7 +296,6 @@ impl Outcome {
     }
 }
 
-/// The number of threads that fit resamples.
 fn workers(resamples: usize) -> usize {
     rayon::current_num_threads().min(resamples)
 }

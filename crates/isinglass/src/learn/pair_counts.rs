@@ -19,7 +19,6 @@ const WEIGHT_BITS: u32 = 40;
 /// and less if the sum of so many rows could exceed 2 to this one.
 const SUM_BITS: u32 = 62;
 
-/// Columns that are packed together.
 const COLUMNS: usize = 64;
 
 /// Columns as bits.
@@ -28,7 +27,6 @@ const COLUMNS: usize = 64;
 /// quarter of the table.
 pub(super) struct PairCounts {
     level: Level,
-    /// Words of one column.
     words: usize,
     /// For each plane its number, and its words in a column.
     planes: Vec<(u32, Range<usize>)>,
@@ -38,11 +36,13 @@ pub(super) struct PairCounts {
     is_exact: bool,
 }
 
-/// What is needed beside the bits.
+/// What is needed besides the bits.
 enum Rest {
     /// No cell is missing: the total weight, and that of the rows in which each column is up.
-    Complete { total: u64, single: Vec<u64> },
-    /// Set where the cell is not missing.
+    Complete {
+        total: u64,
+        single: Vec<u64>,
+    },
     Present(Vec<u64>),
 }
 
@@ -56,7 +56,6 @@ pub(super) struct Counts {
 }
 
 impl PairCounts {
-    /// Packs some columns of a table.
     pub(super) fn new(table: &Table, columns: &[usize]) -> Self {
         let weights = whole_weights(table);
         let is_exact = weights.iter().enumerate().all(|(row, &weight)| weight as f64 == table.weight(row));

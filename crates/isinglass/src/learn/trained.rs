@@ -5,9 +5,7 @@ use crate::{Machine, Result, Role};
 /// All weights but those between input units, then all biases but those of input units.
 pub(super) struct Trained {
     start: Machine,
-    /// Edges, in the order of the graph.
     pub(super) edges: Vec<usize>,
-    /// Units, in the order of the machine.
     pub(super) biases: Vec<usize>,
 }
 
@@ -25,7 +23,6 @@ impl Trained {
         }
     }
 
-    /// The units of each trained edge.
     pub(super) fn ends(&self) -> impl Iterator<Item = (usize, usize)> {
         self.edges.iter().map(|&edge| self.start.graph().edges()[edge])
     }

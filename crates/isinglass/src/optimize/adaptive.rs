@@ -13,7 +13,6 @@ use crate::Result;
 /// The factor by which the length changes, as recommended in the source.
 const ZETA: f64 = 1.8;
 
-/// The current point, and the length of steps.
 #[derive(Serialize, Deserialize)]
 struct Walk {
     here: Point,

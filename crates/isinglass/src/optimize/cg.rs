@@ -21,12 +21,10 @@ const GROWTH: f64 = 10.0;
 /// ones.
 const FLAT: f64 = 0.1;
 
-/// The current point and direction.
 #[derive(Serialize, Deserialize)]
 struct Conjugate {
     here: Point,
     direction: Vec<f64>,
-    /// Whether the direction is the gradient.
     steepest: bool,
     /// The first step of the line search.
     step: f64,

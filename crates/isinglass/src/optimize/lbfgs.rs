@@ -13,7 +13,6 @@ use crate::Result;
 /// search.
 const FLAT: f64 = 0.9;
 
-/// The current point and curvature.
 #[derive(Serialize, Deserialize)]
 struct Newton {
     here: Point,

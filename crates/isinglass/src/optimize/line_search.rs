@@ -80,7 +80,6 @@ pub(super) fn search(
     Ok(low_point.filter(|point| point.value > here.value).map(|point| (low.step, point)))
 }
 
-/// An end of the bracket.
 struct End {
     step: f64,
     value: f64,

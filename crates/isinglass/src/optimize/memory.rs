@@ -11,7 +11,6 @@ use super::fits;
 pub(crate) struct Pair {
     pub(crate) step: Vec<f64>,
     pub(crate) fall: Vec<f64>,
-    /// Their inner product.
     pub(crate) product: f64,
 }
 
@@ -31,7 +30,6 @@ pub(crate) struct Memory {
 }
 
 impl Memory {
-    /// A memory of at most `most` steps.
     pub(crate) fn new(most: usize) -> Self {
         Self { pairs: VecDeque::with_capacity(most), most }
     }
@@ -50,7 +48,6 @@ impl Memory {
         self.pairs.clear();
     }
 
-    /// The latest step.
     pub(crate) fn last(&self) -> Option<&Pair> {
         self.pairs.back()
     }

@@ -6,12 +6,10 @@ use super::climb::{Start, Way};
 use super::{Climb, Objective, Optimum, Point, fits};
 use crate::Result;
 
-/// The current point and velocity.
 #[derive(Serialize, Deserialize)]
 struct Ball {
     here: Point,
     velocity: Vec<f64>,
-    /// The value at the start.
     first: f64,
     /// Whether it has ever been exceeded.
     rose: bool,

@@ -25,7 +25,7 @@ const HALVINGS: usize = 40;
 
 /// An objective, and how its curvature is learned.
 pub(crate) trait Model {
-    /// What an evaluation contributes to the curvature, beside the gradient.
+    /// What an evaluation contributes to the curvature, besides the gradient.
     type Parts: Serialize + DeserializeOwned;
     /// The learned curvature.
     type Known: Serialize + DeserializeOwned;
@@ -40,7 +40,6 @@ pub(crate) trait Model {
     /// curvature, which is positive definite; only free parameters move.
     fn newton_step(&self, known: &Self::Known, slope: &[f64], is_free: &[bool]) -> Vec<f64>;
 
-    /// Learns from a step.
     fn learn(
         &self,
         known: &mut Self::Known,
@@ -95,7 +94,6 @@ pub(crate) fn maximize_sparse<M: Model>(
     }
 }
 
-/// The current place and curvature.
 #[derive(Serialize, Deserialize)]
 struct Sparse<P, K> {
     here: Place<P>,
@@ -114,7 +112,6 @@ impl<P: Serialize + DeserializeOwned, K: Serialize + DeserializeOwned> Way for S
 #[derive(Serialize, Deserialize)]
 struct Place<P> {
     parameters: Vec<f64>,
-    /// The smooth part.
     evaluated: Evaluated<P>,
     value: f64,
     slope: Vec<f64>,

@@ -67,12 +67,10 @@ pub(super) fn maximize(
     }
 }
 
-/// The current point and the history of the search.
 #[derive(Serialize, Deserialize)]
 struct Search {
     here: Point,
     memory: Memory,
-    /// The norms of the latest gradients.
     norms: VecDeque<f64>,
     /// Whether the gradient fell along the last step.
     falls: bool,

@@ -273,7 +273,7 @@ impl ClosedForm {
         }
         let n = start.unit_count() as u128;
         let cells = table.distinct_count() as u128 * n;
-        // The cells stand a second time as bits, and a third time in the machine's order.
+        // Cells are also stored as bits, and in the machine's order.
         self.budget.check(self.name(), 8 * MATRICES * n * n + 2 * cells, || {
             format!("{MATRICES} matrices of {n} × {n} units, with {cells} cells to count,")
         })

@@ -16,13 +16,11 @@ use crate::{Machine, Result, Table};
 pub(super) struct Moments {
     /// The units whose columns vary, in the machine's order.
     pub(super) units: Vec<usize>,
-    /// m_i of these units.
     pub(super) means: Vec<f64>,
     /// artanh m_i of these units.
     pub(super) fields: Vec<f64>,
     /// √(1 − m_i²) of these units.
     pub(super) deviations: Vec<f64>,
-    /// Ĉ.
     pub(super) correlations: Matrix,
     /// For each unit of the machine the field without couplings, divided by T.
     pub(super) alone: Vec<f64>,
@@ -126,8 +124,6 @@ impl Moments {
         };
         start.clone().with_parameters(start.graph().edges().iter().map(weight).collect(), biases)
     }
-
-    /// The number of units that can be coupled.
 
     pub(super) fn size(&self) -> usize {
         self.units.len()

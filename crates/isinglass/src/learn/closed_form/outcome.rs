@@ -85,17 +85,17 @@ pub(super) struct Record<'a> {
     observer: &'a mut dyn Observer,
     origin: Origin<'a>,
     /// The methods that have ended, in order, and the current one.
-    ended: Vec<Way>,
-    way: Way,
+    ended: Vec<Stage>,
+    stage: Stage,
     /// The part of the state to resume from that is still ahead.
-    ahead: VecDeque<Way>,
+    ahead: VecDeque<Stage>,
     /// Whether the next step was reported before.
     again: bool,
 }
 
 /// One method's steps, and the numbers from which it can be resumed.
 #[derive(Clone, Default, Serialize, Deserialize)]
-struct Way {
+struct Stage {
     history: Vec<Step>,
     numbers: Vec<f64>,
 }
@@ -111,24 +111,23 @@ impl<'a> Record<'a> {
     ) -> Result<Self> {
         let mut ahead = VecDeque::new();
         if let Some(state) = from {
-            let (ended, way): (VecDeque<Way>, Way) = origin.read(state)?;
+            let (ended, stage): (VecDeque<Stage>, Stage) = origin.read(state)?;
             ahead = ended;
-            ahead.push_back(way);
+            ahead.push_back(stage);
         }
-        let longest = ahead.iter().map(|way| way.history.len()).max().unwrap_or(0);
+        let longest = ahead.iter().map(|stage| stage.history.len()).max().unwrap_or(0);
         if longest > iterations.saturating_add(1) {
             let problem =
                 format!("it is of iteration {}, beyond the limit of {iterations} iterations", longest - 1);
             return Err(Error::invalid("state", problem));
         }
-        if ahead.iter().any(|way| way.history.is_empty()) {
+        if ahead.iter().any(|stage| stage.history.is_empty()) {
             return Err(Error::invalid("state", "it has no iterations"));
         }
-        let (ended, way) = (Vec::new(), Way::default());
-        Ok(Self { start, moments, observer, origin, ended, way, ahead, again: false })
+        let (ended, stage) = (Vec::new(), Stage::default());
+        Ok(Self { start, moments, observer, origin, ended, stage, ahead, again: false })
     }
 
-    /// The machine of a solution.
     pub(super) fn machine(&self, precision: &Matrix) -> Result<Machine> {
         self.moments.machine(self.start, precision)
     }
@@ -137,23 +136,22 @@ impl<'a> Record<'a> {
     /// iterations and these numbers, if the state has them.
     pub(super) fn begin(&mut self, size: usize) -> Result<Option<(usize, Vec<f64>)>> {
         let known = self.ahead.pop_front();
-        let before = std::mem::take(&mut self.way);
+        let before = std::mem::take(&mut self.stage);
         if !before.history.is_empty() {
             self.ended.push(before);
         }
-        let Some(way) = known else { return Ok(None) };
-        Error::check_length("numbers of the state", way.numbers.len(), size)?;
-        if way.numbers.iter().any(|x| !x.is_finite()) {
+        let Some(stage) = known else { return Ok(None) };
+        Error::check_length("numbers of the state", stage.numbers.len(), size)?;
+        if stage.numbers.iter().any(|x| !x.is_finite()) {
             return Err(Error::invalid("state", "its numbers are not finite"));
         }
-        self.way = way;
+        self.stage = stage;
         self.again = true;
-        Ok(Some((self.way.history.len() - 1, self.way.numbers.clone())))
+        Ok(Some((self.stage.history.len() - 1, self.stage.numbers.clone())))
     }
 
-    /// The steps of the current method.
     pub(super) fn history(&self) -> Vec<Step> {
-        self.way.history.clone()
+        self.stage.history.clone()
     }
 
     /// *Arguments*: the step, its solution, and the numbers from which to resume there.
@@ -170,12 +168,12 @@ impl<'a> Record<'a> {
         // A method that continues beyond its state gives another result: discard what followed it.
         self.ahead.clear();
         let machine = self.machine(precision)?;
-        let step = Step { iteration: self.way.history.len(), objective, gradient_norm };
-        self.way.history.push(step);
-        self.way.numbers = numbers;
+        let step = Step { iteration: self.stage.history.len(), objective, gradient_norm };
+        self.stage.history.push(step);
+        self.stage.numbers = numbers;
         let flow = self.observer.step(&step, &machine)?;
-        let (origin, ended, way) = (&self.origin, &self.ended, &self.way);
-        self.observer.state(&step, &|| origin.state(&(ended, way)))?;
+        let (origin, ended, stage) = (&self.origin, &self.ended, &self.stage);
+        self.observer.state(&step, &|| origin.state(&(ended, stage)))?;
         Ok(flow)
     }
 }

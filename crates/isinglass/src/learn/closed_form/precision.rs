@@ -37,7 +37,6 @@ pub(super) enum Free<'a> {
     Edges { graph: &'a Graph, diagonal: bool },
 }
 
-/// The result of [`solve`].
 pub(super) struct Solution {
     pub(super) precision: Matrix,
     pub(super) end: End,
@@ -118,7 +117,6 @@ impl Free<'_> {
     }
 }
 
-/// Φ(P).
 fn objective(correlations: &Matrix, precision: &Matrix, factor: &Cholesky) -> f64 {
     0.5 * (factor.log_det() - inner(correlations, precision))
 }

@@ -21,12 +21,11 @@ struct Elements {
 }
 
 impl Elements {
-    /// tr(X Y): each edge stands twice in the matrix.
+    /// tr(X Y): each edge is in the matrix twice.
     fn inner(&self, other: &Self) -> f64 {
         2.0 * dot(&self.edges, &other.edges) + dot(&self.diagonal, &other.diagonal)
     }
 
-    /// `self + factor · other`.
     fn add(&mut self, factor: f64, other: &Self) {
         let pairs = self.edges.iter_mut().zip(&other.edges);
         for (x, y) in pairs.chain(self.diagonal.iter_mut().zip(&other.diagonal)) {
@@ -53,9 +52,9 @@ pub(super) fn step(
     };
     let mut left = free(&|a, b| gradient[(a, b)], &|k| gradient[(k, k)]);
     let mut found = free(&|_, _| 0.0, &|_| 0.0);
-    let mut turned = sandwich(graph, precision, &left);
-    let mut direction = turned.clone();
-    let mut squares = left.inner(&turned);
+    let mut preconditioned = sandwich(graph, precision, &left);
+    let mut direction = preconditioned.clone();
+    let mut squares = left.inner(&preconditioned);
     let goal = squares * COARSE.min(squares.sqrt()).powi(2);
     // In exact arithmetic there are no more directions than elements.
     for _ in 0..found.edges.len() + found.diagonal.len() {
@@ -68,14 +67,14 @@ pub(super) fn step(
         let length = squares / curvature;
         found.add(length, &direction);
         left.add(-length, &image);
-        turned = sandwich(graph, precision, &left);
+        preconditioned = sandwich(graph, precision, &left);
         let before = squares;
-        squares = left.inner(&turned);
+        squares = left.inner(&preconditioned);
         if squares <= goal {
             break;
         }
-        turned.add(squares / before, &direction);
-        direction = turned;
+        preconditioned.add(squares / before, &direction);
+        direction = preconditioned;
     }
     let mut step = Matrix::zeros(graph.unit_count());
     for (&(a, b), &x) in graph.edges().iter().zip(&found.edges) {

@@ -21,7 +21,6 @@ pub(super) struct Data {
     /// that repeated rows and counted rows give equally long epochs. Otherwise the rows as given,
     /// without those of weight 0.
     pub(super) epoch_rows: usize,
-    /// Whether any cell is missing.
     pub(super) has_gaps: bool,
 }
 
@@ -114,7 +113,6 @@ impl Structure {
         self.offsets.len() - 1
     }
 
-    /// The slots of a unit.
     #[inline(always)]
     pub(super) fn slots(&self, unit: usize) -> Range<usize> {
         self.offsets[unit]..self.offsets[unit + 1]

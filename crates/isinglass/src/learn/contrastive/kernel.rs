@@ -24,7 +24,6 @@ const PIECE: usize = 1 << 20;
 const LEAST_ROWS: usize = 64;
 const MOST_ROWS: usize = 4096;
 
-/// How states are drawn and their moments summed.
 pub(super) enum Kernel {
     Layers(Layers),
     Wires(Wires),
@@ -70,7 +69,6 @@ impl Kernel {
         (slots, couplings + states.sum::<u128>())
     }
 
-    /// Copies new parameters into the kernel.
     pub(super) fn load(&mut self, level: Level, parameters: &[f64]) {
         match self {
             Self::Layers(layers) => dispatch!(level, simd => layers.load(simd, parameters)),
@@ -79,7 +77,6 @@ impl Kernel {
     }
 }
 
-/// What all jobs of a fit share.
 pub(super) struct Plan {
     pub(super) level: Level,
     pub(super) seed: u64,
@@ -89,7 +86,6 @@ pub(super) struct Plan {
     pub(super) clamped_sweeps: usize,
 }
 
-/// The purpose of a random stream.
 #[derive(Clone, Copy)]
 pub(super) enum Use {
     Epoch(usize),
@@ -111,22 +107,18 @@ impl Plan {
     }
 }
 
-/// What a piece of a mini-batch computes with.
 pub(super) struct Job<'a> {
     pub(super) plan: &'a Plan,
     pub(super) data: &'a Data,
-    /// The rows of the mini-batch.
     pub(super) rows: &'a [u32],
     /// Those of the piece.
     pub(super) part: Range<usize>,
-    /// The persistent chains of the piece.
     pub(super) chains: Range<usize>,
     /// The number of persistent chains of all pieces; 0 if sweeps begin at the rows.
     pub(super) all_chains: usize,
 }
 
 impl Job<'_> {
-    /// The rows of the piece.
     #[inline(always)]
     pub(super) fn own_rows(&self) -> impl Iterator<Item = u32> + '_ {
         self.rows[self.part.clone()].iter().copied()
@@ -147,18 +139,15 @@ pub(super) struct Pass<'a, S: Simd> {
     pub(super) random: [u32x16<S>; 4],
 }
 
-/// What a job computes.
 #[derive(Clone, Copy)]
 enum Task<'a> {
     Contrast,
-    /// With the weights of the rows.
     Objective(&'a [f64]),
     BeginChains,
 }
 
 /// What the jobs of a piece leave behind.
 pub(super) struct Work {
-    /// The states of its persistent chains.
     pub(super) chains: Vec<i8>,
     pub(super) sums: Vec<Sixteen>,
     value: f64,
@@ -208,7 +197,6 @@ impl Pieces {
         Self { pieces: (0..count).map(piece).collect(), chains }
     }
 
-    /// Starts the streams of a use.
     pub(super) fn begin(&mut self, plan: &Plan, which: Use) {
         for (number, piece) in self.pieces.iter_mut().enumerate() {
             piece.generators = plan.generators(which, number);
@@ -274,18 +262,15 @@ impl Pieces {
         self.pieces.iter().map(|piece| piece.work.value).sum()
     }
 
-    /// Starts the chains at rows.
     pub(super) fn begin_chains(&mut self, kernel: &Kernel, plan: &Plan, data: &Data, rows: &[u32]) {
         self.begin(plan, Use::Chains);
         self.run(kernel, plan, data, rows, Task::BeginChains);
     }
 
-    /// The states of all chains, one after another.
     pub(super) fn chains(&self) -> Vec<i8> {
         self.pieces.iter().flat_map(|piece| piece.work.chains.iter().copied()).collect()
     }
 
-    /// Replaces the states of the chains.
     pub(super) fn set_chains(&mut self, states: &[i8]) {
         let mut states = states.iter();
         for piece in &mut self.pieces {

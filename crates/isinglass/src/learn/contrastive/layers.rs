@@ -23,7 +23,6 @@ const FEW: usize = 4096;
 pub(super) struct Layers {
     below: Vec<usize>,
     above: Vec<usize>,
-    /// 1 for input units below, otherwise 0.
     inputs: Vec<Sixteen>,
     has_inputs: bool,
     /// For each unit below its couplings to those above.
@@ -130,7 +129,6 @@ impl Layers {
         Slots { edges, units, count: wide * high + wide + high }
     }
 
-    /// Copies new parameters.
     #[inline(always)]
     pub(super) fn load<S: Simd>(&mut self, _simd: S, parameters: &[f64]) {
         let scale = 2.0 / self.temperature;
@@ -211,7 +209,6 @@ impl Layers {
         }
     }
 
-    /// The fields of units below given the spins above.
     #[inline(always)]
     fn fields_below<S: Simd>(&self, simd: S, padded: usize, rows: &mut Rows) {
         let spins = &rows.spins[..padded * self.bias_above.len()];

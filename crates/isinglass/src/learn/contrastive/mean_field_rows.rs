@@ -11,7 +11,6 @@ use crate::{Machine, Role};
 /// Vectors of rows that share a walk along the neighbours.
 const GROUPS: usize = 4;
 
-/// Rows that are computed together.
 const CHUNK: usize = GROUPS * LANES;
 
 /// Largest number of pieces of work; each has its own sums.
@@ -29,7 +28,6 @@ const MOST_SWEEPS: usize = 500;
 /// The means of one unit in all rows of a chunk.
 type Means = [Lane; GROUPS];
 
-/// The sweeps away from the rows.
 #[derive(Clone, Copy)]
 pub(super) struct Away {
     pub(super) steps: usize,
@@ -37,14 +35,12 @@ pub(super) struct Away {
     pub(super) damping: f64,
 }
 
-/// A structure prepared for sweeps.
 pub(super) struct Wiring {
     structure: Structure,
     has_hidden_links: bool,
     level: Level,
 }
 
-/// Sums over rows with their weights.
 pub(super) struct Sums {
     /// Σ over visible cells of ln P(s_i | all others at their means).
     pub(super) value: f64,

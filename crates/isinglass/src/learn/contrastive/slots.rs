@@ -8,9 +8,7 @@ use crate::{Machine, Result};
 
 /// The positions of a machine's parameters in a kernel's vector; the others are padding of 0.
 pub(super) struct Slots {
-    /// For each edge of the graph.
     pub(super) edges: Vec<usize>,
-    /// For the bias of each unit.
     pub(super) units: Vec<usize>,
     /// The length of the vector, a multiple of the lanes.
     pub(super) count: usize,
@@ -31,7 +29,6 @@ impl Slots {
         self.edges.iter().chain(&self.units).map(|&place| places[place]).collect()
     }
 
-    /// The machine with other parameters.
     pub(super) fn machine_of(&self, start: &Machine, parameters: &[f64]) -> Result<Machine> {
         let mut weights = self.gather(parameters);
         let biases = weights.split_off(self.edges.len());
@@ -74,7 +71,6 @@ impl Ascent {
         }
     }
 
-    /// Takes a step along a gradient.
     pub(super) fn step(&mut self, level: Level, gradient: &[Sixteen], rate: f64) {
         dispatch!(level, simd => self.step_in_lanes(simd, gradient, rate));
     }

@@ -37,7 +37,6 @@ struct Side<const G: usize> {
     means: Vec<Spins<G>>,
 }
 
-/// Memory for states.
 pub(super) struct Rows {
     few: Side<1>,
     many: Side<GROUPS>,
@@ -92,7 +91,6 @@ impl Wires {
         Rows { few: Side::new(self.biases.len()), many: Side::new(self.biases.len()) }
     }
 
-    /// Couplings in the order of edges, then biases.
     pub(super) fn slots(&self) -> Slots {
         let (edges, units) = (self.structure.ends.len(), self.biases.len());
         Slots {
@@ -102,7 +100,6 @@ impl Wires {
         }
     }
 
-    /// Copies new parameters.
     pub(super) fn load(&mut self, parameters: &[f64]) {
         let scale = 2.0 / self.temperature;
         for ((_, coupling), &(_, edge)) in self.neighbours.iter_mut().zip(&self.structure.around) {
@@ -181,7 +178,6 @@ impl Wires {
         }
     }
 
-    /// Releases all units but the inputs.
     fn release<const G: usize>(&self, side: &mut Side<G>) {
         for &unit in &self.structure.visible {
             side.given[unit] = Spins([[0.0; WIDTH]; G]);
@@ -363,7 +359,6 @@ fn add_at(sums: &mut [Sixteen], place: usize, x: f32) {
     sums[place / WIDTH].0[place % WIDTH] += x;
 }
 
-/// The sum of all lanes.
 #[inline(always)]
 fn sum_of<S: Simd>(x: f32x16<S>) -> f32 {
     let (low, high) = x.split();

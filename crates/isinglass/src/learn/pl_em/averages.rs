@@ -14,7 +14,6 @@ const LEAST: usize = 16;
 /// Sums of parameters over blocks of iterations, all of the same length.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Averages {
-    /// Iterations of a block.
     length: usize,
     blocks: Vec<Vec<f64>>,
     /// The block that is not complete, and its iterations.
@@ -27,7 +26,6 @@ impl Averages {
         Self { length: FIRST, blocks: Vec::new(), open: vec![0.0; parameters], filled: 0 }
     }
 
-    /// Most bytes.
     pub(super) fn bytes(parameters: u128) -> u128 {
         8 * (BLOCKS as u128 + 1) * parameters
     }

@@ -52,12 +52,9 @@ impl EStep {
 
 /// The method chosen for the free units of a table.
 enum Drawing {
-    /// No unit is free.
     Nothing,
     Exact(Eliminate),
-    Gibbs {
-        sweeps: usize,
-    },
+    Gibbs { sweeps: usize },
 }
 
 /// The rows of a table, each repeated for its draws, and the pseudo-likelihood of the completed
@@ -127,12 +124,10 @@ impl Completed {
         &self.gain
     }
 
-    /// Distinct rows that have weight.
     pub(super) fn distinct_rows(&self) -> usize {
         self.batch.row_count()
     }
 
-    /// Whether any cell is drawn.
     pub(super) fn is_random(&self) -> bool {
         !matches!(self.drawing, Drawing::Nothing)
     }
@@ -157,7 +152,6 @@ impl Completed {
         }
     }
 
-    /// How cells are drawn, for the user.
     pub(super) fn note(&self) -> Option<String> {
         self.note.clone()
     }

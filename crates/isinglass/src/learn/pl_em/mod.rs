@@ -2,9 +2,9 @@
 //! completed by draws.
 
 mod averages;
-mod course;
 mod e_step;
 mod m_step;
+mod run;
 #[cfg(test)]
 mod tests;
 
@@ -19,8 +19,8 @@ use super::{Fit, Learner, Observer, State};
 use crate::engine::{Diagnostics, Eliminate, Guarantee};
 use crate::likelihood::pseudo_log_likelihood;
 use crate::{Budget, Error, Machine, Result, Table};
-use course::Course;
 use e_step::Completed;
+use run::Run;
 
 /// The name by which users choose the learner.
 const NAME: &str = "pl-em";
@@ -135,9 +135,9 @@ impl Learner for PseudoLikelihoodEm {
         let completed = Completed::new(self, start, table)?;
         let origin = self.origin(start, table, &completed);
         let limits = Limits { iterations: self.iterations, tolerance: self.tolerance, word: "iteration" };
-        let mut course = Course::new(self, start, completed);
-        let ended = iterate(NAME, &mut course, (origin, limits), from, observer)?;
-        let (parameters, completed) = (course.kept(), course.completed());
+        let mut run = Run::new(self, start, completed);
+        let ended = iterate(NAME, &mut run, (origin, limits), from, observer)?;
+        let (parameters, completed) = (run.kept(), run.completed());
         let machine = completed.gain().machine_of(&parameters)?;
         let mut notes = about_likelihood(&machine, table);
         notes.extend(completed.note());

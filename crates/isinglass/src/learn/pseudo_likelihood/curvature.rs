@@ -54,9 +54,7 @@ pub(super) struct Curvature<'a> {
 
 /// ⟨s sᵀ⟩, last the constant unit +1.
 enum Moments {
-    /// Of all units.
     Matrix { height: usize, numbers: Vec<f64> },
-    /// For each modelled unit, of its neighbours.
     Blocks(Vec<Vec<f64>>),
 }
 
@@ -68,7 +66,6 @@ pub(super) struct Known {
     terms: Terms,
 }
 
-/// The estimates of the A_i.
 #[derive(Serialize, Deserialize)]
 enum Terms {
     /// In full, for conditionals of few numbers.
@@ -168,7 +165,6 @@ impl<'a> Curvature<'a> {
         diagonal
     }
 
-    /// Solves for a step by conjugate gradients.
     #[inline(always)]
     fn solve<S: Simd>(&self, simd: S, known: &Known, slope: &[f64], is_free: &[bool]) -> Vec<f64> {
         let diagonal = self.diagonal(known);

@@ -74,7 +74,6 @@ fn is_dense(machine: &Machine) -> bool {
     units > 1 && machine.graph().edges().len() >= units * (units - 1) / 2 / DENSE
 }
 
-/// The sums of a piece of work.
 struct Sums {
     value: f64,
     /// At each position of the layout ⟨s_j (s_i − tanh)⟩; for products also where there is no
@@ -183,7 +182,6 @@ impl PseudoGain {
         f64::from(parameters.into_iter().max().unwrap_or(1)) / (self.temperature * self.temperature)
     }
 
-    /// The number of trained biases.
     pub(in crate::learn) fn biases(&self) -> usize {
         self.trained.biases.len()
     }

@@ -16,7 +16,6 @@ pub(super) struct Layout {
     biases: Vec<usize>,
     /// For each modelled unit the range of its conditional.
     pub(super) units: Vec<Range<usize>>,
-    /// The length of the vector.
     pub(super) size: usize,
 }
 

@@ -8,7 +8,6 @@ use crate::{Error, Machine, Result, Role, Table};
 /// Most cells of a panel, as numbers about 1 MiB: it stays in the cache between its two products.
 const CELLS: usize = 1 << 17;
 
-/// Most rows of a panel.
 const MOST_ROWS: usize = 256;
 
 /// The distinct rows of a table without missing cells, each with its share of the weight.
@@ -79,7 +78,6 @@ impl Panels {
         }
     }
 
-    /// The number of panels.
     pub(super) fn count(&self) -> usize {
         self.shares.len() / self.rows
     }
@@ -111,12 +109,10 @@ impl Panels {
 }
 
 impl Panel<'_> {
-    /// The cells of a unit.
     pub(super) fn unit(&self, unit: usize) -> &[i8] {
         &self.cells[unit * self.rows..(unit + 1) * self.rows]
     }
 
-    /// The cells of a unit as numbers.
     #[inline(always)]
     pub(super) fn expand<S: Simd>(&self, _simd: S, unit: usize, out: &mut [f64]) {
         for (number, &cell) in out.iter_mut().zip(self.unit(unit)) {

@@ -28,11 +28,9 @@ const HALVINGS: usize = 30;
 #[derive(Clone)]
 pub(super) struct Path<'a> {
     pub(super) logistic: Logistic<'a>,
-    /// The units that it may be coupled to.
     others: Vec<usize>,
     /// The standard deviation of each, in proportion to which its coupling is penalised.
     deviations: Vec<f64>,
-    /// The couplings, last the bias.
     pub(super) couplings: Vec<f64>,
     gradient: Vec<f64>,
     /// The average of `ln P(s_i | others)`.

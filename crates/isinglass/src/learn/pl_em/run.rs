@@ -12,18 +12,17 @@ use crate::optimize::Objective;
 use crate::{Error, Machine, Result};
 
 /// A fit in progress. Random streams depend on the iteration alone, so there is no random state.
-pub(super) struct Course<'a> {
+pub(super) struct Run<'a> {
     learner: &'a PseudoLikelihoodEm,
     completed: Completed,
     parameters: Vec<f64>,
-    /// The machine with these parameters.
     machine: Machine,
     averages: Averages,
     /// The change of the kept parameters in the last iteration, if known.
     change: Option<f64>,
 }
 
-impl<'a> Course<'a> {
+impl<'a> Run<'a> {
     pub(super) fn new(learner: &'a PseudoLikelihoodEm, start: &Machine, completed: Completed) -> Self {
         let parameters = completed.gain().parameters_of(start);
         let averages = Averages::new(parameters.len());
@@ -42,7 +41,7 @@ impl<'a> Course<'a> {
     }
 }
 
-impl Iterated for Course<'_> {
+impl Iterated for Run<'_> {
     /// Parameters, their averages, and the last change.
     type Rest = (Vec<f64>, Averages, Option<f64>);
 
