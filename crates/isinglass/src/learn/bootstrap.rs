@@ -27,39 +27,35 @@ const LEAST_SHARE: f64 = 0.2;
 ///
 /// The interval of a parameter reaches from its `(1 − level)/2` quantile to its `(1 + level)/2`
 /// quantile (the percentile interval: Efron and Tibshirani 1993, chapter 13), interpolated
-/// linearly. Every fit has the start of the fit to the table. From the fitted machine, learners
-/// with a fixed number of steps would train longer, and where there is no finite optimum they would
-/// not move.
+/// linearly. Every fit has the start of the fit to the table: from the fitted machine, learners
+/// with a fixed number of steps would train longer, and those without a finite optimum would not
+/// move.
 ///
-/// **Hidden units.** A machine is equivalent with the sign of a hidden unit flipped (its couplings
-/// and its bias), and mostly with two of them exchanged. After each fit hidden units get the signs
-/// of the fitted machine, by the sum of products of their couplings. The common start mostly keeps
-/// their order, but not always: intervals of couplings with hidden units may mix several, and are
-/// then too wide.
+/// **Hidden units.** A machine is equivalent with the sign of a hidden unit flipped, and mostly
+/// with two of them exchanged. After each fit hidden units get the signs of the fitted machine, by
+/// the sum of products of their couplings. The common start mostly keeps their order, but not
+/// always: intervals of their couplings may mix several units, and are then too wide.
 ///
 /// **Rows and weights.** If all weights are whole numbers, a row of weight w counts as w rows, and
 /// as many rows are drawn as the weights add up to. Otherwise as many are drawn as rows were given,
-/// with probabilities in proportion to their weights, and the total weight is kept. A resample is a
-/// table of distinct rows, drawn in the order of their cells: it costs no more than the table
-/// itself, and does not depend on the order in which whole weights were given.
+/// with probabilities in proportion to their weights, and the total weight is kept.
 ///
 /// **Determinism.** Resample k has its own random stream: the seed fixes all, on any number of
-/// threads, and more resamples keep those of fewer.
+/// threads, and more resamples keep those of fewer. The order of the rows has no effect if weights
+/// are whole.
 ///
 /// # Complexity
-/// One fit per resample, one at a time on each thread; a fit uses its own thread only. *Memory*: 8
-/// bytes for each parameter and resample, and for each thread a table, machines, and the learner's
-/// memory. The last is not in the estimate: each fit keeps to the learner's own budget, so that all
-/// together may use as many times that budget as there are threads.
+/// One fit per resample, each on one thread. *Memory*: 8 bytes for each parameter and resample, and
+/// for each thread a table and machines. The learner's memory is not in the estimate: each fit
+/// keeps to the learner's own budget, and there is one per thread.
 ///
 /// # Accuracy, and when it fails
 /// Limits are estimates: with B resamples the tail of a 95 % interval rests on B/40 of them. Rows
 /// are assumed independent; for a time series, intervals are too narrow. Percentile intervals do
-/// not correct a learner's bias: with penalties they are intervals of shrunk parameters. Where
-/// couplings have no finite optimum in some resamples, those fits end where their learner stops;
-/// they count, since intervals without them would be too narrow. A note reports parameters beyond 8
-/// T, whose intervals say where the learner stopped, and fits that did not converge. Only one start
-/// is used per resample.
+/// not correct a learner's bias: with penalties they are intervals of shrunk parameters. Resamples
+/// without a finite optimum count, since intervals without them would be too narrow; a note reports
+/// parameters beyond 8 T, whose intervals say where the learner stopped, and fits that did not
+/// converge. Only one start is used per resample.
 ///
 /// # Example
 /// ```

@@ -50,18 +50,17 @@ const JUDGED_ROWS: usize = 1000;
 /// The average over rows of the sum over visible cells of `ln P(s_i | all other units)`, with
 /// hidden units and missing cells drawn given the row, on all distinct rows or 1,000 drawn by
 /// weight, with the same random numbers in each epoch. Without hidden units and missing cells it is
-/// the pseudo-log-likelihood. With them it is larger on average, since hidden units were drawn
-/// given the cell itself; use it to monitor progress only. The gradient in [`Step`] is the average
-/// over the epoch's mini-batches; at the start, that of up to 1,000 rows.
+/// the pseudo-log-likelihood; with them it is larger, since they were drawn given the cell itself:
+/// use it to monitor progress only. The gradient in [`Step`] is the average over the epoch's
+/// mini-batches; at the start, that of up to 1,000 rows.
 ///
 /// # Complexity
-/// About `(3 + 2k)` multiplications per row and edge in an epoch. Machines of two layers without
-/// couplings within them use products of dense matrices, others sums along the edges; both in
-/// single precision, while parameters are kept in double. *Memory*: a byte per cell, about 80 bytes
-/// per parameter, 4 bytes per row of an epoch.
+/// About `(3 + 2k)` multiplications per row and edge in an epoch, in single precision: products of
+/// dense matrices for two layers without couplings within them, otherwise sums along the edges.
+/// *Memory*: a byte per cell, about 80 bytes per parameter, 4 bytes per row of an epoch.
 ///
 /// # Accuracy, and when it fails
-/// For k → ∞ the gradient is that of the likelihood, with noise. For small k it is biased, and
+/// For k → ∞ the gradient is that of the likelihood, with noise; for small k it is biased, and
 /// parameters settle near the optimum. Persistent chains have less bias if the rate is small enough
 /// for them to keep up. Convergence is not detected: the fit runs all epochs,
 /// [`Fit::converged`] is false, and [`Fit::log_likelihood`] is `None`. If parameters diverge, the

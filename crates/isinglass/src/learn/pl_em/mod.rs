@@ -61,17 +61,17 @@ const JUDGED_ROWS: usize = 100;
 /// structure, the machine is a fixed point. With hidden units there are others, and the result
 /// depends on the start, which must break the symmetry of hidden units: see
 /// [`start`](super::start()) and [`Restarts`](super::Restarts). Where units are determined by
-/// others, parameters diverge slowly; a little `l2` keeps them small. Parameters that leave the
-/// range of numbers end the fit with what was found before that iteration; in the first iteration
-/// they are an error.
+/// others, parameters grow without bound, unless `l2` keeps them small. Parameters that leave the
+/// range of numbers end the fit with the result before; in the first iteration they are an error.
 ///
-/// [`Step::objective`](super::Step::objective) is Q at the new parameters on the rows of its iteration, less the penalty, with the noise of the draws. [`Step::gradient_norm`](super::Step::gradient_norm)
-/// is the largest component of the gradient at the beginning of the iteration.
+/// [`Step::objective`](super::Step::objective) is Q at the new parameters less the penalty, and [`Step::gradient_norm`](super::Step::gradient_norm)
+/// the largest component of the gradient before the M-step; both have the noise of the draws.
 /// [`Fit::log_likelihood`] is `None`.
 /// [`Fit::pseudo_log_likelihood`] is that of visible cells with hidden units summed out, on up to 100 distinct rows, if draws are exact; otherwise `None`.
-/// It belongs to the average that is kept, while [`Fit::history`] and the machines shown to an
-/// observer belong to the parameters of each iteration.
+/// It belongs to the average that is kept, [`Fit::history`] and the machines shown to an observer
+/// to the parameters of each iteration.
 ///
+
 /// # Example
 /// ```
 /// use isinglass::{Table, learn, topology};
