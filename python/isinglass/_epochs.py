@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from isinglass._codes import Labels
-from isinglass._fit import History, go_on
+from isinglass._fit import History, run_epochs
 from isinglass._fitting import Fitting, seed_from
 
 if TYPE_CHECKING:
@@ -95,14 +95,14 @@ class Epochs(Fitting):
                 self._earlier = getattr(self, "history_", None)
                 began_so = self._earlier is not None and self.result_.learner == "contrastive-divergence"
                 self._decay = self._decay if began_so else 0.0
-            self._go_on(table, getattr(self, "machine_", None), {**self._contrastive(), **structure})
+            self._run_epochs(table, getattr(self, "machine_", None), {**self._contrastive(), **structure})
         return self
 
-    def _go_on(self, table: Table, machine: Machine | None, settings: dict[str, Any]) -> None:
+    def _run_epochs(self, table: Table, machine: Machine | None, settings: dict[str, Any]) -> None:
         """Epochs from a machine and what earlier ones have left, or from the beginning."""
         settings = {"progress": self.progress, "seed": self._seed, **settings}
         made = 0 if self._state is None else self.result_.iterations
-        machine, result, state = go_on(table, machine, self._state, made=made, **settings)
+        machine, result, state = run_epochs(table, machine, self._state, made=made, **settings)
         # One epoch that runs away leaves the machine as it was, and what the epochs before it have left.
         self._state = self._state if state is None else state
         self._keep(machine, result)

@@ -184,7 +184,7 @@ class BoltzmannMachine(TransformerMixin, Epochs):
             table, settings = self._begin(X, y, None, sample_weight), self._settings()
             if self.learner == "contrastive-divergence":
                 # The same fit, such that epochs may follow.
-                self._go_on(table, None, {**settings, "inputs": self._inputs(table)})
+                self._run_epochs(table, None, {**settings, "inputs": self._inputs(table)})
             else:
                 self._learn(table, settings)
         return self

@@ -341,7 +341,7 @@ def fit(
     return Machine._of(native), _result(told(found))
 
 
-def go_on(
+def run_epochs(
     table: Table,
     machine: Machine | None,
     before: bytes | None,
@@ -358,7 +358,7 @@ def go_on(
         settings["visible_links"] = _links(settings["visible_links"])
     with _listener(progress) as listener:
         hear = None if listener is None else lambda now, more, *rest: listener(now, made + more, *rest)
-        native, found, state = _native.go_on(
+        native, found, state = _native.run_epochs(
             table._core, settings, None if machine is None else machine._core, before, hear
         )
     return Machine._of(native), _result(told(found)), state

@@ -15,7 +15,6 @@ __all__ = [
     "complete",
     "cumulants",
     "fit",
-    "go_on",
     "infer",
     "info",
     "log_likelihood",
@@ -23,6 +22,7 @@ __all__ = [
     "main",
     "mode",
     "query",
+    "run_epochs",
     "sample",
     "score",
     "time_infer",
@@ -108,7 +108,7 @@ def fit(
     start: Machine | None = None,
     listener: Callable[[int, int, float, float, int], object] | None = None,
 ) -> tuple[Machine, dict[str, Any]]: ...
-def go_on(
+def run_epochs(
     table: Table,
     settings: dict[str, Any],
     machine: Machine | None = None,

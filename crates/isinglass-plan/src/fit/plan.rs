@@ -135,7 +135,7 @@ impl FitSettings {
         observer: &mut dyn Observer,
     ) -> Result<(Fitted, Option<Checkpoint>)> {
         let learner = self.contrastive_divergence();
-        let made = learner.go_on(machine, table, before, observer);
+        let made = learner.run_epochs(machine, table, before, observer);
         let Epochs { mut fit, state, is_complete } =
             made.map_err(|error| Error::from(error).with_hint(Hint::Budget))?;
         self.add_likelihood(&mut fit, table)?;

@@ -1,4 +1,4 @@
-//! The course of a fit: what an iteration does, and what it leaves to the next.
+//! The iterations of a fit.
 
 use serde::Serialize;
 
@@ -11,20 +11,18 @@ use crate::learn::journal::{Iterated, are_within};
 use crate::optimize::Objective;
 use crate::{Error, Machine, Result};
 
-/// A fit on its way. Draws are made with the number of the iteration, so there is no random state.
-pub(super) struct Course<'a> {
+/// A fit in progress. Random streams depend on the iteration alone, so there is no random state.
+pub(super) struct Run<'a> {
     learner: &'a PseudoLikelihoodEm,
     completed: Completed,
     parameters: Vec<f64>,
-    /// Of these parameters.
     machine: Machine,
     averages: Averages,
-    /// By how much the last iteration has changed what is kept, where that can be told.
+    /// The change of the kept parameters in the last iteration, if known.
     change: Option<f64>,
 }
 
-impl<'a> Course<'a> {
-    /// At the start.
+impl<'a> Run<'a> {
     pub(super) fn new(learner: &'a PseudoLikelihoodEm, start: &Machine, completed: Completed) -> Self {
         let parameters = completed.gain().parameters_of(start);
         let averages = Averages::new(parameters.len());
@@ -35,14 +33,15 @@ impl<'a> Course<'a> {
         &self.completed
     }
 
-    /// The average over the last half of the iterations, or the last parameters where there are too few for it, or nothing is drawn.
+    /// The average over the last half of the iterations; the last parameters if there are too few,
+    /// or nothing is drawn.
     pub(super) fn kept(&self) -> Vec<f64> {
         let average = if self.completed.is_random() { self.averages.of_last_half() } else { None };
         average.unwrap_or_else(|| self.parameters.clone())
     }
 }
 
-impl Iterated for Course<'_> {
+impl Iterated for Run<'_> {
     /// Parameters, their averages, and the last change.
     type Rest = (Vec<f64>, Averages, Option<f64>);
 
