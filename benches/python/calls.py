@@ -17,6 +17,7 @@ import numpy as np
 
 import isinglass
 from isinglass import _native
+from isinglass._calls import request
 
 CALLS = 1000
 RUNS = 7
@@ -34,7 +35,7 @@ def calls() -> None:
     machine = machine_of(10)
     for engine in ["auto", "enumerate", "mean-field", "bethe"]:
         ours = min(timeit.repeat(lambda engine=engine: machine.infer(engine=engine), number=CALLS, repeat=RUNS)) / CALLS
-        core = min(_native.time_infer(machine._core, CALLS, (engine, None, 0, None)) for _ in range(RUNS))
+        core = min(_native.time_infer(machine._core, CALLS, request(engine)) for _ in range(RUNS))
         print(f"infer, 10 units, {engine}: {1e6 * ours:.1f} µs, in Rust {1e6 * core:.1f} µs, above it {1e6 * (ours - core):.1f} µs")
 
 

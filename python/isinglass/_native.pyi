@@ -1,4 +1,4 @@
-"""The native half; what users call is in the modules beside it."""
+"""The native module; the public interface is in the modules beside it."""
 
 from collections.abc import Callable, Sequence
 from os import PathLike
@@ -30,7 +30,7 @@ __all__ = [
 
 __version__: str
 
-# Engine, budget, seed, and what else the engine is told.
+# Engine, budget, seed and settings of the engine.
 _Asked: TypeAlias = tuple[str, int | str | None, int, dict[str, Any] | None]
 _Given: TypeAlias = dict[Any, int | bool] | NDArray[np.int8] | None
 
