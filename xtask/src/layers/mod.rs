@@ -16,12 +16,12 @@ use crate::say;
 /// The modules of the core from bottom to top. A module may use those of lower layers, and those
 /// listed before it in its own.
 const LAYERS: [&[&str]; 9] = [
-    &["message", "cancel", "budget", "error", "numeric"],
+    &["message", "cancel", "budget", "error", "settings", "note", "numeric"],
     &["graph", "optimize"],
     &["machine"],
     &["table"],
     &["engine"],
-    &["search", "bracket", "complete"],
+    &["search", "likelihood", "bracket", "complete"],
     &["learn"],
     &["score"],
     &["prelude"],
