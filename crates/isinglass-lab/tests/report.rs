@@ -16,7 +16,7 @@ fn numbers_of(page: &str) -> Value {
 
 fn page(machine: &Machine, table: Option<&Table>, settings: &Settings) -> String {
     let engine = Enumerate::default();
-    let phases = Phases { clamped: &engine, free: &engine };
+    let phases = Phases::both(&engine);
     let origin = Origin { title: "test".into(), model: "test.json".into(), ..Origin::default() };
     Report::new(machine, table, phases, origin, settings).unwrap().to_html()
 }
@@ -196,14 +196,14 @@ fn what_cannot_be_had_is_told_with_the_reason() {
     assert_eq!(numbers["surprise"]["by"], "pseudo-log-likelihood");
     assert_eq!(numbers["moments"]["guarantee"], "estimate");
 
-    let phases = Phases { clamped: &gibbs, free: &gibbs };
+    let phases = Phases::both(&gibbs);
     let report =
         Report::new(&machine, Some(&table), phases, Origin::default(), &Settings::default()).unwrap();
     assert!(report.notes().any(|note| note.contains("surprising rows could not be had")));
 
     // The moments of a bound are no bounds.
     let field = MeanField::default();
-    let phases = Phases { clamped: &field, free: &field };
+    let phases = Phases::both(&field);
     let report =
         Report::new(&machine, Some(&table), phases, Origin::default(), &Settings::default()).unwrap();
     assert_eq!(numbers_of(&report.to_html())["moments"]["guarantee"], "approximation");
@@ -252,7 +252,7 @@ fn the_same_seed_gives_the_same_bytes_and_a_dense_machine_stays_small() {
 
     let dense = topology::sherrington_kirkpatrick(400, 1.0, 0).unwrap();
     let engine = Gibbs::default();
-    let phases = Phases { clamped: &engine, free: &engine };
+    let phases = Phases::both(&engine);
     let settings = Settings { budget: Budget(1 << 24), ..settings };
     let page = Report::new(&dense, None, phases, Origin::default(), &settings).unwrap().to_html();
     // 79,800 couplings; a thousand units have 6.3 times as many, and 10 MB at most.

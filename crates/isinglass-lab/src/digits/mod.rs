@@ -11,7 +11,7 @@ pub use completion::{Completion, Half};
 use std::fmt::Write as _;
 use std::ops::ControlFlow;
 
-use isinglass::learn::{Fit, Learner, Likelihood, Observer, OptimizerSettings, Step, start};
+use isinglass::learn::{Fit, Learner, Likelihood, Observer, Step, start};
 use isinglass::likelihood::Phases;
 use isinglass::score::{Score, score};
 use isinglass::{Eliminate, Engine, Error, Evidence, Guarantee, Machine, Result, Sampler, Table, topology};
@@ -83,8 +83,7 @@ pub fn study(pictures: &Table, seed: u64, watch: &dyn Watch) -> Result<Study> {
     };
     let (trained, held_out) = (deal(false)?, deal(true)?);
     let engine = Eliminate::default();
-    let settings = OptimizerSettings { iterations: ITERATIONS, ..OptimizerSettings::default() };
-    let fit = Likelihood::new(&engine).l2(L2).optimizer(settings).fit(
+    let fit = Likelihood::new(&engine).l2(L2).iterations(ITERATIONS).fit_with(
         &start(&structure(pictures)?, &trained, seed, 0)?,
         &trained,
         &mut Telling(watch),
@@ -93,7 +92,7 @@ pub fn study(pictures: &Table, seed: u64, watch: &dyn Watch) -> Result<Study> {
     let cover = |half| Completion::of(machine, &trained, &held_out, half, &engine);
     let draws = engine.draw(machine, &Evidence::none(machine.unit_count()), DRAWN, seed)?;
     Ok(Study {
-        score: score(machine, &held_out, Phases { clamped: &engine, free: &engine })?,
+        score: score(machine, &held_out, Phases::both(&engine))?,
         completions: [cover(Half::Lower)?, cover(Half::Right)?],
         drawn: draws.cells.chunks_exact(machine.unit_count()).map(|state| state[..PIXELS].to_vec()).collect(),
         drawn_guarantee: draws.guarantee,
@@ -164,7 +163,7 @@ impl Study {
             history: self.fit.history.clone(),
         };
         let settings = report::Settings { seed, ..report::Settings::default() };
-        let phases = Phases { clamped: &engine, free: &engine };
+        let phases = Phases::both(&engine);
         Report::new(&self.fit.machine, Some(&self.held_out), phases, origin, &settings)
     }
 }

@@ -86,7 +86,7 @@ fn strongest_units(machine: &Machine) -> Vec<usize> {
 
 #[cfg(test)]
 mod tests {
-    use isinglass::topology::{self, Numbers};
+    use isinglass::topology::Numbers;
 
     use super::*;
     use isinglass::Graph;

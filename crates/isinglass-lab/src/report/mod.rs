@@ -193,7 +193,7 @@ impl Report {
     /// let machine = topology::chain(3).with_parameters(vec![1.0, -0.5], vec![0.1; 3])?;
     /// let table = Table::from_rows(["x0", "x1", "x2"], [[1, 1, -1], [1, 0, 1]])?;
     /// let engine = Enumerate::default();
-    /// let phases = Phases { clamped: &engine, free: &engine };
+    /// let phases = Phases::both(&engine);
     /// let origin = Origin { title: "a chain".into(), ..Origin::default() };
     /// let page = Report::new(&machine, Some(&table), phases, origin, &Settings::default())?.to_html();
     /// assert!(page.starts_with("<!doctype html>") && page.contains("<title>a chain</title>"));

@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use isinglass::learn::{Learner, Likelihood, Method, Observer, OptimizerSettings, Step};
+use isinglass::learn::{Learner, Likelihood, Observer, Optimizer, Step};
 use isinglass::likelihood::Phases;
 use isinglass::{Enumerate, Machine, Result, Table, score};
 
@@ -37,18 +37,22 @@ pub(super) fn ascend(
     steps: usize,
     watch: &dyn Watch,
 ) -> Result<Path> {
-    let method = Method::Momentum { rate, momentum };
-    let settings = OptimizerSettings { method, iterations: steps, tolerance: 0.0 };
     let path = Path { machines: Vec::new(), objective: Vec::new() };
     let mut recorder = Recorder { path, watch };
-    Likelihood::with_phases(phases).optimizer(settings).fit_with(start, table, &mut recorder)?;
+    let learner = Likelihood::with_phases(phases)
+        .optimizer(Optimizer::Momentum)
+        .rate(Some(rate))
+        .momentum(Some(momentum))
+        .iterations(steps)
+        .tolerance(0.0);
+    learner.fit_with(start, table, &mut recorder)?;
     Ok(recorder.path)
 }
 
 /// The divergence K of a machine from the rows of a table, and the quality Q with which it completes them (Kappen & Rodríguez 1997, eqs. 5 and 37). K is not a number where there are too many units to enumerate.
 pub(super) fn divergence_and_completion(machine: &Machine, table: &Table) -> Result<(f64, f64)> {
     let engine = Enumerate::default();
-    let found = score::score(machine, table, Phases { clamped: &engine, free: &engine })?;
+    let found = score::score(machine, table, Phases::both(&engine))?;
     Ok((found.kullback.unwrap_or(f64::NAN), found.completion.unwrap_or(f64::NAN)))
 }
 

@@ -1,6 +1,6 @@
 //! The machine of the study: a coupling between every two columns, fitted by exact maximum likelihood.
 
-use isinglass::learn::{Fit, Learner, Likelihood, NoObserver};
+use isinglass::learn::{Fit, Learner, Likelihood};
 use isinglass::{Enumerate, Machine, Result, Table, topology};
 
 /// The penalty on couplings: 435 rows for 136 couplings need a little.

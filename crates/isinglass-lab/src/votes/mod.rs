@@ -6,7 +6,7 @@ mod network;
 
 pub use held_out::{Imputation, Party};
 
-use isinglass::learn::{Factorized, Fit, Learner, NoObserver};
+use isinglass::learn::{Factorized, Fit, Learner};
 use isinglass::likelihood::Phases;
 use isinglass::score::{Score, score};
 use isinglass::{Engine, Enumerate, Evidence, Machine, Result, Spin, Table};
@@ -64,7 +64,7 @@ pub struct Vote {
 pub fn study(table: &Table, seed: u64, watch: &dyn Watch) -> Result<Study> {
     watch.expect(2 + held_out::FOLDS);
     let engine = Enumerate::default();
-    let phases = Phases { clamped: &engine, free: &engine };
+    let phases = Phases::both(&engine);
     let independent = Factorized.fit(&coupled::start(table)?, table)?;
     let fit = coupled::fit(table)?;
     watch.done();
@@ -142,13 +142,7 @@ impl Study {
             history: self.fit.history.clone(),
         };
         let settings = report::Settings { seed, ..report::Settings::default() };
-        Report::new(
-            &self.fit.machine,
-            Some(table),
-            Phases { clamped: &engine, free: &engine },
-            origin,
-            &settings,
-        )
+        Report::new(&self.fit.machine, Some(table), Phases::both(&engine), origin, &settings)
     }
 }
 

@@ -80,12 +80,12 @@ impl Patterns {
     ///
     /// Least squares then end at the learner's tolerance: the equations hold with infinite weights only, and how large the weights become, and with them K, is the tolerance's choice.
     pub(super) fn linear_response_by(&self) -> Result<Option<(Quality, Remedy)>> {
-        self.closed_form(ClosedForm { singular: Singular::LevenbergMarquardt, ..ClosedForm::default() })
+        self.closed_form(ClosedForm::new().singular(Singular::LevenbergMarquardt))
     }
 
     /// Of linear response without self-coupling, whose equations always have a solution; nothing if it was not found.
     pub(super) fn without_self_coupling(&self) -> Result<Option<Quality>> {
-        let learner = ClosedForm { self_coupling: false, ..ClosedForm::default() };
+        let learner = ClosedForm::new().no_self_coupling(true);
         let found = self.closed_form(learner)?;
         Ok(found.filter(|(_, remedy)| *remedy == Remedy::None).map(|(quality, _)| quality))
     }

@@ -50,7 +50,7 @@ pub(super) fn run(settings: &Settings<'_>) -> Result<Outcome> {
     let table = Table::from_rows(["x0", "x1"], [[1, 1], [-1, -1]])?;
     let small = Numbers::Normal { mean: 0.0, deviation: 0.1 };
     let course = |start: &Machine, engine: &dyn Engine| -> Result<Course> {
-        let phases = Phases { clamped: engine, free: engine };
+        let phases = Phases::both(engine);
         let path = ascend(phases, start, &table, (RATE, MOMENTUM), STEPS, settings.watch)?.machines;
         Ok(Course {
             k: path.iter().map(|machine| divergence(machine, &table)).collect::<Result<_>>()?,

@@ -1,6 +1,6 @@
 //! Figure 6: two units, exact weights and thresholds and those of linear response.
 
-use isinglass::learn::{ClosedForm, Learner, NoObserver};
+use isinglass::learn::{ClosedForm, Learner};
 use isinglass::{Engine, Enumerate, Evidence, Result, Table, topology};
 
 use crate::figure::PALETTE;

@@ -1,6 +1,6 @@
 //! Figures 5 and 6: handwritten digits, mean field or a mixture in the free phase.
 
-use isinglass::engine::{Annealing, MixtureComponents, VariationalSettings};
+use isinglass::engine::{Annealing, MixtureComponents};
 use isinglass::likelihood::Phases;
 use isinglass::topology::{self, Links, Neighbours, Numbers};
 use isinglass::{Engine, Error, Evidence, Machine, MeanField, Mixture, Pairs, Result, Table};
@@ -35,17 +35,15 @@ const ANNEALING: Annealing = Annealing { from: 100.0, steps: 6 };
 const FEW: usize = 300;
 
 /// How means are looked for. Equations that hold to four digits are enough for steps of this length.
-fn inference() -> VariationalSettings {
-    VariationalSettings {
-        tolerance: 1e-4,
-        sweeps: 1000,
-        anneal: Some(ANNEALING),
-        ..VariationalSettings::default()
-    }
+const MOST_SWEEPS: usize = 1000;
+const TOLERANCE: f64 = 1e-4;
+
+fn mean_field() -> MeanField {
+    MeanField::new().tolerance(TOLERANCE).max_sweeps(MOST_SWEEPS).anneal(Some(ANNEALING))
 }
 
 fn mixture() -> Mixture {
-    Mixture { components: COMPONENTS, settings: inference() }
+    Mixture::new().components(COMPONENTS).tolerance(TOLERANCE).max_sweeps(MOST_SWEEPS).anneal(Some(ANNEALING))
 }
 
 /// The pictures: those given or the built-in ones; for a quick look some of them, evenly from all.
@@ -86,7 +84,7 @@ fn start(table: &Table, seed: u64, index: usize) -> Result<Machine> {
 /// Learning with mean field in the clamped phase, and with mean field and a mixture in the free phase, from one of the starts.
 fn both_paths(settings: &Settings<'_>, table: &Table, steps: usize, index: usize) -> Result<[Path; 2]> {
     let start = start(table, settings.seed, index)?;
-    let field = MeanField { settings: inference() };
+    let field = mean_field();
     let mixture = mixture();
     let path = |free: &dyn Engine| {
         let phases = Phases { clamped: &field, free };
@@ -209,7 +207,7 @@ impl FreePhase {
     fn new(settings: &Settings<'_>, table: &Table, index: usize) -> Result<Self> {
         let [field, mixed] = both_paths(settings, table, SHOWN, index)?.map(|path| path.machines);
         let nothing = Evidence::none(PIXELS + HIDDEN);
-        let engine = MeanField { settings: inference() };
+        let engine = mean_field();
         let found: Vec<(MixtureComponents, Vec<f64>)> = (0..SHOWN)
             .into_par_iter()
             .map(|k| {

@@ -1,6 +1,6 @@
 //! Figure 1: errors of expectations against the number of components.
 
-use isinglass::engine::{Annealing, VariationalSettings};
+use isinglass::engine::Annealing;
 use isinglass::topology::{self, Numbers};
 use isinglass::{Engine, Enumerate, Evidence, Expectations, Mixture, Pairs, Result};
 use rayon::prelude::*;
@@ -135,8 +135,8 @@ fn errors_of(seed: u64) -> Result<Vec<Errors>> {
     };
     (1..=COMPONENTS)
         .map(|components| {
-            let settings = VariationalSettings { anneal: Some(ANNEALING), ..Mixture::default().settings };
-            let found = Mixture { components, settings }.expectations(&machine, &nothing, Pairs::Edges)?;
+            let engine = Mixture::new().components(components).anneal(Some(ANNEALING));
+            let found = engine.expectations(&machine, &nothing, Pairs::Edges)?;
             let differences = moments(&found).iter().zip(moments(&truth)).map(|(a, b)| a - b).collect();
             let log_z = |answer: &Expectations| answer.log_z.unwrap_or(f64::NAN);
             Ok(Errors { differences, gap: log_z(&truth) - log_z(&found) })

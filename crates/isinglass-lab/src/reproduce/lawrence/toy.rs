@@ -1,6 +1,5 @@
 //! Figures 2 and 3: two units that have to learn two modes.
 
-use isinglass::engine::VariationalSettings;
 use isinglass::likelihood::Phases;
 use isinglass::topology::{self, Numbers};
 use isinglass::{Engine, Enumerate, Evidence, Machine, MeanField, Mixture, Pairs, Result, Table};
@@ -22,8 +21,15 @@ const STEPS: usize = 400;
 const SHOWN: usize = 40;
 
 /// At most 20 iterations of inference; the tolerance is on the equations, where the source's is on the cost.
-fn inference() -> VariationalSettings {
-    VariationalSettings { tolerance: 1e-4, sweeps: 20, ..VariationalSettings::default() }
+const MOST_SWEEPS: usize = 20;
+const TOLERANCE: f64 = 1e-4;
+
+fn mean_field() -> MeanField {
+    MeanField::new().tolerance(TOLERANCE).max_sweeps(MOST_SWEEPS)
+}
+
+fn mixture() -> Mixture {
+    Mixture::new().components(2).tolerance(TOLERANCE).max_sweeps(MOST_SWEEPS)
 }
 
 fn set_up() -> String {
@@ -46,7 +52,7 @@ fn data() -> Result<Table> {
 fn path(engine: &dyn Engine, settings: &Settings<'_>) -> Result<Vec<Machine>> {
     let small = Numbers::Normal { mean: 0.0, deviation: 0.1 };
     let start = topology::full(2).with_numbers(&small, &small, seed_of(settings.seed, 0))?;
-    let phases = Phases { clamped: engine, free: engine };
+    let phases = Phases::both(engine);
     Ok(ascend(phases, &start, &data()?, (RATE, 0.0), STEPS, settings.watch)?.machines)
 }
 
@@ -62,8 +68,8 @@ fn course(engine: &dyn Engine, settings: &Settings<'_>) -> Result<Course> {
 pub(super) fn learning(settings: &Settings<'_>) -> Result<Outcome> {
     settings.watch.expect(3 * (STEPS + 1));
     let exact = course(&Enumerate::default(), settings)?;
-    let field = course(&MeanField { settings: inference() }, settings)?;
-    let mixture = course(&Mixture { components: 2, settings: inference() }, settings)?;
+    let field = course(&mean_field(), settings)?;
+    let mixture = course(&mixture(), settings)?;
 
     let rise = |k: &[f64]| k.windows(2).map(|pair| pair[1] - pair[0]).fold(0.0, f64::max);
     let apart = mixture.k.iter().zip(&exact.k).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
@@ -154,7 +160,7 @@ fn has_two_solutions(machine: &Machine) -> bool {
 
 pub(super) fn hopping(settings: &Settings<'_>) -> Result<Outcome> {
     settings.watch.expect(STEPS + 1);
-    let engine = MeanField { settings: inference() };
+    let engine = mean_field();
     let path = path(&engine, settings)?;
     let shown = &path[STEPS - SHOWN..];
     let mut bias = Vec::new();

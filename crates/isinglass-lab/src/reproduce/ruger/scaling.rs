@@ -2,7 +2,6 @@
 
 use std::time::Instant;
 
-use isinglass::engine::GibbsSettings;
 use isinglass::topology::{Neighbours, Numbers};
 use isinglass::{Decimate, Engine, Error, Evidence, Expectations, Gibbs, Graph, Machine, Pairs, Result};
 
@@ -166,14 +165,8 @@ fn measure(units: usize, seed: u64) -> Result<Measured> {
     for _ in 0..RUNS {
         seconds = seconds.min(timed(&engine)?.0);
     }
-    let settings = GibbsSettings {
-        chains: CHAINS,
-        burn_in: BURN_IN,
-        samples: SAMPLES,
-        seed,
-        ..GibbsSettings::default()
-    };
-    let (gibbs, estimate) = timed(&Gibbs { settings })?;
+    let sampler = Gibbs::new().chains(CHAINS).burn_in(BURN_IN).samples(SAMPLES).seed(seed);
+    let (gibbs, estimate) = timed(&sampler)?;
     let pairs = truth.correlations.values.iter().zip(&estimate.correlations.values);
     Ok(Measured {
         units: units as f64,

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use isinglass::learn::{
-    self, EStep, InformationGain, Learner, MStep, Objective, Observer, PseudoLikelihoodEm, Step,
+    self, Drawing, InformationGain, Learner, MStep, Objective, Observer, PseudoLikelihoodEm, Step,
 };
 use isinglass::likelihood::Phases;
 use isinglass::{Eliminate, Enumerate, Evidence, Machine, Result, Sampler, Table};
@@ -48,15 +48,14 @@ impl Problem {
 
     /// The source's learner: 20 gradient steps of 0.01 on rows completed by K draws, λ sweeps apart.
     pub(super) fn learner(&self, draws: usize, sweeps: usize, steps: usize) -> PseudoLikelihoodEm {
-        PseudoLikelihoodEm {
-            e_step: EStep::Gibbs { sweeps },
-            m_step: MStep::SOURCE,
-            draws,
-            iterations: steps,
-            tolerance: 0.0,
-            seed: self.seed,
-            ..PseudoLikelihoodEm::default()
-        }
+        PseudoLikelihoodEm::new()
+            .draws(Drawing::Gibbs)
+            .sweeps(Some(sweeps))
+            .samples(draws)
+            .m_step(MStep::Gradient)
+            .iterations(steps)
+            .tolerance(0.0)
+            .seed(self.seed)
     }
 
     /// The machine after each step, the start first.

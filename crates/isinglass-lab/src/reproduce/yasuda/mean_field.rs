@@ -42,10 +42,10 @@ fn rivals() -> Vec<Rival> {
         SWEEPS_AWAY.map(|steps| Rival {
             name: format!("mean_field_cd_rate_{rate}_sweeps_{steps}"),
             meaning: format!("mean-field contrastive divergence with rate {rate}, sweeps {steps}"),
-            learner: MeanFieldCd { damping: 0.0, rate, steps, iterations: STEPS, ..MeanFieldCd::default() },
+            learner: MeanFieldCd::new().damping(0.0).rate(rate).steps(steps).iterations(STEPS),
         })
     });
-    let default = MeanFieldCd { iterations: STEPS, ..MeanFieldCd::default() };
+    let default = MeanFieldCd::new().iterations(STEPS);
     let damped = Rival {
         name: "mean_field_cd_damped".into(),
         meaning: format!(
