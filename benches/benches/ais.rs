@@ -1,4 +1,5 @@
-//! log Z by annealed importance sampling with default settings: the time, and in the name the standard error that it buys.
+//! log Z by annealed importance sampling with default settings: the time, and in the name the
+//! standard error of the result.
 #![allow(missing_docs, reason = "the macros of the framework make public items")]
 
 use criterion::{Criterion, SamplingMode, criterion_group, criterion_main};

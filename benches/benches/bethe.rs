@@ -61,7 +61,7 @@ fn bethe(c: &mut Criterion) {
 const VISIBLE: usize = 64;
 const HIDDEN: usize = 16;
 
-/// Everything joined with everything, at a strength at which messages converge.
+/// All pairs of units joined, at a strength at which messages converge.
 fn joined_layers() -> Machine {
     let numbers = Numbers::Normal { mean: 0.0, deviation: 0.1 };
     topology::two_layer(VISIBLE, &Links::Full, HIDDEN, &Links::Full)

@@ -1,4 +1,4 @@
-//! Learning in closed form: 1,000 units from 20,000 rows, and where there are fewer rows than units.
+//! Learning in closed form: 1,000 units from 20,000 rows, and fewer rows than units.
 #![allow(missing_docs, reason = "the macros of the framework make public items")]
 
 use std::time::Duration;

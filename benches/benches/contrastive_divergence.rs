@@ -1,4 +1,5 @@
-//! Contrastive divergence: a restricted machine on digits, in small and large mini-batches; links within the layers; mean field.
+//! Contrastive divergence: a restricted machine on digits, in small and large mini-batches; links
+//! within the layers; mean field.
 #![allow(missing_docs, reason = "the macros of the framework make public items")]
 
 use std::time::Duration;
@@ -12,7 +13,7 @@ use rayon::ThreadPoolBuilder;
 const HIDDEN: usize = 32;
 const EPOCHS: usize = 10;
 
-/// The table's columns and hidden units, both with links as told.
+/// The table's columns and hidden units, with the given links within each layer.
 fn begin(table: &Table, visible: &Links, hidden: &Links) -> Machine {
     let names = table.columns().iter().cloned().chain((0..HIDDEN).map(|k| format!("h{k}")));
     topology::two_layer(table.columns().len(), visible, HIDDEN, hidden)
@@ -47,7 +48,7 @@ fn contrastive_divergence(c: &mut Criterion) {
     ];
     for (name, learner, machine) in cases {
         for threads in [1, 2] {
-            let pool = ThreadPoolBuilder::new().num_threads(threads).build().expect("threads can be had");
+            let pool = ThreadPoolBuilder::new().num_threads(threads).build().expect("threads can start");
             group.bench_function(BenchmarkId::new(name, format!("{threads} threads")), |b| {
                 b.iter(|| pool.install(|| learner.fit(machine, &table)).expect("rows fit"));
             });

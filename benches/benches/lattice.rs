@@ -1,10 +1,10 @@
-//! Pictures cleaned: one of four million pixels by each engine, and 500 small ones.
+//! Denoising: one picture of four million pixels with each engine, and 500 small ones.
 #![allow(missing_docs, reason = "the macros of the framework make public items")]
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use isinglass::lattice::{Denoiser, Lattice, Method, flip_pixels};
 use isinglass::topology::Neighbours;
 use isinglass_benches::blobs;
+use isinglass_lab::lattice::{Denoiser, Lattice, Method, flip_pixels};
 
 const SIDE: usize = 2048;
 const SWEEPS: usize = 10;

@@ -1,4 +1,5 @@
-//! Mixtures on a machine for digits: 64 visible units in a grid with eight neighbours, 10 hidden ones joined to all and to each other.
+//! Mixtures on a machine for digits: 64 visible units in a grid with eight neighbours, 10 hidden
+//! ones joined to all and to each other.
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use isinglass::engine::Annealing;
@@ -17,7 +18,7 @@ fn digits() -> Machine {
     Machine::from_graph(graph).with_numbers(&numbers, &numbers, 1).expect("constants are finite")
 }
 
-/// Visible units clamped, as a picture would.
+/// Evidence that clamps the visible units, as a picture does.
 fn pictures(rows: usize) -> Batch {
     let cell = |k: usize| {
         if k % UNITS >= VISIBLE {
@@ -64,7 +65,7 @@ fn clamped(c: &mut Criterion) {
     group.bench_function("mean field, annealed, 7000 rows", |b| {
         b.iter(|| annealed_field().batch(&machine, &batch, statistics).expect("it runs"));
     });
-    // A tolerance that no search reaches: every row takes all sweeps.
+    // A tolerance that no search reaches: every row runs all sweeps.
     let fixed = Mixture::new().tolerance(1e-300).max_sweeps(30);
     for rows in [ROWS / 2, ROWS] {
         let batch = pictures(rows);

@@ -1,6 +1,7 @@
-//! The adjoint network: log Z and all edge moments of large decimatable machines and of grids, and a gradient with missing cells.
+//! The adjoint network: log Z and all edge moments of large decimatable machines and of grids, and
+//! a gradient with missing cells.
 //!
-//! A first call searches the order, compiles and evaluates; a repeated call has the network from before.
+//! A first call searches for an order, compiles and evaluates; a repeated call reuses the network.
 #![allow(missing_docs, reason = "the macros of the framework make public items")]
 
 use std::cell::LazyCell;
@@ -29,7 +30,8 @@ fn group<'a>(c: &'a mut Criterion, name: &str) -> BenchmarkGroup<'a, WallTime> {
     group
 }
 
-/// An engine that knows nothing yet, and one that has answered before. The machine is made when it is needed: a filter may ask for others.
+/// Measures an engine that has compiled nothing yet, and one that has. The machine is built on
+/// first use, as a filter may leave it out.
 fn first_and_repeated<E: Engine + Default>(
     group: &mut BenchmarkGroup<'_, WallTime>,
     name: &str,
@@ -58,7 +60,7 @@ fn large(c: &mut Criterion) {
         first_and_repeated::<Decimate>(&mut group, "tree with biases, units", units, || {
             decimatable(Graph::tree(units, 2), true)
         });
-        // Unit 0, to which biases lead, would be a fourth neighbour.
+        // With biases, unit 0 would be a fourth neighbour.
         first_and_repeated::<Decimate>(&mut group, "partial 3-tree without biases, units", units, || {
             decimatable(partial_three_tree(units), false)
         });
@@ -74,7 +76,8 @@ fn grids(c: &mut Criterion) {
     group.finish();
 }
 
-/// The gradient of the likelihood of the house votes, all missing cells kept: all rows as one batch, and each as a batch of its own.
+/// Measures the gradient of the likelihood of the house votes with their missing cells: all rows as
+/// one batch, and each as a batch of its own.
 fn votes(c: &mut Criterion) {
     let table = isinglass_lab::data::house_votes().expect("the built-in table is readable");
     let machine = hidden_chain(&table);
@@ -124,7 +127,7 @@ impl OneByOne {
     fn gradient(&self, engine: &Decimate, machine: &Machine) -> Vec<f64> {
         let statistics = |batch: &Batch| {
             let answer = engine.batch(machine, batch, Ask { statistics: true, means: false });
-            answer.expect("the machine is decimatable").statistics.expect("statistics were asked for")
+            answer.expect("the machine is decimatable").statistics.expect("statistics were requested")
         };
         let mut clamped = Statistics::zero(machine.graph());
         for row in &self.rows {

@@ -1,4 +1,4 @@
-//! Pseudo-likelihood EM: what an iteration costs as hidden units, draws and rows grow.
+//! Pseudo-likelihood EM: the cost of an iteration by number of hidden units, draws and rows.
 #![allow(missing_docs, reason = "the macros of the framework make public items")]
 
 use std::time::Duration;
@@ -8,10 +8,11 @@ use isinglass::learn::{Drawing, Learner, PseudoLikelihoodEm, start};
 use isinglass::{Machine, Role, Table, Unit};
 use isinglass_benches::spins;
 
-/// Iterations of each measurement; the start costs one E-step more.
+/// Iterations of each measurement; the start costs one more E-step.
 const ITERATIONS: usize = 5;
 
-/// The machine of Yasuda, Tannai & Tanaka 2012, figure 1: visible units fully connected, hidden ones in a chain, all joined across.
+/// The machine of Yasuda, Tannai & Tanaka 2012, figure 1: visible units fully connected, hidden
+/// ones in a chain, all pairs across joined.
 fn two_layers(table: &Table, hidden: usize) -> Machine {
     let visible = table.columns().len();
     let named = table.columns().iter().map(|name| Unit::new(name, 0.0));

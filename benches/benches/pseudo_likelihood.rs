@@ -1,4 +1,5 @@
-//! Pseudo-likelihood of complete rows: the optimum without penalty on one thread and two, with l1, and EBIC paths.
+//! Pseudo-likelihood of complete rows: the optimum without penalty on one thread and two, with l1,
+//! and EBIC paths.
 #![allow(missing_docs, reason = "the macros of the framework make public items")]
 
 use std::time::Duration;
@@ -22,7 +23,7 @@ fn pseudo_likelihood(c: &mut Criterion) {
         .sampling_mode(SamplingMode::Flat)
         .warm_up_time(Duration::from_millis(500))
         .measurement_time(Duration::from_secs(5));
-    // As the peer's; the default is smaller, and takes about two iterations more.
+    // That of the peer; the default is smaller, and needs about two more iterations.
     let plain = PseudoLikelihood::new().tolerance(1e-7);
     let lasso = plain.l1(Some(L1::Weight(0.01)));
     let learners: [(&str, &(dyn Learner + Sync)); 3] =

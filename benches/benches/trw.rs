@@ -1,4 +1,4 @@
-//! The upper bound from subgraphs: a grid, and machines in which everything is joined.
+//! The upper bound from subgraphs: a grid, and fully connected machines.
 #![allow(missing_docs, reason = "the macros of the framework make public items")]
 
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Mean field, TAP and linear response; and how much of their time is matrix products.
+//! Mean field, TAP and linear response, and the share of matrix products in their time.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use faer::linalg::matmul::matmul;
@@ -12,7 +12,7 @@ const UNITS: usize = 200;
 const CLAMPED: usize = 40;
 const ROWS: usize = 10_000;
 
-/// Sweeps of the comparison with products: about as many as a search of this machine takes.
+/// Sweeps of the comparison with products: about as many as a search of this machine needs.
 const SWEEPS: usize = 20;
 
 fn dense() -> Machine {
@@ -38,7 +38,7 @@ fn batches(c: &mut Criterion) {
     let (machine, batch) = (dense(), clamped_rows());
     let mut group = c.benchmark_group("variational/10000 rows, 200 units dense, 40 clamped");
     group.throughput(Throughput::Elements(ROWS as u64)).sample_size(10);
-    // A tolerance that no search reaches: every row takes all sweeps.
+    // A tolerance that no search reaches: every row runs all sweeps.
     let fixed = VariationalSettings::default().tolerance(1e-300).max_sweeps(SWEEPS);
     group.bench_function("mean field, 20 sweeps", |b| {
         b.iter(|| MeanField::from(fixed).batch(&machine, &batch, Ask::default()).expect("it runs"));

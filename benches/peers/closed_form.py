@@ -1,9 +1,10 @@
-"""Couplings of 1,000 units from 20,000 rows in closed form: isinglass against NumPy, which computes covariances and their inverse.
+"""Couplings of 1,000 units from 20,000 rows in closed form: isinglass against NumPy.
 
 What is timed:
 
-isinglass    the whole program: start, reading the CSV, counting, the inverse, writing the machine as .npz
-its library  one fit with the table in memory: counting, the inverse, weights and biases; from the benchmarks, on rows made in the same way
+isinglass    the whole program: start, reading the CSV, counting, the inverse, writing the .npz file
+its library  one fit with the table in memory: counting, the inverse, weights and biases; from the
+             benchmarks, on rows made in the same way
 NumPy        `cov` of a matrix of doubles in memory and `linalg.inv`: no weights, no biases, no file
 """
 
@@ -14,7 +15,7 @@ from peer import WORK, benchmark_seconds, inside_environment, isinglass, seconds
 
 inside_environment("numpy")
 
-import numpy as np  # noqa: E402  (only there inside the environment)
+import numpy as np  # noqa: E402  (installed inside the environment)
 
 UNITS = 1000
 ROWS = 20_000
@@ -24,7 +25,7 @@ TOLERANCE = 1e-8
 
 
 def table():
-    """Rows in which each column repeats the one before three times in four."""
+    """Rows in which each column equals the one before with probability 3/4."""
     flips = np.random.default_rng(1).random((ROWS, UNITS)) < 0.25
     return np.where(np.cumsum(flips, axis=1) % 2 == 1, -1.0, 1.0)
 

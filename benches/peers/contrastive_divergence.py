@@ -1,12 +1,13 @@
-"""A restricted machine of 64 visible and 32 hidden units on the built-in digits: isinglass against scikit-learn's BernoulliRBM.
+"""A restricted machine of 64 × 32 units on the built-in digits: isinglass against scikit-learn.
 
 What is timed, on one core each: a fit of 10 epochs in mini-batches of 10 rows, the table in memory.
 
-isinglass     its library: `ContrastiveDivergence` with its defaults, one step away from the rows; whole fits, with the objective of each epoch
+isinglass     its library: `ContrastiveDivergence` with its defaults, one step away from the rows; whole
+              fits, with the objective of each epoch
 scikit-learn  `BernoulliRBM` with its defaults: persistent chains
 
-Both machines are judged alike: that of the peer, over units 0 and 1, is written as one over −1 and +1, and isinglass tells the log-likelihood of both, log Z
-by annealed importance sampling.
+Both machines are scored in the same way: that of the peer, over units 0 and 1, is converted to one over
+−1 and +1, and isinglass computes the log-likelihood of both, log Z by annealed importance sampling.
 """
 
 import os
@@ -18,12 +19,12 @@ from peer import ROOT, TARGET, inside_environment, on_one_core, seconds
 inside_environment("numpy", "scikit-learn")
 on_one_core()
 
-import numpy as np  # noqa: E402  (only there inside the environment)
+import numpy as np  # noqa: E402  (installed inside the environment)
 import sklearn  # noqa: E402
 from sklearn.neural_network import BernoulliRBM  # noqa: E402
 
 HIDDEN, BATCH, EPOCHS = 32, 10, 10
-# The aim: so many times faster, with a log-likelihood that is no lower.
+# The aim: this many times faster, with a log-likelihood that is no lower.
 AIM = 3.0
 
 
@@ -33,7 +34,7 @@ def theirs(cells):
 
 
 def in_spins(model):
-    """Weights (visible by hidden) and biases over −1 and +1: with x = (1 + s)/2, w x y is w/4 (1 + s + t + st)."""
+    """Weights (visible by hidden) and biases over −1 and +1: with x = (1 + s)/2, w x y = w/4 (1 + s + t + st)."""
     weights = model.components_.T / 4
     visible = model.intercept_visible_ / 2 + weights.sum(axis=1)
     hidden = model.intercept_hidden_ / 2 + weights.sum(axis=0)
@@ -41,13 +42,13 @@ def in_spins(model):
 
 
 def ours(numbers, cells):
-    """The best time of the library's call, and log-likelihoods with standard errors: of its machine and of another."""
+    """The best time of the library's call, and log-likelihoods with standard errors: ours and the peer's."""
     lines = [" ".join(map(repr, map(float, numbers)))]
     lines += [" ".join("1" if x else "-1" for x in row) for row in cells]
     command = [TARGET / "release" / "rbm_digits", str(HIDDEN), str(BATCH), str(EPOCHS)]
-    told = subprocess.run(command, check=True, capture_output=True, text=True, input="\n".join(lines), env=os.environ).stdout
-    time, *judged = told.splitlines()
-    return float(time), *[tuple(map(float, line.split())) for line in judged]
+    printed = subprocess.run(command, check=True, capture_output=True, text=True, input="\n".join(lines), env=os.environ).stdout
+    time, *scores = printed.splitlines()
+    return float(time), *[tuple(map(float, line.split())) for line in scores]
 
 
 def main():

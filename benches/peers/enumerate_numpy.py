@@ -8,13 +8,13 @@ from peer import WORK, inside_environment, isinglass, seconds
 
 inside_environment("numpy")
 
-import numpy as np  # noqa: E402  (only there inside the environment)
+import numpy as np  # noqa: E402  (installed inside the environment)
 
 UNITS = 20
 
 
 def with_numpy(weights, biases):
-    """Every state in one matrix; energies and moments by matrix products, the fastest plain way in NumPy."""
+    """All states in one matrix; energies and moments by matrix products, the fastest simple way in NumPy."""
     n = len(biases)
     states = ((np.arange(2**n)[:, None] >> np.arange(n)) & 1) * 2.0 - 1.0
     log = 0.5 * np.einsum("ij,ij->i", states @ weights, states) + states @ biases

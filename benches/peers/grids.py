@@ -1,11 +1,15 @@
-"""Log Z and the marginals of all units and edges of grids, on one core: isinglass against dwave-samplers and pyAgrum.
+"""Log Z and all marginals of units and edges of grids, on one core: isinglass against two peers.
 
 Couplings and biases are drawn from N(0, 1), with a fixed seed. What is timed:
 
-isinglass       the whole program: start, reading the model, the search for an order, the computation, writing JSON
-its library     a first call with the model in memory: the search for an order, the computation; from the benchmarks
-dwave-samplers  one call with the model in memory: the order (least fill), log Z, all marginals, one draw (it takes no fewer)
-pyAgrum         one inference object over a model in memory: triangulation, messages, reading all marginals; it gives no log Z
+isinglass       the whole program: start, reading the model, the search for an order, the computation,
+                writing JSON
+its library     a first call with the model in memory: the search for an order, the computation; from the
+                benchmarks
+dwave-samplers  one call with the model in memory: the order (least fill), log Z, all marginals, one draw
+                (its minimum)
+pyAgrum         one inference object over a model in memory: triangulation, messages, reading all
+                marginals; it does not compute log Z
 """
 
 import json
@@ -21,22 +25,23 @@ on_one_core()
 
 DWAVE = "dwave-samplers"
 AGRUM = "pyAgrum"
-# The sides, and the peers that answer within about a minute: least fill leads to tables that the first refuses from 18 on.
+# The sides, and the peers that finish within about a minute: from 18 on, the first refuses the tables of
+# its order (least fill).
 GRIDS = [(10, (DWAVE, AGRUM)), (15, (DWAVE, AGRUM)), (17, (DWAVE,)), (20, ())]
 TARGETS = {(10, DWAVE): 5, (15, DWAVE): 20}
 TOLERANCE = 1e-6
-# Best of so many runs, ours and theirs alike, as long as they take no more than so many seconds together.
+# The best of this many runs counts, ours and theirs; no run starts after this many seconds.
 RUNS = 50
 PATIENCE = 8.0
 
 
 def best_seconds(work):
-    """The shortest time of some runs: what others do on the machine can only add to it."""
+    """The shortest time of some runs: other work on the computer only adds to it."""
     return seconds(work, RUNS, min, PATIENCE)
 
 
 class Answer:
-    """What all are asked for: log Z (None where it is not given), the means of units, the moments of edges in the model's order."""
+    """A result: log Z (None where unavailable), means of units, moments of edges in the model's order."""
 
     def __init__(self, log_z, means, moments):
         self.log_z = log_z
@@ -52,7 +57,7 @@ class Answer:
 
 
 def with_dwave(biases, edges):
-    """Its energies are minimised: P ∝ exp(−beta E), so all signs turn."""
+    """Prepares dwave-samplers. It has P ∝ exp(−beta E), so all signs are reversed."""
     import dimod
     from dwave.samplers import TreeDecompositionSampler
 
@@ -75,7 +80,7 @@ def with_dwave(biases, edges):
 
 
 def with_agrum(biases, edges):
-    """A factor for each bias and each coupling."""
+    """Prepares pyAgrum, with a factor for each bias and each coupling."""
     import pyagrum
 
     model = pyagrum.MarkovRandomField()
@@ -111,7 +116,7 @@ PEERS = {DWAVE: with_dwave, AGRUM: with_agrum}
 
 
 def grid(side):
-    """Our time and answer; the biases and edges of the model, and the command that answered."""
+    """Our time and answer, the biases and edges of the model, and the command."""
     path = WORK / f"grid{side}.json"
     numbers = ["--coupling", "normal:0,1", "--bias", "normal:0,1", "--seed", "1"]
     size = ["--rows", str(side), "--columns", str(side)]
@@ -126,7 +131,7 @@ def grid(side):
 
 def main():
     library = benchmark_seconds("grid, first call")
-    # Ours first, and peers imported later: to start a program from a large process takes longer.
+    # Ours first, and peers imported later: a program starts more slowly from a large process.
     grids = [grid(side) for side, _ in GRIDS]
     agree = True
     print(f"{'':22} {'time':>12} {'× program':>9} {'× library':>9}  largest difference")
@@ -147,7 +152,7 @@ def main():
             # Peers are called within a process, so the target is for our library.
             verdict = ""
             if target is not None and call:
-                verdict = f"; target {target} × library: {'met' if theirs / call >= target else 'missed'}"
+                verdict = f"; target {target} × library: {'reached' if theirs / call >= target else 'missed'}"
             print(f"{'':6} {name:15} {theirs * 1e3:9.2f} ms {ratios}  {difference:.0e}{verdict}", flush=True)
     return 0 if agree else 1
 

@@ -1,4 +1,4 @@
-"""Mean field for 10,000 clamped rows of a dense machine of 200 units: isinglass against its own matrix products, and against NumPy."""
+"""Mean field for 10,000 clamped rows of 200 dense units: isinglass against its matrix products and NumPy."""
 
 import sys
 
@@ -6,14 +6,14 @@ from peer import benchmark_seconds, inside_environment, seconds
 
 inside_environment("numpy")
 
-import numpy as np  # noqa: E402  (only there inside the environment)
+import numpy as np  # noqa: E402  (installed inside the environment)
 
 UNITS, CLAMPED, ROWS = 200, 40, 10_000
 TOLERANCE = 1e-10
 
 
 def with_numpy(couplings, fields):
-    """All units at once, for all rows: the plain way, a product and a tanh for each sweep."""
+    """All units of all rows at once: a product and a tanh for each sweep."""
     means = np.tanh(fields)
     sweeps = 0
     while True:

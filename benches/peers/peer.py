@@ -1,4 +1,4 @@
-"""What the comparisons share: a virtual environment, the built program and benchmarks, one core, timing, memory."""
+"""Shared by the comparisons: a virtual environment, the built program and benchmarks, one core, timing, memory."""
 
 import json
 import math
@@ -16,7 +16,7 @@ WORK = TARGET / "peers"
 
 
 def inside_environment(*packages):
-    """Run the calling script again inside a virtual environment that has the packages."""
+    """Runs the calling script again inside a virtual environment that has the packages."""
     home = WORK / "venv"
     python = home / "bin" / "python"
     if Path(sys.prefix).resolve() == home.resolve():
@@ -34,23 +34,23 @@ def isinglass():
 
 
 def benchmark_seconds(name_part):
-    """The median times of our benchmarks whose names hold some words: computation alone, without start, files and text."""
+    """The median times of our benchmarks whose names contain a text: computation alone, without files."""
     subprocess.run(["cargo", "xtask", "bench", name_part], cwd=ROOT, check=True, capture_output=True)
     found = json.loads((TARGET / "bench.json").read_text())
     return {result["name"]: result["nanoseconds"] / 1e9 for result in found}
 
 
 def on_one_core():
-    """From here on, this process and the programs it starts have one core; call it before peers are imported."""
+    """Limits this process and the programs that it starts to one core; to be called before peers are imported."""
     os.environ.update(OMP_NUM_THREADS="1", RAYON_NUM_THREADS="1")
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
 
 
 def seconds(work, repeats, choose=statistics.median, patience=math.inf):
-    """A time chosen from those of some runs, after one that is not counted; and what the last run returned.
+    """Returns a time chosen from those of some runs, after a warm-up, and the result of the last run.
 
-    No run starts when those before took more than `patience` seconds together; if that was the first, it counts.
+    No run starts after `patience` seconds in all; if only the warm-up ran, it counts.
     """
     times = []
     while len(times) <= repeats and sum(times) <= patience:
@@ -61,9 +61,9 @@ def seconds(work, repeats, choose=statistics.median, patience=math.inf):
 
 
 def peak_bytes(command):
-    """The largest memory of a program run.
+    """Returns the peak memory of a program run.
 
-    It is started from a small process: a child's figure is never below that of the process it comes from.
+    It is started from a small process: a child's figure is never below that of its parent.
     """
     watch = (
         "import resource, subprocess, sys\n"

@@ -1,9 +1,11 @@
-"""Pseudo-likelihood of complete rows: isinglass against scikit-learn, a LogisticRegression for each unit given all others.
+"""Pseudo-likelihood of complete rows: isinglass against a logistic regression for each unit in scikit-learn.
 
 What is timed, on one core each:
 
-isinglass     its library: one fit of all couplings, symmetric, with the table in memory; from the benchmarks, on rows made in the same way
-scikit-learn  `LogisticRegression` (lbfgs, no penalty) for each unit, on doubles in memory: twice as many couplings, as w_ij and w_ji differ
+isinglass     its library: one fit of all couplings, symmetric, with the table in memory; from the
+              benchmarks, on rows made in the same way
+scikit-learn  `LogisticRegression` (lbfgs, no penalty) for each unit given all others, on doubles in
+              memory: twice as many couplings, as w_ij and w_ji differ
 
 Both end when no component of the gradient is larger than 1e-7.
 """
@@ -16,18 +18,18 @@ from peer import benchmark_seconds, inside_environment, on_one_core, seconds
 inside_environment("numpy", "scikit-learn")
 on_one_core()
 
-import numpy as np  # noqa: E402  (only there inside the environment)
+import numpy as np  # noqa: E402  (installed inside the environment)
 from sklearn.linear_model import LogisticRegression  # noqa: E402
 
 # Units, rows, largest coupling.
 CASES = [(20, 5000, 0.3), (100, 20_000, 0.05)]
 TOLERANCE = 1e-7
-# The aim: so many times faster.
+# The aim: this many times faster.
 AIM = 20.0
 
 
 def table(units, rows, strength):
-    """Rows of a fully connected machine by Gibbs sampling: one sweep after another in many chains."""
+    """Rows of a fully connected machine, each from a Gibbs chain of its own."""
     random = np.random.default_rng(1)
     upper = np.triu(random.uniform(-strength, strength, (units, units)), 1)
     weights = upper + upper.T
@@ -40,7 +42,7 @@ def table(units, rows, strength):
 
 
 def regressions(cells):
-    """For each unit the coefficients of a logistic regression on all others, as couplings."""
+    """The coefficients of a logistic regression of each unit on all others, as couplings."""
     units = cells.shape[1]
     found = np.zeros((units, units))
     for unit in range(units):

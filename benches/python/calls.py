@@ -1,4 +1,4 @@
-"""What a call from Python costs above the Rust call it makes, and a fit beside the command's.
+"""The overhead of a call from Python over its Rust call, and a fit compared with the command's.
 
 Run in an environment that has the package: `target/python/venv/bin/python benches/python/calls.py`.
 """
@@ -17,6 +17,7 @@ import numpy as np
 
 import isinglass
 from isinglass import _native
+from isinglass._calls import request
 
 CALLS = 1000
 RUNS = 7
@@ -30,16 +31,16 @@ def machine_of(units: int) -> isinglass.Machine:
 
 
 def calls() -> None:
-    """`infer` on ten units: the least of several runs, from Python and from Rust."""
+    """`infer` on ten units: the fastest of several runs, from Python and from Rust."""
     machine = machine_of(10)
     for engine in ["auto", "enumerate", "mean-field", "bethe"]:
         ours = min(timeit.repeat(lambda engine=engine: machine.infer(engine=engine), number=CALLS, repeat=RUNS)) / CALLS
-        core = min(_native.time_infer(machine._core, CALLS, (engine, None, 0, None)) for _ in range(RUNS))
+        core = min(_native.time_infer(machine._core, CALLS, request(engine)) for _ in range(RUNS))
         print(f"infer, 10 units, {engine}: {1e6 * ours:.1f} µs, in Rust {1e6 * core:.1f} µs, above it {1e6 * (ours - core):.1f} µs")
 
 
 def fits() -> None:
-    """100 columns × 20,000 rows by pseudo-likelihood, from an array and by the command from a file of the same cells."""
+    """100 columns × 20,000 rows by pseudo-likelihood: from an array, and by the command from a file."""
     rng = np.random.default_rng(1)
     hidden = rng.integers(0, 2, (20_000, 5))
     rows = (hidden[:, rng.integers(0, 5, 100)] ^ (rng.random((20_000, 100)) < 0.3)).astype(np.int8)
@@ -48,9 +49,9 @@ def fits() -> None:
         table = Path(folder) / "rows.npy"
         np.save(table, 2 * rows - 1)
         for _ in range(3):
-            began = time.perf_counter()
+            start = time.perf_counter()
             isinglass.fit(rows, learner="pseudo-likelihood")
-            ours.append(time.perf_counter() - began)
+            ours.append(time.perf_counter() - start)
             line = [sys.executable, "-m", "isinglass", "fit", str(table), "-o", f"{folder}/m.json", "--json", "--quiet"]
             done = subprocess.run([*line, "--learner", "pseudo-likelihood"], capture_output=True, text=True, check=True)
             command.append(json.loads(done.stdout)["seconds"])

@@ -28,37 +28,39 @@ pub fn glass(side: usize) -> Machine {
         .expect("normal numbers are finite")
 }
 
-/// A graph that is decimatable, weights uniform on (−1, 1): with biases like them, or with none.
+/// A machine on a decimatable graph, weights uniform on (−1, 1), biases likewise or 0.
 pub fn decimatable(graph: Graph, has_biases: bool) -> Machine {
     let numbers = Numbers::Uniform { low: -1.0, high: 1.0 };
     let biases = if has_biases { numbers } else { Numbers::Constant(0.0) };
     Machine::from_graph(graph).with_numbers(&numbers, &biases, 1).expect("bounded numbers are finite")
 }
 
-/// A random partial 3-tree: each unit meets three that are joined with each other; then every fifth edge or so is left out.
+/// A random partial 3-tree: each unit is joined to three that are joined to each other; then about
+/// every fifth edge is left out.
 pub fn partial_three_tree(units: usize) -> Graph {
     let mut bits = Bits(1);
     let mut edges = Vec::with_capacity(3 * units);
-    // For each unit but the first three, those that it met.
-    let mut met: Vec<[usize; 3]> = Vec::with_capacity(units);
+    // For each unit after the first three, those that it is joined to.
+    let mut joined: Vec<[usize; 3]> = Vec::with_capacity(units);
     for unit in 3..units {
         let mut three = [0, 1, 2];
         if unit > 3 {
             let other = bits.below(unit - 3);
-            three = met[other];
+            three = joined[other];
             let change = bits.below(4);
             if change < 3 {
                 three[change] = other + 3;
             }
         }
-        met.push(three);
+        joined.push(three);
         edges.extend(three.map(|other| (other, unit)));
     }
     edges.retain(|_| bits.below(5) > 0);
     Graph::new(units, edges).expect("each edge comes once, when its higher unit does")
 }
 
-/// The machine of the table's columns and four hidden units in a chain; each column is joined with two neighbours of the chain.
+/// The machine of the table's columns and four hidden units in a chain; each column is joined to
+/// two neighbours of the chain.
 pub fn hidden_chain(table: &Table) -> Machine {
     const HIDDEN: usize = 4;
     let visible = table.columns().len();
@@ -72,7 +74,8 @@ pub fn hidden_chain(table: &Table) -> Machine {
         .expect("names are distinct and numbers bounded")
 }
 
-/// Rows in which each column repeats the one before three times in four: correlated, but not singular given enough rows.
+/// Rows in which each column equals the one before with probability 3/4: correlated, but not
+/// singular given enough rows.
 pub fn rows(columns: usize, rows: usize) -> Table {
     let mut bits = Bits(1);
     let mut table = Table::new((0..columns).map(|k| format!("x{k}"))).expect("names are distinct");
@@ -89,7 +92,8 @@ pub fn rows(columns: usize, rows: usize) -> Table {
     table
 }
 
-/// Rows of a fully connected machine with couplings uniform on (−strength, strength) and no biases, each 20 sweeps of Gibbs sampling after the one before.
+/// Rows of a fully connected machine with couplings uniform on (−strength, strength) and no biases,
+/// each 20 sweeps of Gibbs sampling after the one before.
 pub fn spins(units: usize, rows: usize, strength: f64) -> Table {
     const SWEEPS: usize = 20;
     let mut bits = Bits(7);
@@ -116,7 +120,8 @@ pub fn spins(units: usize, rows: usize, strength: f64) -> Table {
     table
 }
 
-/// A picture of white discs on black, −1 and +1 row by row: a few of them, some as wide as a quarter of the picture.
+/// A picture of a few white discs on black, −1 and +1 row by row, some as wide as a quarter of the
+/// picture.
 pub fn blobs(rows: usize, columns: usize, seed: u64) -> Vec<i8> {
     let mut bits = Bits(seed.wrapping_mul(2) + 1);
     let discs: Vec<[usize; 3]> = (0..12)
@@ -130,7 +135,7 @@ pub fn blobs(rows: usize, columns: usize, seed: u64) -> Vec<i8> {
     (0..rows * columns).map(|k| if inside(k / columns, k % columns) { 1 } else { -1 }).collect()
 }
 
-/// A generator of its own: structures must not change with versions of others.
+/// A generator of our own, so that structures do not change with versions of other crates.
 struct Bits(u64);
 
 impl Bits {

@@ -1,11 +1,10 @@
 """Inference and learning in general Boltzmann machines.
 
-A machine is a pairwise model over units that take the values -1 and +1::
+A machine is a pairwise model over units with values -1 and +1::
 
     -E(s) = sum_{i<j} w_ij s_i s_j + sum_i theta_i s_i        P(s) = exp(-E(s) / T) / Z
 
-Every answer says what it is worth: its ``guarantee`` is one of ``exact``, ``lower-bound``, ``upper-bound``, ``estimate`` and
-``approximation``.
+The ``guarantee`` of every answer is one of ``exact``, ``lower-bound``, ``upper-bound``, ``estimate`` and ``approximation``.
 
 >>> import isinglass
 >>> machine = isinglass.Machine.from_edges([("rain", "wet", 0.8)], bias={"rain": -0.5})
@@ -22,87 +21,54 @@ from typing import TYPE_CHECKING
 from isinglass._native import __version__
 
 if TYPE_CHECKING:
-    from isinglass._estimators import BoltzmannMachine
-    from isinglass._fit import FitResult, History, Intervals, Spread, fit
-    from isinglass._imputer import Imputer
-    from isinglass._machine import Machine
-    from isinglass._plots import plot_weights
-    from isinglass._results import (
-        Bracket,
-        Completion,
-        ConvergenceWarning,
-        Cumulants,
-        Draws,
-        EngineOffer,
-        Expectations,
-        Info,
-        JointTable,
-        Mode,
-        RowLikelihoods,
-        Score,
-    )
-    from isinglass._tables import Table
+    from isinglass._classifier import *
+    from isinglass._density import *
+    from isinglass._fit import *
+    from isinglass._imputer import *
+    from isinglass._machine import *
+    from isinglass._plots import *
+    from isinglass._results import *
+    from isinglass._tables import *
 
-__all__ = [
-    "BoltzmannMachine",
-    "Bracket",
-    "Completion",
-    "ConvergenceWarning",
-    "Cumulants",
-    "Draws",
-    "EngineOffer",
-    "Expectations",
-    "FitResult",
-    "History",
-    "Imputer",
-    "Info",
-    "Intervals",
-    "JointTable",
-    "Machine",
-    "Mode",
-    "RowLikelihoods",
-    "Score",
-    "Spread",
-    "Table",
-    "__version__",
-    "fit",
-    "plot_weights",
-]
-
-# Where each name is, so that the command does not wait for what only programs need.
-_PLACES = {
-    "_estimators": ("BoltzmannMachine",),
-    "_fit": ("FitResult", "History", "Intervals", "Spread", "fit"),
-    "_imputer": ("Imputer",),
-    "_machine": ("Machine",),
-    "_plots": ("plot_weights",),
-    "_results": (
-        "Bracket",
-        "Completion",
-        "ConvergenceWarning",
-        "Cumulants",
-        "Draws",
-        "EngineOffer",
-        "Expectations",
-        "Info",
-        "JointTable",
-        "Mode",
-        "RowLikelihoods",
-        "Score",
-    ),
-    "_tables": ("Table",),
+# The exported names and their modules, which are imported when a name is first used: the command does not wait for numpy, nor machines for
+# scikit-learn.
+_EXPORTS = {
+    "BoltzmannClassifier": "_classifier",
+    "BoltzmannMachine": "_density",
+    "Bracket": "_results",
+    "Completion": "_results",
+    "ConvergenceWarning": "_results",
+    "Cumulants": "_results",
+    "Draws": "_results",
+    "EngineOffer": "_results",
+    "Expectations": "_results",
+    "FitResult": "_fit",
+    "History": "_fit",
+    "Imputer": "_imputer",
+    "Info": "_results",
+    "Intervals": "_fit",
+    "JointTable": "_results",
+    "Machine": "_machine",
+    "Mode": "_results",
+    "RowLikelihoods": "_results",
+    "Score": "_results",
+    "Spread": "_fit",
+    "Table": "_tables",
+    "fit": "_fit",
+    "plot_weights": "_plots",
 }
+
+__all__ = [*_EXPORTS, "__version__"]
 
 
 def __getattr__(name: str) -> object:
-    module = next((module for module, names in _PLACES.items() if name in names), None)
-    if module is None:
+    if name not in _EXPORTS:
         message = f"module 'isinglass' has no attribute '{name}'"
         raise AttributeError(message)
-    found: object = getattr(importlib.import_module(f"isinglass.{module}"), name)
+    found: object = getattr(importlib.import_module(f"isinglass.{_EXPORTS[name]}"), name)
     globals()[name] = found
     return found
 
 
 def __dir__() -> list[str]:
-    return sorted({*__all__, *(name for names in _PLACES.values() for name in names)})
+    return sorted(__all__)

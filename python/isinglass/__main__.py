@@ -8,7 +8,7 @@ from isinglass import _native
 
 
 def main() -> int:
-    """Run the command with the arguments of the process, and return its exit code."""
+    """Runs the command with the arguments of the process and returns its exit code."""
     return _native.main(["isinglass", *sys.argv[1:]])
 
 

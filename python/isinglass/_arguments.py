@@ -1,21 +1,29 @@
-"""Arguments that are to be numbers or names: read, or refused by an error that names them."""
+"""Checks of arguments: numbers, sequences and seeds. Errors name the argument."""
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Mapping, Set
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from typing import TypeAlias, TypeGuard
+
+    from numpy.typing import NDArray
+
+    Seed: TypeAlias = "int | np.integer[Any] | np.random.Generator | np.random.RandomState | None"
+    Budget: TypeAlias = "int | str | None"
 
 
 def numbers(values: Any, place: str) -> NDArray[np.float64]:
-    """Numbers in an array, or an error that names their place."""
-    message = f"{place}: found {type(values).__name__} with something that is no number, expected numbers"
+    """Returns an array of real numbers; errors name the place."""
+    message = f"{place}: found {type(values).__name__} with a value that is not a number, expected numbers"
     try:
         array = np.asarray(values)
         if array.dtype.kind != "c" and not isinstance(values, np.ma.MaskedArray):
-            # The native half reads whole numbers where they lie.
+            # The native module reads aligned arrays only.
             return np.require(array, np.float64, "A")
         message = f"{place}: found complex or masked numbers, expected real ones"
     except (TypeError, ValueError, OverflowError):
@@ -24,7 +32,7 @@ def numbers(values: Any, place: str) -> NDArray[np.float64]:
 
 
 def number(value: Any, place: str) -> float:
-    """A number, or an error that names its place."""
+    """Returns a number; errors name the place."""
     try:
         return float(value)
     except (TypeError, ValueError, OverflowError):
@@ -33,7 +41,7 @@ def number(value: Any, place: str) -> float:
 
 
 def positive(value: Any, place: str) -> float:
-    """A finite number above 0, or an error that names its place."""
+    """Returns a finite number above 0; errors name the place."""
     found = number(value, place)
     if not 0.0 < found < np.inf:
         message = f"{place}: found {value!r}, expected a finite number above 0"
@@ -41,17 +49,54 @@ def positive(value: Any, place: str) -> float:
     return found
 
 
+def _is_whole(value: Any) -> TypeGuard[int]:
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+
+
 def whole(value: Any, place: str, least: int) -> int:
-    """A whole number of a least size, or an error that names its place."""
-    if isinstance(value, (int, np.integer)) and not isinstance(value, bool) and least <= value < 2**31:
+    """Returns a whole number of at least ``least``; errors name the place."""
+    if _is_whole(value) and least <= value < 2**31:
         return int(value)
     message = f"{place}: found {value!r}, expected a whole number of at least {least}"
     raise ValueError(message)
 
 
 def in_order(values: Any, place: str) -> list[Any]:
-    """Things in an order, or an error that names their place."""
+    """Returns the items of a sequence; errors name the place."""
     if isinstance(values, (str, bytes, Set, Mapping)) or not hasattr(values, "__iter__"):
         message = f"{place}: found {type(values).__name__}, expected a sequence"
         raise ValueError(message)
     return list(values)
+
+
+def one_or_more(items: Any) -> list[Any]:
+    """Returns one item or several, as a list."""
+    is_one = isinstance(items, (str, bytes)) or not hasattr(items, "__iter__")
+    return [items] if is_one else list(items)
+
+
+def seed_of(source: Seed, place: str = "seed") -> int:
+    """Returns the seed of a ``seed`` or ``random_state``.
+
+    Parameters
+    ----------
+    source : int, numpy.random.Generator, numpy.random.RandomState or None
+        A whole number is the seed itself, as ``--seed`` of the command line. A generator draws a seed. None is a new seed in every call.
+    place : str
+        The argument that errors name.
+
+    Examples
+    --------
+    >>> seed_of(7)
+    7
+    """
+    if _is_whole(source) and 0 <= source < 2**64:
+        return int(source)
+    if source is None:
+        return secrets.randbits(64)
+    if isinstance(source, np.random.Generator):
+        return int(source.integers(0, 2**63))
+    if isinstance(source, np.random.RandomState):
+        return int(source.randint(0, 2**31 - 1))
+    message = f"{place}: found {source!r}, expected a whole number of at least 0, a numpy generator or None"
+    raise ValueError(message)

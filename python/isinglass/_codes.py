@@ -1,4 +1,4 @@
-"""How rows and labels of estimators are written, and the units they stand for."""
+"""Codes of rows and labels: -1 and +1, 0 and 1, or two labels."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def read(data: Any, binarize: float | None) -> tuple[NDArray[Any], list[str]]:
-    """The cells of a table and the names of its columns; cells above ``binarize``, if it is a number, are 1, and the others 0."""
+    """Returns the cells of a table and the names of its columns; with ``binarize``, cells above it become 1 and others 0."""
     cells, names = cells_of(data)
     if cells.shape[1] == 0:
         message = f"table: found 0 feature(s) (shape={cells.shape}) while a minimum of 1 is required."
@@ -41,7 +41,7 @@ def read(data: Any, binarize: float | None) -> tuple[NDArray[Any], list[str]]:
 
 
 def refuse_empty_columns(cells: NDArray[Any], names: Sequence[str]) -> None:
-    """Refuse columns in which every cell is missing: nothing can be learned of them."""
+    """Refuses columns in which every cell is missing."""
     if cells.dtype.kind != "f" or len(cells) == 0:
         return
     empty = np.flatnonzero(np.isnan(cells).all(axis=0))
@@ -51,9 +51,9 @@ def refuse_empty_columns(cells: NDArray[Any], names: Sequence[str]) -> None:
 
 
 def low_codes(zero_one: Sequence[bool | None]) -> NDArray[np.int8]:
-    """How each column writes -1: as -1 or as 0.
+    """Returns the code of -1 in each column: -1 or 0.
 
-    A column whose cells do not tell follows the first one that tells, as in the files of the command.
+    A column whose code is open follows the first one whose code is known, as in the files of the command line.
     """
     first = next((kind for kind in zero_one if kind is not None), False)
     return np.array([0 if (first if kind is None else kind) else -1 for kind in zero_one], dtype=np.int8)
@@ -62,7 +62,7 @@ def low_codes(zero_one: Sequence[bool | None]) -> NDArray[np.int8]:
 def agreed_codes(
     before: Sequence[bool | None], zero_one: Sequence[bool | None], names: Sequence[str]
 ) -> list[bool | None]:
-    """How each column is written, as far as earlier rows and these tell; columns that they write in different ways are refused."""
+    """Returns the code of each column, as far as earlier rows and these show it; refuses columns whose code has changed."""
     for known, kind, name in zip(before, zero_one, names, strict=True):
         if known is not None and kind is not None and kind != known:
             found, right = ("0", "-1 or +1") if kind else ("-1", "0 or 1")
@@ -72,16 +72,16 @@ def agreed_codes(
 
 
 class Labels:
-    """The outputs of a fit: what is written for -1 and +1 in each of them.
+    """The labels of each output, which stand for -1 and +1.
 
     Attributes
     ----------
     names : list of str
-        Units of the outputs.
+        The units of the outputs.
     classes : list of ndarray
-        Their two labels, that of -1 first.
+        The two labels of each, that of -1 first.
     is_flat : bool
-        Whether there is one output, in an array of one dimension.
+        Whether there is one output, given as a one-dimensional array.
     """
 
     def __init__(self, y: Any, inputs: Sequence[str], classes: Any = None) -> None:
@@ -97,10 +97,10 @@ class Labels:
                 _two_labels(column, f"y, output '{name}'") for column, name in zip(columns, names, strict=True)
             ]
         else:
-            self.classes = self._told(classes)
+            self.classes = self._given_classes(classes)
 
     def read(self, y: Any, rows: int) -> NDArray[Any]:
-        """Labels as -1 and +1, NaN where they are missing; one column for each output."""
+        """Returns labels as -1 and +1, NaN where missing; one column for each output."""
         columns, names, _ = _columns(y)
         if len(columns) != len(self.names):
             message = f"y: found {len(columns)} outputs, expected {len(self.names)} as in the fit"
@@ -114,16 +114,16 @@ class Labels:
         return np.column_stack([self._codes(column, k) for k, column in enumerate(columns)])
 
     def check_classes(self, classes: Any) -> None:
-        """Refuse labels that are others than those of the fit."""
-        told = self._told(classes)
-        if any(not np.array_equal(found, known) for found, known in zip(told, self.classes, strict=True)):
+        """Refuses classes that differ from those of the first fit."""
+        given = self._given_classes(classes)
+        if any(not np.array_equal(found, known) for found, known in zip(given, self.classes, strict=True)):
             message = (
                 f"classes: found {classes!r}, expected {[pair.tolist() for pair in self.classes]} as in the first call"
             )
             raise ValueError(message)
 
-    def _told(self, classes: Any) -> list[NDArray[Any]]:
-        """The labels of each output, as they are told beforehand."""
+    def _given_classes(self, classes: Any) -> list[NDArray[Any]]:
+        """The labels of each output from the argument ``classes``."""
         known = in_order(classes, "classes")
         pairs = [known] if self.is_flat else [in_order(pair, "classes") for pair in known]
         if len(pairs) != len(self.names):
@@ -139,7 +139,7 @@ class Labels:
         low, high = self.classes[k]
         missing = _missing(column)
         there = column[~missing]
-        # Labels of another type than these are equal to neither, whatever numpy makes of the comparison.
+        # For labels of another type numpy may compare to one False instead of an array.
         is_high, is_low = (
             np.broadcast_to(np.asarray(there == label, dtype=np.bool_), there.shape) for label in (high, low)
         )
@@ -156,13 +156,13 @@ class Labels:
         return codes
 
     def write(self, states: NDArray[np.int8]) -> NDArray[Any]:
-        """Labels from -1 and +1; in one dimension if they came so."""
+        """Returns labels from -1 and +1, in as many dimensions as the labels of the fit."""
         columns = [pair[(states[:, k] > 0).astype(np.intp)] for k, pair in enumerate(self.classes)]
         return columns[0] if self.is_flat else np.column_stack(columns)
 
 
 def _columns(y: Any) -> tuple[list[NDArray[Any]], list[str] | None, bool]:
-    """Each output as an array of its own, their names if they have any, and whether there is one dimension."""
+    """The outputs as arrays, their names if they have any, and whether ``y`` has one dimension."""
     named = hasattr(y, "columns") and hasattr(y, "shape") and len(y.shape) == 2
     names = [str(name) for name in y.columns] if named else None
     if isinstance(y, np.ma.MaskedArray):
@@ -186,7 +186,7 @@ def _columns(y: Any) -> tuple[list[NDArray[Any]], list[str] | None, bool]:
 
 
 def _labels(y: Any, place: str = "y") -> NDArray[Any]:
-    """Labels as they are: numpy makes words of what stands beside words."""
+    """Labels as an array of their own types: numpy turns everything beside strings into strings."""
     try:
         labels = np.asarray(y)
     except ValueError:
@@ -196,7 +196,7 @@ def _labels(y: Any, place: str = "y") -> NDArray[Any]:
         objects = np.asarray(y, dtype=object)
         if len({type(label) for label in objects.ravel().tolist()}) > 1:
             return objects
-    # Words with a missing one of their own kind.
+    # Variable-width strings have their own missing value.
     return labels.astype(object) if labels.dtype.kind == "T" else labels
 
 
@@ -210,19 +210,19 @@ def _missing(column: NDArray[Any]) -> NDArray[np.bool_]:
 
 
 def _is_missing(cell: Any) -> bool:
-    # What pandas calls NA is equal to nothing and different from nothing.
+    # NA of pandas is neither equal nor unequal to anything.
     return cell is None or type(cell).__name__ in ("NAType", "NaTType") or cell != cell
 
 
 def _two_labels(column: NDArray[Any], place: str) -> NDArray[Any]:
-    """The two labels of an output in rising order; if there is one only, that which is usual beside it."""
+    """The two labels of an output in ascending order; a single 0, 1, -1 or boolean is completed to the usual pair."""
     there = column[~_missing(column)]
     if there.dtype.kind == "f" and np.isinf(there).any():
         message = f"{place}: found inf, expected two labels"
         raise ValueError(message)
     if there.dtype == object:
         plain = np.asarray(there.tolist())
-        # Numbers that stood beside something missing.
+        # Numbers beside missing values.
         there = plain if plain.dtype.kind in "biuf" else there
     try:
         found = np.unique(there)

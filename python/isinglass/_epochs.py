@@ -1,4 +1,4 @@
-"""Rows that come batch by batch, and outputs that come with them."""
+"""Fits that epochs of contrastive divergence can resume, and their likelihoods."""
 
 from __future__ import annotations
 
@@ -7,162 +7,120 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from isinglass._codes import Labels
-from isinglass._fit import History, go_on
-from isinglass._fitting import Fitting, seed_from
+from isinglass import _calls
+from isinglass._estimator import Estimator
+from isinglass._fit import History, fit_epochs
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
-    from typing_extensions import Self
 
     from isinglass._machine import Machine
     from isinglass._tables import Table
 
-# What the contrastive divergence of `partial_fit` may be told.
-_CONTRASTIVE = ("rate", "rate_decay", "momentum", "batch", "steps", "persistent", "chains")
+_STRUCTURE = ("visible_links", "hidden", "hidden_links")
+# Parameters that `partial_fit` ignores, since one epoch has no choice of them.
+_IGNORED = ("engine", "restarts", "tolerance")
 
 
-class Epochs(Fitting):
-    """The part of :class:`isinglass.BoltzmannMachine` that begins fits, and goes on with them."""
+class Epochs(Estimator):
+    """The part that :class:`isinglass.BoltzmannMachine` and :class:`isinglass.BoltzmannClassifier` share."""
 
-    classes_: Any
+    score_engine: str
 
-    # What the machine was built from; what epochs of contrastive divergence have left, if there were any; the history of another learner before
-    # them.
+    # The structure of the machine.
     _built: dict[str, Any]
+    # The state after the epochs so far, if there were any.
     _state: bytes | None
+    # The history of another learner before them.
     _earlier: History | None
-    # By how much the rate of epochs falls unless that is said; None if they began with a fit, whose own way it is then.
+    # The default of `rate_decay`; None if the epochs resume a fit, whose own default it is then.
     _decay: float | None
 
-    def partial_fit(
-        self,
-        X: Any,  # noqa: N803
-        y: Any = None,
-        classes: Any = None,
-        sample_weight: ArrayLike | None = None,
-    ) -> Self:
-        """One epoch of contrastive divergence, from where the machine is.
+    def _begin(self, rows: Any, y: Any = None, classes: Any = None, weights: ArrayLike | None = None) -> Table:
+        table = super()._begin(rows, y, classes, weights)
+        self._built, self._state, self._earlier, self._decay = deepcopy(self._structure()), None, None, None
+        return table
 
-        The first call builds the machine, its biases at the means of its rows: let them be many. Learner and iterations are these, whatever the
-        estimator has, and ``engine``, ``restarts`` and ``tolerance`` have no use; its ``options`` may be ``rate``, ``rate_decay``, ``momentum``, ``batch``, ``steps``,
-        ``persistent`` and ``chains``, and others are refused, as is ``l1``. Momentum and persistent chains go on from call to call, and so does the
-        count t of epochs: the rate is ``rate / (1 + rate_decay * t)``. Without a ``rate_decay`` it stays as it is; after a fit by contrastive divergence
-        it falls on as in the fit. Calls with the same rows and settings give what one fit of as many iterations gives, to the last digit. The seed
-        is that of the first call.
+    def _structure(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in _STRUCTURE}
 
-        Parameters
-        ----------
-        X : array_like, sparse matrix or data frame of shape (n_rows, n_features)
-            The rows, or the inputs; each call may bring others.
-        y : array_like of shape (n_rows,) or (n_rows, n_outputs), optional
-            Labels of the outputs.
-        classes : array_like of shape (2,), or list of such, optional
-            All labels of the output, or of each output, in case the first call does not show both.
-        sample_weight : array_like of shape (n_rows,), optional
-            The weight of each row.
-
-        Returns
-        -------
-        BoltzmannMachine
-            The estimator itself.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from isinglass import BoltzmannMachine
-        >>> rows = np.random.default_rng(0).choice([-1, 1], (100, 1)).repeat(4, axis=1)
-        >>> model = BoltzmannMachine(hidden=1, visible_links="none", options={"rate": 0.1}, random_state=0)
-        >>> for epoch in range(20):
-        ...     model = model.partial_fit(rows)
-        >>> len(model.history_), model.score(rows) > -1
-        (21, True)
-        """
-        if classes is not None and y is None:
-            message = "classes: found labels, but there are no outputs; give y, too"
-            raise ValueError(message)
+    def _fit(self, rows: Any, y: Any, weights: ArrayLike | None) -> None:
+        """Fits a new machine."""
         with self._all_or_nothing():
-            if hasattr(self, "machine_"):
-                if classes is not None and self._labels is not None:
-                    self._labels.check_classes(classes)
-                table = self._more(X, y, sample_weight)
-                structure = {}
+            table = self._begin(rows, y, None, weights)
+            if self.learner == "contrastive-divergence":
+                # The same fit, with a state that epochs can resume.
+                self._run(table, None, self._settings())
             else:
-                table = self._begin(X, y, classes, sample_weight)
-                structure = {**self._structure(), "inputs": self._inputs(table)}
-            if self._state is None:
-                # Nothing to go on with: there is no machine yet, another learner has found it, or its epochs were about to run away.
-                self._earlier = getattr(self, "history_", None)
-                began_so = self._earlier is not None and self.result_.learner == "contrastive-divergence"
-                self._decay = self._decay if began_so else 0.0
-            self._go_on(table, getattr(self, "machine_", None), {**self._contrastive(), **structure})
-        return self
+                self._learn(table)
 
-    def _go_on(self, table: Table, machine: Machine | None, settings: dict[str, Any]) -> None:
-        """Epochs from a machine and what earlier ones have left, or from the beginning."""
-        settings = {"progress": self.progress, "seed": self._seed, **settings}
-        made = 0 if self._state is None else self.result_.iterations
-        machine, result, state = go_on(table, machine, self._state, made=made, **settings)
-        # One epoch that runs away leaves the machine as it was, and what the epochs before it have left.
+    def _partial_fit(self, rows: Any, y: Any, classes: Any, weights: ArrayLike | None) -> None:
+        """Runs one epoch of contrastive divergence on the machine, or on a new one."""
+        with self._all_or_nothing():
+            machine = getattr(self, "machine_", None)
+            table_of = self._begin if machine is None else self._next
+            table = table_of(rows, y, classes, weights)
+            if self._state is None:
+                # A new machine, one of another learner, or one whose epochs diverged at once.
+                self._earlier = getattr(self, "history_", None)
+                resumes = machine is not None and self.result_.learner == "contrastive-divergence"
+                self._decay = self._decay if resumes else 0.0
+            settings = {name: value for name, value in self._settings().items() if name not in _IGNORED}
+            if self._decay is not None:
+                settings.setdefault("rate_decay", self._decay)
+            self._run(table, machine, {**settings, "learner": "contrastive-divergence", "iterations": 1})
+
+    def _next(self, rows: Any, y: Any, classes: Any, weights: ArrayLike | None) -> Table:
+        """The table of further rows for the same machine."""
+        for name, value in self._structure().items():
+            built = self._built[name]
+            if not np.array_equal(value, built):
+                message = f"{name}: found {value!r}, but the machine was built with {built!r}\nhint: fit starts anew"
+                raise ValueError(message)
+        if self._labels is not None and classes is not None:
+            self._labels.check_classes(classes)
+        found = self._read(rows, y, weights)
+        self._codes = found.codes
+        return found.table
+
+    def _run(self, table: Table, machine: Machine | None, settings: dict[str, Any]) -> None:
+        """Runs epochs, resumed from the state if there is one."""
+        structure = {**self._structure(), "inputs": self._inputs(table)} if machine is None else {}
+        fitted, result, state = fit_epochs(
+            table,
+            machine,
+            self._state,
+            epochs_before=0 if self._state is None else self.result_.iterations,
+            structure=structure,
+            seed=self._seed,
+            **{name: value for name, value in settings.items() if name not in _STRUCTURE},
+        )
+        # An epoch that diverges leaves the machine and the state of the epochs before it.
         self._state = self._state if state is None else state
-        self._keep(machine, result)
+        self._store(fitted, result)
         if self._earlier is not None:
             self.history_ = _joined(self._earlier, result.history)
             self.n_iter_ = int(self.history_.iteration[-1])
 
-    def _contrastive(self) -> dict[str, Any]:
-        """The settings of an epoch of contrastive divergence."""
-        if self.l1 is not None:
-            message = "l1: partial_fit has no use for it, since contrastive divergence has no such penalty"
-            raise ValueError(message)
-        options = self._options()
-        other = next((name for name in options if name not in _CONTRASTIVE), None)
-        if other is not None:
-            message = f"options: found '{other}', expected those that partial_fit takes: {', '.join(_CONTRASTIVE)}"
-            raise ValueError(message)
-        if options.get("rate_decay") is None:
-            options["rate_decay"] = self._decay
-        own = {"learner": "contrastive-divergence", "iterations": 1, "l2": self.l2, "budget": self.budget}
-        return {**options, **own}
-
-    def _more(self, rows: Any, y: Any, weights: ArrayLike | None) -> Table:
-        """A table of more rows for the machine that is there."""
-        for name, value in self._structure().items():
-            if not np.array_equal(value, self._built[name]):
-                built = self._built[name]
-                message = f"{name}: found {value!r}, but the machine was built with {built!r}\nhint: fit begins anew"
-                raise ValueError(message)
-        if self._labels is None and y is not None:
-            message = "y: found outputs, but the machine was begun without any\nhint: fit begins anew"
-            raise ValueError(message)
-        found = self._again(rows, self._outputs(y), weights)
-        self._codes = found.codes
-        return found.table
-
-    def _begin(self, rows: Any, y: Any, classes: Any, weights: ArrayLike | None) -> Table:
-        """A table of rows to be learned from the beginning, and a seed for it."""
-        if hasattr(self, "classes_"):
-            del self.classes_
-        labels = None if y is None else lambda names: Labels(y, names, classes)
-        table = self._first(rows, labels, y, weights)
-        if self._labels is not None:
-            self.classes_ = self._labels.classes[0] if self._labels.is_flat else self._labels.classes
-        self._seed = seed_from(self.random_state)
-        self._built, self._state, self._earlier, self._decay = deepcopy(self._structure()), None, None, None
-        return table
-
-    def _outputs(self, y: Any) -> Any:
-        """What is to be taken as outputs: there must be some if the fit had them, and they have no use otherwise."""
-        if self._labels is None:
-            return None
-        if y is None:
-            message = "y: found None, expected the outputs, as in the fit"
-            raise ValueError(message)
-        return y
+    def _likelihood(self, question: str, table: Table) -> dict[str, Any]:
+        """The answer to a question about the likelihood of a table."""
+        try:
+            return _calls.ask(
+                question,
+                self.machine_._core,
+                table._core,
+                engine=self.score_engine,
+                budget=self.budget,
+                seed=self._seed,
+            )
+        except ValueError as error:
+            message = f"score_engine={self.score_engine!r}: {error}"
+            hint = "" if self.score_engine == "ais" else "\nhint: score_engine='ais' estimates the likelihood"
+            raise ValueError(message + hint) from None
 
 
 def _joined(before: History, after: History) -> History:
-    """A history and one that goes on where it ends."""
+    """A history followed by one that starts where it ends."""
     return History(
         np.concatenate([before.iteration, before.iteration[-1] + after.iteration[1:]]),
         np.concatenate([before.objective, after.objective[1:]]),

@@ -1,4 +1,4 @@
-"""The machine: units and couplings, where they come from and where they go."""
+"""The machine: units and couplings, conversions and files."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from isinglass import _native
 from isinglass._arguments import in_order, number, numbers
-from isinglass._questions import Questions
+from isinglass._calls import NativeMachine
+from isinglass._convert import parts_of_dimod, parts_of_networkx, to_dimod, to_networkx
+from isinglass._inference import Inference
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -25,52 +26,51 @@ if TYPE_CHECKING:
     Role = Literal["visible", "hidden", "input"]
 
 
-class Machine(Questions):
-    """A Boltzmann machine over units that are -1 or +1; it does not change.
+class Machine(Inference):
+    """An immutable Boltzmann machine over units with values -1 and +1.
 
     ``-E(s) = sum_{i<j} w_ij s_i s_j + sum_i bias_i s_i`` and ``P(s) = exp(-E(s)/temperature + offset) / Z``.
 
     Parameters
     ----------
     weights : array_like of shape (n, n)
-        A symmetric matrix with zeros on its diagonal; entries that are 0 are no couplings.
+        A symmetric matrix with a zero diagonal; an entry of 0 is no coupling.
     bias : array_like of shape (n,), optional
         The biases; 0 by default.
     names : sequence of str, optional
-        Names of the units; ``x0``, ``x1``, and so on by default.
+        Names of the units; ``x0``, ``x1``, … by default.
     roles : sequence of {'visible', 'hidden', 'input'}, optional
-        Roles of the units; all are visible by default.
+        Roles of the units; visible by default.
     temperature : float, default 1
         The temperature.
     offset : float, default 0
-        A constant added to ``-E/T`` of every state: it shifts log Z, and nothing else.
+        A constant added to ``-E/T`` of every state. It shifts log Z and nothing else.
 
     See Also
     --------
     Machine.from_edges : From couplings between names.
-    Machine.from_networkx, Machine.from_dimod : From what other packages have.
+    Machine.from_networkx, Machine.from_dimod : From graphs and models of other packages.
     Machine.load : From a file.
 
     Notes
     -----
-    The methods that compute take the same options as the command line, and give the same numbers to the last digit for the same seed:
+    All methods that compute accept the following. For the same seed, numbers equal those of the command line to the last digit.
 
     engine : str, default 'auto'
-        ``auto`` takes an exact engine whenever its cost is within the budget, and otherwise samples. Others: ``enumerate``, ``decimate``,
-        ``eliminate`` (exact); ``mean-field``, ``mixture``, ``structured`` (lower bounds); ``trw`` (upper bounds); ``tap``,
-        ``linear-response``, ``bethe`` (approximations); ``gibbs``, ``ais`` (estimates); and ``max-product`` for :meth:`map` alone.
+        ``auto`` chooses an exact engine if its cost is within the budget, and samples otherwise. Exact: ``enumerate``, ``decimate``,
+        ``eliminate``. Lower bounds: ``mean-field``, ``mixture``, ``structured``. Upper bounds: ``trw``. Approximations: ``tap``,
+        ``linear-response``, ``bethe``. Estimates: ``gibbs``, ``ais``. For :meth:`map` only: ``max-product``.
     budget : int or str, default '1GiB'
-        Memory that an engine may take, in bytes or as a size.
+        The memory that an engine may use, in bytes or as a size.
     seed : int, numpy generator or None, default 0
-        The seed of everything random; None asks for another one each time.
-    **options
-        ``components`` (mixture), ``width`` (trw, structured), ``around`` (linear-response), ``anneal``, ``starts``, ``damping``, ``schedule``,
-        ``max_sweeps`` (variational engines), ``samples``, ``burn_in``, ``thin`` (gibbs), ``chains`` (gibbs, ais), ``temperatures`` (ais). One that the
-        engine has no use for is refused.
+        The seed of all random numbers; None is a new one in every call.
+    **settings
+        Settings of the engine, such as ``samples``, ``chains`` or ``damping``: the flags of ``isinglass infer`` with underscores, which
+        ``isinglass infer --help`` lists. A setting that the engine does not accept is refused.
 
-    ``given`` clamps units: a dictionary of names and values (-1 and +1, or False and True; 0 is refused), or a row with a value for each unit,
-    0 or NaN where it is free. Long work can be interrupted with Ctrl-C: it is given up then.
-    All cores are used; the environment variable ``RAYON_NUM_THREADS`` asks for another number of threads. It changes no digit.
+    ``given`` clamps units. It is a dictionary of names and values (-1 and +1, or False and True), or a row with a value for each unit, 0 or NaN
+    where the unit is free. Ctrl-C cancels long computations. All cores are used; the environment variable ``RAYON_NUM_THREADS`` sets another
+    number of threads, which changes no digit.
 
     Examples
     --------
@@ -140,16 +140,16 @@ class Machine(Questions):
         edges = np.ascontiguousarray(edges, dtype=np.int64).reshape(-1, 2)
         roles = None if roles is None else in_order(roles, "roles")
         words = [str(name) for name in in_order(names, "names")]
-        wrong = next((role for role in roles or () if not isinstance(role, str)), None)
-        if wrong is not None or (roles is not None and None in roles):
-            message = f"roles: found {wrong!r}, expected visible, hidden or input"
+        wrong = [role for role in roles or () if not isinstance(role, str)]
+        if wrong:
+            message = f"roles: found {wrong[0]!r}, expected visible, hidden or input"
             raise ValueError(message)
-        numbers = (number(temperature, "temperature"), number(offset, "offset"))
-        self._core = _native.Machine(words, bias, edges, weights, roles, *numbers)
+        scale = number(temperature, "temperature"), number(offset, "offset")
+        self._core = NativeMachine(words, bias, edges, weights, roles, *scale)
         self._names = tuple(words)
 
     @classmethod
-    def _of(cls, native: _native.Machine) -> Machine:
+    def _of(cls, native: NativeMachine) -> Machine:
         machine = object.__new__(cls)
         machine._core = native
         machine._names = tuple(native.names)
@@ -172,20 +172,20 @@ class Machine(Questions):
         temperature: float = 1.0,
         offset: float = 0.0,
     ) -> Machine:
-        """A machine from couplings between names.
+        """Builds a machine from couplings between names.
 
         Parameters
         ----------
         edges : iterable of (name, name, weight)
-            The couplings, each pair once. What is no string is turned into one.
+            The couplings, each pair once. Names become strings.
         bias : mapping or array_like, optional
-            Biases by name, 0 for those that are not there; or one for each unit.
+            Biases by name, 0 for units that are absent; or one for each unit.
         names : sequence, optional
-            The units in their order; by default as they are met in the edges, and then in the biases.
+            The units in their order; by default the order in which edges, then biases and roles, name them.
         roles : mapping or sequence, optional
-            Roles by name, visible for those that are not there; or one for each unit.
+            Roles by name, visible for units that are absent; or one for each unit.
         temperature, offset : float
-            As for the machine itself.
+            As for :class:`Machine`.
 
         Examples
         --------
@@ -195,9 +195,9 @@ class Machine(Questions):
         """
         triples = [_triple(edge) for edge in in_order(edges, "edges")]
         if names is None:
-            met = [name for a, b, _ in triples for name in (a, b)]
+            seen = [name for a, b, _ in triples for name in (a, b)]
             by_name = [*(bias if isinstance(bias, Mapping) else ()), *(roles if isinstance(roles, Mapping) else ())]
-            words = list(dict.fromkeys([*met, *map(str, by_name)]))
+            words = list(dict.fromkeys([*seen, *map(str, by_name)]))
         else:
             words = [str(name) for name in in_order(names, "names")]
         position = {name: k for k, name in enumerate(words)}
@@ -223,47 +223,27 @@ class Machine(Questions):
 
     @classmethod
     def from_networkx(cls, graph: Any, *, weight: str = "weight", bias: str = "bias", role: str = "role") -> Machine:
-        """A machine from a graph of networkx; nodes are units, in the graph's order.
+        """Builds a machine from a networkx graph; nodes are units, in the graph's order.
 
         Parameters
         ----------
         graph : networkx.Graph
-            An undirected graph without multiple edges. Its attributes ``temperature`` and ``offset`` are taken, if it has them.
+            An undirected graph without multiple edges. Its attributes ``temperature`` and ``offset`` are used if present.
         weight, bias, role : str
-            The attributes of edges and nodes; where they are absent, the weight is 1, the bias 0 and the role visible.
+            Names of the attributes of edges and nodes; where absent, the weight is 1, the bias 0 and the role visible.
         """
-        if not hasattr(graph, "is_directed"):
-            message = f"graph: found {type(graph).__name__}, expected a networkx.Graph"
-            raise TypeError(message)
-        if graph.is_directed() or graph.is_multigraph():
-            message = "graph: found a directed graph or one with multiple edges, expected a networkx.Graph"
-            raise ValueError(message)
-        return cls.from_edges(
-            ((a, b, data.get(weight, 1.0)) for a, b, data in graph.edges(data=True)),
-            {node: data.get(bias, 0.0) for node, data in graph.nodes(data=True)},
-            names=list(graph.nodes),
-            roles=[data.get(role, "visible") for _, data in graph.nodes(data=True)],
-            temperature=graph.graph.get("temperature", 1.0),
-            offset=graph.graph.get("offset", 0.0),
-        )
+        return cls.from_edges(**parts_of_networkx(graph, weight, bias, role))
 
     def to_networkx(self) -> Any:
-        """The machine as a graph of networkx, with the attributes ``weight`` of edges, ``bias`` and ``role`` of nodes."""
-        import networkx
-
-        graph = networkx.Graph(temperature=self.temperature, offset=self.offset)
-        for name, bias, role in zip(self.names, self.bias.tolist(), self.roles, strict=True):
-            graph.add_node(name, bias=bias, role=role)
-        for a, b, weight in self.edge_list():
-            graph.add_edge(a, b, weight=weight)
-        return graph
+        """Returns a networkx graph with the attributes ``weight`` of edges, ``bias`` and ``role`` of nodes."""
+        return to_networkx(self)
 
     @classmethod
     def from_dimod(cls, model: Any, *, temperature: float = 1.0) -> Machine:
-        """A machine from a binary quadratic model of dimod: its low energies are probable.
+        """Builds a machine from a dimod binary quadratic model.
 
-        ``P(s) = exp(-E(s)/temperature) / Z`` with the model's own energy E, its offset included. So weights and biases are those of the model
-        in -1 and +1 with the sign changed. A model in 0 and 1 is turned into one in -1 and +1 first; +1 stands for 1.
+        ``P(s) = exp(-E(s)/temperature) / Z`` with the model's energy E, its offset included: weights and biases are those of the model
+        in -1 and +1 with the opposite sign. A model in 0 and 1 is converted first; +1 stands for 1.
 
         Parameters
         ----------
@@ -282,38 +262,21 @@ class Machine(Questions):
         >>> machine.map().energy + 0.5, float(model.energy({"a": -1, "b": -1}))
         (-2.5, -2.5)
         """
-        if not hasattr(model, "change_vartype"):
-            message = f"model: found {type(model).__name__}, expected a dimod.BinaryQuadraticModel"
-            raise TypeError(message)
-        if not temperature > 0:
-            message = f"temperature: found {temperature}, expected a number above 0"
-            raise ValueError(message)
-        spins = model.change_vartype("SPIN", inplace=False)
-        return cls.from_edges(
-            ((a, b, -float(coupling)) for (a, b), coupling in spins.quadratic.items()),
-            {name: -float(field) for name, field in spins.linear.items()},
-            names=list(spins.variables),
-            temperature=temperature,
-            offset=-float(spins.offset) / temperature,
-        )
+        return cls.from_edges(**parts_of_dimod(model, temperature))
 
     def to_dimod(self) -> Any:
-        """The machine as a binary quadratic model of dimod in -1 and +1, whose energy is ``E - temperature * offset``."""
-        import dimod
-
-        linear = dict(zip(self.names, (-self.bias).tolist(), strict=True))
-        quadratic = {(a, b): -weight for a, b, weight in self.edge_list()}
-        return dimod.BinaryQuadraticModel(linear, quadratic, -self.temperature * self.offset, "SPIN")
+        """Returns a dimod binary quadratic model in -1 and +1 with the energy ``E - temperature * offset``."""
+        return to_dimod(self)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Machine:
-        """Read a model file; its ending says what it is: ``.json``, ``.uai`` (both also with ``.gz`` behind) or ``.npz``."""
-        return cls._of(_native.Machine.load(os.fspath(path)))
+        """Reads a model file: ``.json``, ``.uai`` (also ``.json.gz``, ``.uai.gz``) or ``.npz``."""
+        return cls._of(NativeMachine.load(os.fspath(path)))
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write a model file; its ending says what it is to be: ``.json``, ``.uai`` (both also with ``.gz`` behind) or ``.npz``.
+        """Writes a model file: ``.json``, ``.uai`` (also ``.json.gz``, ``.uai.gz``) or ``.npz``.
 
-        Warns of what a file of that kind does not keep.
+        Warns if the format cannot store everything.
         """
         for note in self._core.save(os.fspath(path)):
             warnings.warn(note, UserWarning, stacklevel=2)
@@ -327,28 +290,23 @@ class Machine(Questions):
         strongest: int | None = None,
         width: float = 5.0,
     ) -> Axes:
-        """Draw the machine: couplings blue where they are above 0 and red below, the stronger the wider.
+        """Draws the machine and returns the axes: positive couplings in blue, negative ones in red, strong ones wide.
 
-        Visible units are circles, hidden ones squares and inputs triangles; their fill tells the bias in the same colours.
+        Visible units are circles, hidden ones squares and inputs triangles; the fill shows the bias in the same colours.
 
         Parameters
         ----------
         ax : matplotlib.axes.Axes, optional
             Where to draw; a new figure by default.
         layout : {'auto', 'circle', 'layers'}, mapping or array_like of shape (n, 2)
-            On a circle; hidden units above the others; or a place for each unit, by name or in their order. ``auto`` takes layers if there are
-            hidden units.
+            On a circle; hidden units above the others; or a position for each unit, by name or in their order. ``auto`` is layers if there
+            are hidden units, a circle otherwise.
         labels : bool or sequence of str, default True
-            Whether to write the names, or what to write.
+            Whether to write the names, or other labels.
         strongest : int, optional
-            Draw so many couplings, the strongest; all by default.
+            The number of strongest couplings to draw; all by default.
         width : float, default 5
-            The width of the strongest, in points.
-
-        Returns
-        -------
-        matplotlib.axes.Axes
-            Where it was drawn.
+            The width of the strongest coupling, in points.
 
         Examples
         --------
@@ -379,14 +337,13 @@ class Machine(Questions):
     def weights(self) -> NDArray[np.float64]:
         """The couplings as a symmetric matrix; 0 where there is none."""
         matrix = np.zeros((len(self), len(self)))
-        edges, weights = self.edges, self.edge_weights
-        matrix[edges[:, 0], edges[:, 1]] = weights
-        matrix[edges[:, 1], edges[:, 0]] = weights
+        a, b = self.edges.T
+        matrix[a, b] = matrix[b, a] = self.edge_weights
         return matrix
 
     @property
     def edges(self) -> NDArray[np.int64]:
-        """The couplings as pairs of positions, the smaller first, in rising order."""
+        """The couplings as pairs of positions, the smaller first, in ascending order."""
         return self._core.edges
 
     @property
@@ -405,7 +362,7 @@ class Machine(Questions):
         return self._core.offset
 
     def edge_list(self) -> list[tuple[str, str, float]]:
-        """The couplings as names and weights."""
+        """Returns the couplings as names and weights."""
         names = self.names
         rows = zip(self.edges.tolist(), self.edge_weights.tolist(), strict=True)
         return [(names[a], names[b], weight) for (a, b), weight in rows]

@@ -1,4 +1,4 @@
-"""The native half; what users call is in the modules beside it."""
+"""The native module; the public interface is in the modules beside it."""
 
 from collections.abc import Callable, Sequence
 from os import PathLike
@@ -15,7 +15,6 @@ __all__ = [
     "complete",
     "cumulants",
     "fit",
-    "go_on",
     "infer",
     "info",
     "log_likelihood",
@@ -23,6 +22,7 @@ __all__ = [
     "main",
     "mode",
     "query",
+    "run_epochs",
     "sample",
     "score",
     "time_infer",
@@ -30,7 +30,7 @@ __all__ = [
 
 __version__: str
 
-# Engine, budget, seed, and what else the engine is told.
+# Engine, budget, seed and settings of the engine.
 _Asked: TypeAlias = tuple[str, int | str | None, int, dict[str, Any] | None]
 _Given: TypeAlias = dict[Any, int | bool] | NDArray[np.int8] | None
 
@@ -108,7 +108,7 @@ def fit(
     start: Machine | None = None,
     listener: Callable[[int, int, float, float, int], object] | None = None,
 ) -> tuple[Machine, dict[str, Any]]: ...
-def go_on(
+def run_epochs(
     table: Table,
     settings: dict[str, Any],
     machine: Machine | None = None,

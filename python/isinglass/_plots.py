@@ -1,4 +1,4 @@
-"""Pictures of machines, of fits and of weights, on matplotlib."""
+"""Pictures of machines, fits and weights, with matplotlib."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     Layout: TypeAlias = "Literal['auto', 'circle', 'layers'] | Mapping[str, tuple[float, float]] | ArrayLike"
 
-# Blue for what pulls together or up, red for what pushes apart or down; also told apart by those who see red and green alike.
+# Blue is positive, red negative; the two are distinct in red-green colour blindness.
 _COLOURS = "RdBu"
 
 
@@ -44,7 +44,7 @@ def plot_machine(
     strongest: int | None = None,
     width: float = 5.0,
 ) -> Axes:
-    """Draw a machine; see :meth:`isinglass.Machine.plot`."""
+    """Draws a machine; see :meth:`isinglass.Machine.plot`."""
     pyplot = _pyplot()
     from matplotlib.collections import LineCollection
 
@@ -60,7 +60,7 @@ def plot_machine(
         strongest = whole(strongest, "strongest", 0)
         kept = np.sort(np.argsort(-np.abs(weights), kind="stable")[:strongest])
         edges, weights = edges[kept], weights[kept]
-    # Weak ones first, so that strong ones lie above them.
+    # Strong couplings lie above weak ones.
     order = np.argsort(np.abs(weights), kind="stable")
     edges, weights = edges[order], weights[order]
     colours = pyplot.get_cmap(_COLOURS)
@@ -76,7 +76,7 @@ def plot_machine(
     if form != "layers":
         ax.set_aspect("equal")
     ax.set_axis_off()
-    # A collection of lines has no part in the limits.
+    # Collections of lines do not extend the limits.
     ax.margins(0.25 if words else 0.1)
     ax.autoscale_view()
     return ax
@@ -102,9 +102,9 @@ def _write_names(ax: Axes, places: NDArray[np.float64], words: list[str], form: 
         raise ValueError(message)
     angles = np.degrees(np.arctan2(places[:, 1], places[:, 0])) if form == "circle" else np.full(len(places), -90.0)
     if form == "layers":
-        # Of the upper layer above, of the lower below.
+        # Above the upper layer, below the lower one.
         angles[places[:, 1] > 0.5] = 90.0
-    # Names beside each other would run together.
+    # Horizontal names would overlap.
     is_slanted = form == "circle" or (form == "layers" and len(words) > 8)
     for (x, y), word, angle in zip(places.tolist(), words, angles.tolist(), strict=True):
         # Never upside down.
@@ -125,14 +125,14 @@ def _write_names(ax: Axes, places: NDArray[np.float64], words: list[str], form: 
 
 
 def _places(machine: Machine, layout: Layout) -> tuple[NDArray[np.float64], str]:
-    """Where units stand, and in which form: on a circle, in layers, or as they are told."""
+    """The positions of the units, and the layout: circle, layers or given."""
     count = len(machine)
     hidden = np.array(machine.roles) == "hidden"
     if isinstance(layout, str):
         if layout == "auto":
             layout = "layers" if hidden.any() and not hidden.all() else "circle"
         if layout == "circle":
-            # The first at the top, the others clockwise.
+            # Clockwise from the top.
             angles = np.pi / 2 - 2 * np.pi * np.arange(count) / max(count, 1)
             return np.column_stack([np.cos(angles), np.sin(angles)]), layout
         if layout == "layers":
@@ -141,24 +141,24 @@ def _places(machine: Machine, layout: Layout) -> tuple[NDArray[np.float64], str]
                 spots = (np.arange(layer.sum()) + 0.5) / max(layer.sum(), 1)
                 places[layer] = np.column_stack([2.0 * spots - 1.0, np.full(layer.sum(), height)])
             return places, layout
-        message = f"layout: found '{layout}', expected auto, circle, layers, or a place for each unit"
+        message = f"layout: found '{layout}', expected auto, circle, layers, or a position for each unit"
         raise ValueError(message)
     if isinstance(layout, Mapping):
         unknown = [name for name in machine.names if name not in layout]
         if unknown:
-            message = f"layout: there is no place for unit '{unknown[0]}'"
+            message = f"layout: there is no position for unit '{unknown[0]}'"
             raise ValueError(message)
         found = np.array([layout[name] for name in machine.names], dtype=np.float64)
     else:
         found = np.asarray(layout, dtype=np.float64)
     if found.shape != (count, 2):
-        message = f"layout: found an array of shape {found.shape}, expected {(count, 2)}: a place for each unit"
+        message = f"layout: found an array of shape {found.shape}, expected {(count, 2)}: a position for each unit"
         raise ValueError(message)
-    return found, "told"
+    return found, "given"
 
 
 def plot_history(history: History, ax: Axes | None = None, **options: Any) -> Axes:
-    """Draw a fit; see :meth:`isinglass.History.plot`."""
+    """Draws a fit; see :meth:`isinglass.History.plot`."""
     pyplot = _pyplot()
     if ax is None:
         _, ax = pyplot.subplots(figsize=(5.5, 3.5), layout="constrained")
@@ -186,24 +186,25 @@ def plot_weights(
     size: float = 1.1,
     cmap: str | None = None,
 ) -> Figure:
-    """Draw rows of numbers as pictures: the couplings of each hidden unit, or any rows of image-shaped units.
+    """Draws rows of numbers as pictures: the couplings of each hidden unit, or any rows of pixels.
 
     Parameters
     ----------
-    weights : Machine, BoltzmannMachine or array_like of shape (n, rows * columns)
-        A machine whose visible units are pixels, row by row: one picture of couplings for each hidden unit. Or one picture for each row.
+    weights : Machine, fitted estimator or array_like of shape (n, rows * columns)
+        A machine whose visible units are pixels, row by row, for a picture of the couplings of each hidden unit; or an array, for a picture of
+        each row.
     shape : tuple of int
         Rows and columns of a picture.
     columns : int, optional
-        Pictures side by side; by default about as many as there are below each other.
+        The number of pictures in a row; by default about the number of rows.
     titles : iterable, optional
-        A title for each picture; the names of the hidden units of a machine.
+        A title for each picture; by default the names of the hidden units, if there are any.
     symmetric : bool, default True
-        Whether 0 has the middle of the colours; otherwise they go from the least to the largest number.
+        Whether the colours are centred on 0; otherwise they span the range of the numbers.
     size : float, default 1.1
         The side of a picture, in inches.
     cmap : str, optional
-        The colours, by their name in matplotlib.
+        The name of a matplotlib colour map.
 
     Returns
     -------
@@ -229,7 +230,7 @@ def plot_weights(
         message = f"weights: found an array of shape {rows.shape}, expected rows of {sides[0]} x {sides[1]} numbers"
         raise ValueError(message)
     if len(rows) == 0:
-        message = "weights: there is nothing to draw: no rows, or no hidden units"
+        message = "weights: nothing to draw: no rows, or no hidden units"
         raise ValueError(message)
     if words is not None and len(words) != len(rows):
         message = f"titles: found {len(words)}, expected {len(rows)}: one for each picture"
@@ -238,9 +239,9 @@ def plot_weights(
     down = -(-len(rows) // across)
     largest = float(np.nanmax(np.abs(rows))) or 1.0
     low, high = (-largest, largest) if symmetric else (float(np.nanmin(rows)), float(np.nanmax(rows)))
-    room = 0.2 if words else 0.0
+    title_height = 0.2 if words else 0.0
     figure, axes = pyplot.subplots(
-        down, across, figsize=(size * across, (size + room) * down), squeeze=False, layout="constrained"
+        down, across, figsize=(size * across, (size + title_height) * down), squeeze=False, layout="constrained"
     )
     for k, ax in enumerate(axes.flat):
         if k >= len(rows):

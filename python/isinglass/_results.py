@@ -1,9 +1,7 @@
-"""What a machine answers: small records of numbers, with what they are worth."""
+"""Answers of a machine: numbers with their guarantee."""
 
 from __future__ import annotations
 
-import sys
-import warnings as _warnings
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -18,25 +16,7 @@ if TYPE_CHECKING:
 
 
 class ConvergenceWarning(UserWarning):
-    """A method did not reach what it aims at; its answer says so too (``converged``)."""
-
-
-def told(found: dict[str, Any]) -> dict[str, Any]:
-    """Warn of what a native answer warns of, and return the rest of it."""
-    for text in found.pop("warnings", ()):
-        _warnings.warn(text, ConvergenceWarning, stacklevel=_outside())
-    if "notes" in found:
-        found["notes"] = tuple(found["notes"])
-    return found
-
-
-def _outside() -> int:
-    """How many calls up the line is that is the user's, and not of this package or a wrapper around it, as ``warn`` counts for its caller."""
-    frame, level = sys._getframe(1), 1
-    inside = ("isinglass", "sklearn", "joblib", "threading")
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in inside:
-        frame, level = frame.f_back, level + 1
-    return level
+    """A method did not converge; the field ``converged`` of its answer reports it too."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +30,7 @@ class Bracket:
     lower_engine, upper_engine : str or None
         The engines they come from, where there is one for each.
     converged : bool or None
-        Whether both reached what they aim at; the bounds hold all the same.
+        Whether both engines converged; the bounds hold in any case.
     """
 
     lower: float
@@ -61,26 +41,26 @@ class Bracket:
 
     @property
     def width(self) -> float:
-        """How far the bounds are apart."""
+        """The distance between the bounds."""
         return self.upper - self.lower
 
 
 @dataclass(frozen=True, eq=False)
 class _Answer:
-    """What all answers tell.
+    """The fields of all answers.
 
     Attributes
     ----------
     engine : str or None
         The engine that answered.
     guarantee : str
-        What the answer is worth: ``exact``, ``lower-bound``, ``upper-bound``, ``estimate`` or ``approximation``.
+        The guarantee of the numbers: ``exact``, ``lower-bound``, ``upper-bound``, ``estimate`` or ``approximation``.
     converged : bool
-        Whether the method reached what it aims at.
+        Whether the method converged.
     diagnostics : dict
-        How it went: sweeps and residual, or chains, R-hat and effective samples; empty for direct methods.
+        Sweeps and residual, or chains, R-hat and effective samples; empty for direct methods.
     notes : tuple of str
-        Which engine was taken and why, and what else should be known.
+        Which engine was chosen and why, and other remarks.
     """
 
     engine: str | None
@@ -99,17 +79,17 @@ class Expectations(_Answer):
     names : tuple of str
         The units, in the machine's order.
     log_z : float or None
-        The logarithm of the partition sum, the clamped units' own terms included; None if the engine has none.
+        The logarithm of the partition sum, terms of clamped units included; None if the engine does not compute it.
     means : ndarray of shape (n_units,)
-        The mean of each unit; a clamped unit's is its value.
+        The mean of each unit; that of a clamped unit is its value.
     pairs : ndarray of shape (n_pairs, 2)
-        Positions of the pairs whose correlations are given.
+        Positions of the pairs of ``correlations``.
     correlations : ndarray of shape (n_pairs,)
-        The raw moments of these pairs, the means of the products.
+        The raw moments of these pairs: means of the products.
     log_z_error, means_error, correlations_error : float, ndarray or None
         Standard errors of estimates.
     bracket : Bracket or None
-        log Z between two bounds, if it was asked for.
+        Bounds on log Z, if requested.
     """
 
     names: tuple[str, ...] = field(repr=False)
@@ -124,7 +104,7 @@ class Expectations(_Answer):
 
     @property
     def pairs(self) -> NDArray[np.int64]:
-        """Positions of the pairs whose correlations are given."""
+        """Positions of the pairs of ``correlations``."""
         if self._edges is None:
             return np.empty((0, 2), dtype=np.int64)
         if self._edges == "all":
@@ -138,20 +118,20 @@ class Expectations(_Answer):
         return (1.0 + self.means) / 2.0
 
     def mean(self, unit: object) -> float:
-        """The mean of a unit."""
+        """Returns the mean of a unit."""
         return float(self.means[_position(self.names, unit)])
 
     def correlation(self, a: object, b: object) -> float:
-        """The mean of the product of two units, if it is among those given."""
+        """Returns the mean of the product of two units, if it was computed."""
         pair = sorted((_position(self.names, a), _position(self.names, b)))
         found = np.flatnonzero((self.pairs == pair).all(axis=1))
         if len(found) == 0:
-            message = f"the correlation of '{a}' and '{b}' was not asked for; pairs='all' gives that of every pair"
+            message = f"the correlation of '{a}' and '{b}' was not computed; pairs='all' computes that of every pair"
             raise ValueError(message)
         return float(self.correlations[found[0]])
 
     def to_dict(self) -> dict[str, float]:
-        """The means by the names of their units."""
+        """Returns the means by the names of their units."""
         return dict(zip(self.names, self.means.tolist(), strict=True))
 
 
@@ -170,7 +150,7 @@ class JointTable(_Answer):
     Attributes
     ----------
     ask : tuple of str
-        The units asked for.
+        The units.
     states : ndarray of int8, shape (2**k, k)
         Their states in counting order, -1 before +1, the last unit fastest.
     probabilities : ndarray of shape (2**k,)
@@ -185,7 +165,7 @@ class JointTable(_Answer):
     errors: NDArray[np.float64] | None = field(default=None, repr=False)
 
     def to_dict(self) -> dict[tuple[int, ...], float]:
-        """The probabilities by their states."""
+        """Returns the probabilities by their states."""
         states = (tuple(state) for state in self.states.tolist())
         return dict(zip(states, self.probabilities.tolist(), strict=True))
 
@@ -197,9 +177,9 @@ class Cumulants(_Answer):
     Attributes
     ----------
     units : tuple of str
-        The list asked for; a unit may stand more than once.
+        The units, possibly repeated.
     values : dict
-        The cumulant of each choice of units from the list, smaller ones first.
+        The cumulant of each subset of the units, small subsets first.
     """
 
     units: tuple[str, ...]
@@ -225,20 +205,20 @@ class Mode(_Answer):
     energy: float
 
     def to_dict(self) -> dict[str, int]:
-        """The state by the names of the units."""
+        """Returns the state by the names of the units."""
         return dict(zip(self.names, self.state.tolist(), strict=True))
 
 
 @dataclass(frozen=True, eq=False)
 class Draws(_Answer):
-    """States drawn from a machine; also an array where one is expected.
+    """States drawn from a machine; converts to an array where one is expected.
 
     Attributes
     ----------
     names : tuple of str
         The units.
     states : ndarray of int8, shape (n_draws, n_units)
-        The states, one a row.
+        The states, one per row.
     """
 
     names: tuple[str, ...] = field(repr=False)
@@ -251,7 +231,7 @@ class Draws(_Answer):
         return len(self.states)
 
     def to_pandas(self) -> Any:
-        """A data frame with a column for each unit."""
+        """Returns a pandas data frame with a column for each unit."""
         import pandas
 
         return pandas.DataFrame(self.states, columns=list(self.names))
@@ -264,15 +244,15 @@ class Completion(_Answer):
     Attributes
     ----------
     columns : tuple of str
-        The table's columns, and behind them the units that it has none for.
+        The columns of the table, followed by units that had no column.
     added : tuple of str
-        The latter.
+        These units.
     filled : int
-        The number of cells filled.
+        The number of filled cells.
     states : ndarray of int8, shape (n_rows, n_columns)
         -1 and +1; missing cells have their more probable value.
     probabilities : ndarray of shape (n_rows, n_columns)
-        The probability of +1; 0 or 1 where the cell was there.
+        The probability of +1; 0 or 1 where the cell was known.
     """
 
     columns: tuple[str, ...]
@@ -284,7 +264,7 @@ class Completion(_Answer):
 
 @dataclass(frozen=True, eq=False)
 class Score(_Answer):
-    """How good a machine is on a table: averages per row, with weights.
+    """Scores of a machine on a table: weighted means per row.
 
     Attributes
     ----------
@@ -295,17 +275,17 @@ class Score(_Answer):
     log_likelihood_error : float or None
         Its standard error, where it is an estimate.
     kullback : float or None
-        The divergence between the table's distribution and the machine's; None for a table with missing cells.
+        The Kullback-Leibler divergence of the machine from the table; None for a table with missing cells.
     kullback_guarantee : str or None
-        What that number is worth.
+        The guarantee of that number.
     pseudo_log_likelihood : float or None
-        The sum over cells of the logarithm of their probability given the rest of the row.
+        The sum over cells of the log-probability of each given the rest of its row.
     completion : float or None
-        Kappen's Q: minus the same, averaged over cells; less is better.
+        Kappen's Q: minus the same, averaged over cells; lower is better.
     clamped_engine : str or None
-        The engine for the rows, where units are free in them.
+        The engine of the clamped phase, where rows leave units free.
     bracket : Bracket or None
-        The log-likelihood between two bounds, if it was asked for.
+        Bounds on the log-likelihood, if requested.
     """
 
     rows: int
@@ -330,7 +310,7 @@ class RowLikelihoods(_Answer):
     errors : ndarray or None
         Their standard errors, where they are estimates.
     clamped_engine : str or None
-        The engine for the rows, where units are free in them.
+        The engine of the clamped phase, where rows leave units free.
     """
 
     values: NDArray[np.float64]
@@ -340,7 +320,7 @@ class RowLikelihoods(_Answer):
 
 @dataclass(frozen=True)
 class EngineOffer:
-    """What an engine would do for a machine.
+    """The cost of an engine on a machine.
 
     Attributes
     ----------
@@ -349,11 +329,11 @@ class EngineOffer:
     available : bool
         Whether it can run within the budget.
     guarantee : str
-        What its answers are worth.
+        The guarantee of its answers.
     bytes : float or None
-        Memory that counts against the budget; None if it cannot run whatever the budget.
+        Memory that counts against the budget; None if it cannot run with any budget.
     cost : str
-        The cost in words, or why it cannot run.
+        The cost in words, or why the engine cannot run.
     """
 
     name: str
@@ -365,24 +345,24 @@ class EngineOffer:
 
 @dataclass(frozen=True)
 class Info:
-    """What a machine is, and which engines can run on it at what cost.
+    """Size and structure of a machine, and the cost of each engine.
 
     Attributes
     ----------
     units, edges : int
-        How many there are.
+        Their numbers.
     roles : dict
         The number of visible, hidden and input units.
     temperature : float
         The temperature.
     components : int
-        Parts without couplings between them.
+        The number of connected components.
     decimatable : bool
-        Whether every unit can be decimated (treewidth at most 3, the bias unit counted).
+        Whether every unit can be decimated (treewidth at most 3 with the bias unit).
     decimation_order, elimination_order : list of str or None
-        Orders found.
+        The orders found.
     treewidth : tuple of int
-        Lower and upper bound, the bias unit not counted.
+        Lower and upper bound, without the bias unit.
     engines : tuple of EngineOffer
         The engines.
     """

@@ -1,4 +1,4 @@
-"""Tables from what Python has: arrays, data frames of pandas and polars, sparse matrices."""
+"""Tables from arrays, pandas and polars data frames, and sparse matrices."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from isinglass import _native
 from isinglass._arguments import in_order, numbers
+from isinglass._calls import NativeTable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,15 +17,15 @@ if TYPE_CHECKING:
 
 
 class Table:
-    """Rows of cells with two states, some of them missing; equal rows are kept once.
+    """Rows of binary cells, some of them missing; equal rows are stored once.
 
     Parameters
     ----------
     data : array_like, pandas.DataFrame, polars.DataFrame or sparse matrix
-        Each column is written in -1 and +1, in 0 and 1, or in truth values. NaN (None, NA) is missing. Arrays of int8, int64, float64 and
-        truth values are read where they are, without a copy.
+        Each column holds -1 and +1, 0 and 1, or booleans. NaN (None, NA) is missing. Arrays of int8, int64, float64 and bool are read
+        without a copy.
     names : sequence of str, optional
-        Names of the columns; by default those of the data frame, or ``x0``, ``x1``, and so on.
+        Names of the columns; by default those of the data frame, or ``x0``, ``x1``, ….
     weights : array_like, optional
         The weight of each row.
 
@@ -49,7 +49,7 @@ class Table:
         if weights is not None and weights.ndim != 1:
             message = f"weights of rows: found an array of shape {weights.shape}, expected one number for each row"
             raise ValueError(message)
-        self._core = _native.Table(cells, [str(name) for name in names], weights)
+        self._core = NativeTable(cells, [str(name) for name in names], weights)
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -63,7 +63,7 @@ class Table:
 
     @property
     def distinct_rows(self) -> int:
-        """The number of distinct rows, by which most computations cost."""
+        """The number of distinct rows, which sets the cost of most computations."""
         return self._core.distinct_rows
 
     @property
@@ -73,7 +73,7 @@ class Table:
 
     @property
     def zero_one(self) -> tuple[bool | None, ...]:
-        """For each column, whether it is written in 0 and 1 and not in -1 and +1; None where its cells do not tell."""
+        """For each column, whether it holds 0 and 1 rather than -1 and +1; None where its cells leave that open."""
         return tuple(self._core.zero_one)
 
     def __len__(self) -> int:
@@ -85,7 +85,7 @@ class Table:
     @classmethod
     def _restore(cls, *state: Any) -> Table:
         table = object.__new__(cls)
-        table._core = _native.Table.restore(*state)
+        table._core = NativeTable.restore(*state)
         return table
 
     def __copy__(self) -> Table:
@@ -106,13 +106,31 @@ def _few(names: Sequence[str], most: int = 6) -> str:
     return f"[{shown}, ...]" if len(names) > most else f"[{shown}]"
 
 
+def as_table(data: Any, weights: ArrayLike | None = None, units: Sequence[str] | None = None) -> Table:
+    """Returns the table of any data; columns without names are ``units``, if these are given."""
+    if isinstance(data, Table):
+        if weights is not None:
+            message = "weights: a Table has its own; pass them to Table"
+            raise ValueError(message)
+        return data
+    cells, names = cells_of(data)
+    if names is None and units is not None:
+        names = list(units)
+        if len(names) != cells.shape[1]:
+            message = (
+                f"table: found {cells.shape[1]} columns, expected {len(names)}: one for each visible and input unit"
+            )
+            raise ValueError(message)
+    return Table(cells, names, weights)
+
+
 def cells_of(data: Any) -> tuple[NDArray[Any], list[str] | None]:
-    """The cells of a table as an array that the native half reads, and the names of the columns if it has any."""
+    """Returns the cells as an array that the native module reads, and the names of the columns if there are any."""
     names = _column_names(data)
     if names is not None:
         repeated = {name for name in names if names.count(name) > 1} if len(set(names)) < len(names) else set()
         if repeated:
-            message = f"column '{min(repeated)}' stands more than once"
+            message = f"column '{min(repeated)}' appears more than once"
             raise ValueError(message)
         cells = _frame_cells(data)
     elif hasattr(data, "tocsr") and hasattr(data, "toarray"):
@@ -120,7 +138,7 @@ def cells_of(data: Any) -> tuple[NDArray[Any], list[str] | None]:
     else:
         cells = data
     if isinstance(cells, np.ma.MaskedArray):
-        # What is masked is missing.
+        # Masked cells are missing.
         mask = np.ma.getmaskarray(cells)
         cells = np.where(mask, np.nan, cells.data) if mask.any() else cells.data
     try:
@@ -135,18 +153,16 @@ def cells_of(data: Any) -> tuple[NDArray[Any], list[str] | None]:
     if cells.ndim != 2:
         message = f"table: found an array of shape {cells.shape}, expected two dimensions: rows and columns"
         if cells.ndim == 1:
-            message += (
-                "\nhint: Reshape your data: reshape(-1, 1) makes a single column of it, reshape(1, -1) a single row"
-            )
+            message += "\nhint: Reshape your data: reshape(-1, 1) gives a single column, reshape(1, -1) a single row"
         raise ValueError(message)
     return _plain(cells), names
 
 
 def _dense(matrix: Any) -> NDArray[Any]:
-    """A sparse matrix as an array; a byte a cell where that is enough."""
+    """A sparse matrix as an array, one byte per cell where that suffices."""
     rows = matrix.tocsr()
     if not rows.has_canonical_format:
-        # Several entries of one cell are added up.
+        # Repeated entries of one cell add up.
         rows = rows.copy()
         rows.sum_duplicates()
     if rows.dtype != object and np.isin(rows.data, (-1, 0, 1)).all():
@@ -156,7 +172,7 @@ def _dense(matrix: Any) -> NDArray[Any]:
 
 
 def _plain(cells: NDArray[Any]) -> NDArray[Any]:
-    """One of the types that the native half reads; without a copy if it is one already."""
+    """Cells of a type that the native module reads, without a copy where possible."""
     if cells.dtype in (np.int8, np.int64, np.float64, np.bool_) and cells.dtype.isnative and cells.flags.aligned:
         return cells
     kind = cells.dtype.kind
@@ -167,16 +183,16 @@ def _plain(cells: NDArray[Any]) -> NDArray[Any]:
     if kind == "f":
         return cells.astype(np.float64)
     if kind == "c":
-        message = "table: Complex data not supported: found complex numbers, expected numbers or truth values"
+        message = "table: Complex data not supported: found complex numbers, expected numbers or booleans"
         raise ValueError(message)
     if kind == "O":
         return _from_objects(cells)
-    message = f"table: found cells of type {cells.dtype}, expected numbers or truth values"
+    message = f"table: found cells of type {cells.dtype}, expected numbers or booleans"
     raise ValueError(message)
 
 
 def _from_objects(cells: NDArray[Any]) -> NDArray[np.float64]:
-    """Numbers from objects; None and what pandas calls NA are missing."""
+    """Numbers from objects; None and NA of pandas are missing."""
     out = np.empty(cells.shape, dtype=np.float64)
     for (row, column), cell in np.ndenumerate(cells):
         if cell is None or type(cell).__name__ in ("NAType", "NaTType"):
@@ -187,9 +203,7 @@ def _from_objects(cells: NDArray[Any]) -> NDArray[np.float64]:
                 raise TypeError
             out[row, column] = float(cell)
         except (TypeError, ValueError, OverflowError):
-            message = (
-                f"row {row + 1}, column {column + 1}: found {str(cell)[:40]!r}, expected a number or a truth value"
-            )
+            message = f"row {row + 1}, column {column + 1}: found {str(cell)[:40]!r}, expected a number or a boolean"
             if isinstance(cell, (str, bytes, int, float, bool)):
                 raise ValueError(message) from None
             raise TypeError(f"{message}; argument must be a string or a number") from None
@@ -206,14 +220,14 @@ def _column_names(data: Any) -> list[str] | None:
 
 
 def _frame_cells(frame: Any) -> NDArray[Any]:
-    """The cells of a data frame of pandas or polars."""
+    """The cells of a pandas or polars data frame."""
     cells: NDArray[Any] = frame.to_numpy()
     if cells.dtype.kind not in "OUST":
         return cells
-    # Columns of different types, or with a type of their own for missing cells: one after the other.
+    # Columns have different types, or types with their own missing values: convert one at a time.
     out = np.empty(frame.shape, dtype=np.float64)
     for k, name in enumerate(frame.columns):
-        # A column may have any name, and pandas may have it as a number.
+        # Names need not be unique strings in pandas.
         column = frame.iloc[:, k] if hasattr(frame, "iloc") else frame.get_column(name)
         values = column.to_numpy()
         if values.dtype.kind in "biuf":
@@ -221,7 +235,7 @@ def _frame_cells(frame: Any) -> NDArray[Any]:
             continue
         if values.dtype.kind in "UST" or any(isinstance(value, (str, bytes)) for value in values):
             word = next((value for value in values if isinstance(value, (str, bytes))), values[0])
-            message = f"column '{name}': found {word!r}, expected numbers or truth values"
+            message = f"column '{name}': found {word!r}, expected numbers or booleans"
             raise ValueError(message)
         out[:, k] = _from_objects(np.asarray(values, dtype=object).reshape(-1, 1))[:, 0]
     return out

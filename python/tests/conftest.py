@@ -1,4 +1,4 @@
-"""Machines to ask, a plain loop to compare with, and the command of the same package."""
+"""Machines, a plain loop over their states as a reference, and the command of the package."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from isinglass import Machine
 
 
 def random_machine(units: int, seed: int = 0, strength: float = 0.5, **options: object) -> Machine:
-    """All pairs coupled, with biases."""
+    """A machine with all pairs coupled, and biases."""
     rng = np.random.default_rng(seed)
     weights = np.triu(rng.normal(0, strength, (units, units)), 1)
     return Machine(weights + weights.T, rng.normal(0, strength, units), **options)
 
 
 class Loop:
-    """Every state of a machine, one after the other."""
+    """The sums over all states of a machine."""
 
     def __init__(self, machine: Machine, given: dict[str, int] | None = None) -> None:
         weights, bias, names = machine.weights, machine.bias, machine.names
@@ -40,7 +40,7 @@ class Loop:
 
 
 class Command:
-    """The command `isinglass` in a folder of its own."""
+    """The command `isinglass` in its own folder."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -62,7 +62,7 @@ def command(tmp_path: Path) -> Command:
 
 @pytest.fixture
 def votes() -> np.ndarray:
-    """Rows with structure, some cells missing."""
+    """Correlated rows, some cells missing."""
     rng = np.random.default_rng(5)
     party = rng.choice([-1, 1], 200)
     cells = np.where(rng.random((200, 6)) < 0.8, party[:, None], -party[:, None]).astype(float)
@@ -71,7 +71,7 @@ def votes() -> np.ndarray:
 
 
 def write_csv(path: Path, cells: np.ndarray, names: list[str]) -> None:
-    """A table as the command reads it."""
+    """Writes a table that the command reads."""
     words = {1.0: "1", -1.0: "-1", 0.0: "0"}
     lines = [",".join("" if np.isnan(x) else words[float(x)] for x in row) for row in cells]
     path.write_text("\n".join([",".join(names), *lines]) + "\n")

@@ -1,4 +1,4 @@
-"""Answers against a plain loop over all states, and what they say of themselves."""
+"""Answers against a plain loop over all states, with their guarantees and warnings."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_exact_answers_are_those_of_a_loop(machine, engine, given):
     assert answer.mean("x5") == answer.to_dict()["x5"] == answer.means[5]
 
 
-def test_evidence_can_be_said_in_several_ways(machine):
+def test_evidence_has_several_forms(machine):
     means = machine.infer({"x1": -1, "x2": 1}).means.tolist()
     rows = [[0, -1, 1, 0, 0, 0, 0], np.array([np.nan, -1, 1] + [np.nan] * 4), np.array([0, -1, 1, 0, 0, 0, 0], np.int8)]
     dictionaries = [{"x1": False, "x2": True}, {"x1": np.int8(-1), "x2": np.bool_(True)}, {"x1": -1.0, "x2": 1.0}]
@@ -45,13 +45,13 @@ def test_evidence_can_be_said_in_several_ways(machine):
         assert machine.infer(given).means.tolist() == means
 
 
-def test_pairs_are_those_asked_for():
+def test_pairs_are_those_requested():
     chain = Machine.from_edges([("a", "b", 0.5), ("b", "c", 0.5)])
     assert chain.infer().pairs.tolist() == [[0, 1], [1, 2]]
     assert len(chain.infer(pairs="all").correlations) == 3
     none = chain.infer(pairs="none")
     assert len(none.correlations) == 0 and none.pairs.shape == (0, 2)
-    with pytest.raises(ValueError, match="pairs='all' gives"):
+    with pytest.raises(ValueError, match="pairs='all' computes"):
         chain.infer().correlation("a", "c")
 
 
@@ -116,7 +116,7 @@ def test_bounds_hold_and_estimates_have_errors(machine):
     assert bracket.width == bracket.upper - bracket.lower and bracket.lower_engine == "mean-field"
 
 
-def test_what_did_not_converge_warns():
+def test_no_convergence_warns():
     strong = random_machine(10, strength=3.0)
     with pytest.warns(ConvergenceWarning, match="take more max_sweeps") as caught:
         answer = strong.infer(engine="bethe", max_sweeps=2)
@@ -124,7 +124,7 @@ def test_what_did_not_converge_warns():
     assert caught[0].filename == __file__
 
 
-def test_correlations_that_cannot_be_warn():
+def test_impossible_correlations_warn():
     weights = np.zeros((12, 12))
     rng = np.random.default_rng(0)
     weights[np.triu_indices(12, 1)] = rng.choice([-0.09, 0.11], 66)
@@ -171,7 +171,7 @@ def test_scores(machine):
     assert between.lower <= score.log_likelihood + 1e-9 and between.upper >= score.log_likelihood - 1e-9
 
 
-def test_answers_can_be_kept(machine):
+def test_answers_can_be_pickled_and_are_frozen(machine):
     cells = machine.sample(5).states
     answers = [
         machine.infer(),

@@ -1,4 +1,4 @@
-"""The package and its command say the same, to the last digit."""
+"""The package and its command agree to the last digit."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ import isinglass
 from isinglass import Machine, Table, fit
 
 
-def options(keywords: dict) -> list[str]:
-    """Keywords as options of the command."""
+def flags(keywords: dict) -> list[str]:
+    """Keywords as flags of the command."""
     words = []
     for name, value in keywords.items():
         words.append("--" + name.replace("_", "-"))
@@ -49,40 +49,47 @@ def options(keywords: dict) -> list[str]:
 def test_infer(command, keywords):
     machine = random_machine(9, seed=7, strength=0.3, temperature=1.5)
     machine.save(command.folder / "m.json")
-    told = command.json("infer", "m.json", "--given", "x3=-1", *options(keywords))
+    printed = command.json("infer", "m.json", "--given", "x3=-1", *flags(keywords))
     answer = machine.infer({"x3": -1}, **keywords)
     names = machine.names
-    assert (answer.engine, answer.guarantee, answer.converged) == (told["engine"], told["guarantee"], told["converged"])
-    assert answer.log_z == told["log_z"] and answer.to_dict() == told["means"]
+    assert (answer.engine, answer.guarantee, answer.converged) == (
+        printed["engine"],
+        printed["guarantee"],
+        printed["converged"],
+    )
+    assert answer.log_z == printed["log_z"] and answer.to_dict() == printed["means"]
     pairs = [[names[a], names[b], x] for (a, b), x in zip(answer.pairs, answer.correlations.tolist())]
-    assert pairs == told["correlations"]
+    assert pairs == printed["correlations"]
     if answer.guarantee == "estimate":
-        assert answer.log_z_error == told["log_z_error"]
-        assert answer.means_error.tolist() == list(told["means_error"].values())
-    if "bracket" in told:
-        assert (answer.bracket.lower, answer.bracket.upper) == (told["bracket"]["lower"], told["bracket"]["upper"])
+        assert answer.log_z_error == printed["log_z_error"]
+        assert answer.means_error.tolist() == list(printed["means_error"].values())
+    if "bracket" in printed:
+        assert (answer.bracket.lower, answer.bracket.upper) == (
+            printed["bracket"]["lower"],
+            printed["bracket"]["upper"],
+        )
 
 
 def test_other_questions(command):
     machine = random_machine(8, seed=1)
     machine.save(command.folder / "m.json")
-    told = command.json("query", "m.json", "--ask", "x1,x4", "--given", "x0=+1")
+    printed = command.json("query", "m.json", "--ask", "x1,x4", "--given", "x0=+1")
     found = machine.query(["x1", "x4"], {"x0": 1})
-    assert found.probabilities.tolist() == [row["p"] for row in told["table"]]
-    told = command.json("map", "m.json", "--given", "x0=+1")
+    assert found.probabilities.tolist() == [row["p"] for row in printed["table"]]
+    printed = command.json("map", "m.json", "--given", "x0=+1")
     mode = machine.map({"x0": 1})
-    assert mode.to_dict() == told["state"] and mode.energy == told["energy"]
+    assert mode.to_dict() == printed["state"] and mode.energy == printed["energy"]
     for engine in ("auto", "gibbs"):
-        told = command.json("sample", "m.json", "-n", 20, "--seed", 3, "--engine", engine)
-        assert machine.sample(20, seed=3, engine=engine).states.tolist() == told["states"]
-    told = command.json("infer", "m.json", "--cumulants", "x0,x1,x2")
+        printed = command.json("sample", "m.json", "-n", 20, "--seed", 3, "--engine", engine)
+        assert machine.sample(20, seed=3, engine=engine).states.tolist() == printed["states"]
+    printed = command.json("infer", "m.json", "--cumulants", "x0,x1,x2")
     found = machine.cumulants(["x0", "x1", "x2"])
-    assert [[list(units), x] for units, x in found.values.items()] == told["cumulants"]
-    told, info = command.json("info", "m.json"), machine.info()
-    assert [info.treewidth[0], info.treewidth[1]] == [told["treewidth"]["lower"], told["treewidth"]["upper"]]
-    assert info.elimination_order == told["elimination_order"]
+    assert [[list(units), x] for units, x in found.values.items()] == printed["cumulants"]
+    printed, info = command.json("info", "m.json"), machine.info()
+    assert [info.treewidth[0], info.treewidth[1]] == [printed["treewidth"]["lower"], printed["treewidth"]["upper"]]
+    assert info.elimination_order == printed["elimination_order"]
     offers = [(offer.name, offer.available, offer.bytes, offer.cost) for offer in info.engines]
-    assert offers == [(e["name"], e["available"], e["bytes"], e["cost"]) for e in told["engines"]]
+    assert offers == [(e["name"], e["available"], e["bytes"], e["cost"]) for e in printed["engines"]]
 
 
 @pytest.mark.parametrize("engine", ["auto", "bethe", "mean-field"])
@@ -91,7 +98,7 @@ def test_tables(command, votes, engine):
     machine = random_machine(6, seed=3, strength=0.3)
     machine.save(command.folder / "m.json")
     write_csv(command.folder / "t.csv", votes, list(machine.names))
-    told = command.json("score", "m.json", "t.csv", "--engine", engine)
+    printed = command.json("score", "m.json", "t.csv", "--engine", engine)
     score = machine.score(votes, engine=engine)
     for field in (
         "rows",
@@ -102,7 +109,7 @@ def test_tables(command, votes, engine):
         "clamped_engine",
         "guarantee",
     ):
-        assert getattr(score, field) == told[field], field
+        assert getattr(score, field) == printed[field], field
     done = command.run("complete", "m.json", "t.csv", "--probabilities", "-o", "p.npy", "--engine", engine)
     assert done.returncode == 0, done.stderr
     found = machine.complete(votes, engine=engine)
@@ -138,16 +145,16 @@ def test_fit(command, votes, keywords):
         votes = np.nan_to_num(votes, nan=1.0)
     names = [f"x{k}" for k in range(6)]
     write_csv(command.folder / "t.csv", votes, names)
-    told = command.json("fit", "t.csv", "-o", "m.json", *options(keywords))
+    printed = command.json("fit", "t.csv", "-o", "m.json", *flags(keywords))
     machine, result = fit(votes, **keywords)
     assert machine == Machine.load(command.folder / "m.json")
-    assert result.history.objective.tolist() == told["objective"]
+    assert result.history.objective.tolist() == printed["objective"]
     fields = ["learner", "engine", "clamped_engine", "guarantee", "rows", "iterations", "converged", "kept"]
     for field in [*fields, "log_likelihood", "pseudo_log_likelihood", "restart_objectives", "best_restart"]:
-        assert getattr(result, field) == told[field], field
+        assert getattr(result, field) == printed[field], field
 
 
-def test_a_fit_begins_where_it_is_told_to(command, votes):
+def test_a_fit_begins_at_its_start(command, votes):
     names = [f"x{k}" for k in range(6)]
     write_csv(command.folder / "t.csv", votes, names)
     first, _ = fit(votes, l2=0.1)
@@ -156,7 +163,7 @@ def test_a_fit_begins_where_it_is_told_to(command, votes):
     assert fit(votes, start=first)[0] == Machine.load(command.folder / "m.json")
 
 
-def test_inputs_and_links_of_one_s_own(command, votes):
+def test_inputs_and_custom_links(command, votes):
     names = list("abcdef")
     write_csv(command.folder / "t.csv", votes, names)
     (command.folder / "links.csv").write_text("a,b\nb,c\nc,f\n")
@@ -169,7 +176,7 @@ def test_inputs_and_links_of_one_s_own(command, votes):
     assert expected.roles[:3] == ("input", "input", "visible")
 
 
-def test_every_name_is_there_and_the_command_waits_for_none_of_them():
+def test_names_are_exported_lazily():
     for name in isinglass.__all__:
         assert getattr(isinglass, name) is not None
     assert set(dir(isinglass)) == set(isinglass.__all__)

@@ -1,4 +1,4 @@
-"""Wishes that cannot be fulfilled: the message of the library, in keywords, and never a crash."""
+"""Invalid requests: errors in the words of Python, and never a crash."""
 
 from __future__ import annotations
 
@@ -63,13 +63,13 @@ ROWS = np.array([[1, 1], [1, 0], [0, 0], [0, 1], [1, 1]])
         (lambda m: m.cumulants(["x0"] * 5), "found 5 units, expected 1 to 4"),
     ],
 )
-def test_wishes_are_refused_in_the_user_s_words(ask, message):
+def test_invalid_requests_are_refused_in_keywords(ask, message):
     with pytest.raises(ValueError, match=message) as caught:
         ask(PAIR)
     assert "--" not in str(caught.value)
 
 
-def test_too_little_memory_is_told_with_advice():
+def test_too_little_memory_is_reported_with_a_hint():
     with pytest.raises(ValueError, match=r"(?s)enumerate: .* needs .*\nhint: give more budget, clamp units with given"):
         random_machine(40).infer(engine="enumerate")
 
@@ -79,14 +79,14 @@ def test_unknown_keywords_are_type_errors():
         PAIR.infer(temprature=2)
 
 
-def test_unknown_keywords_are_told_whatever_their_value():
-    for ask in (PAIR.infer, lambda **options: fit(ROWS, **options)):
+def test_unknown_keywords_are_refused_even_if_none():
+    for ask in (PAIR.infer, lambda **settings: fit(ROWS, **settings)):
         with pytest.raises(TypeError, match="unexpected keyword argument 'nosuch'"):
             ask(nosuch=None)
         ask(starts=None, anneal=None)
 
 
-def test_truth_values_are_true_or_false():
+def test_booleans_are_true_or_false():
     for option in ("persistent", "no_self_coupling"):
         with pytest.raises(ValueError, match=f"{option}: found 'x', expected True or False"):
             fit(ROWS, **{option: "x"})
@@ -96,7 +96,7 @@ def test_truth_values_are_true_or_false():
 def test_objects_of_another_kind_are_named():
     with pytest.raises(TypeError, match="start: found int, expected a Machine"):
         fit(ROWS, start=5)
-    with pytest.raises(TypeError, match="progress: found 5, expected True, False or something to call"):
+    with pytest.raises(TypeError, match="progress: found 5, expected True, False or a callable"):
         fit(ROWS, progress=5)
     with pytest.raises(TypeError, match=r"graph: found NoneType, expected a networkx\.Graph"):
         Machine.from_networkx(None)
@@ -153,11 +153,11 @@ def test_a_file_that_cannot_keep_everything_says_so(tmp_path):
         warnings.simplefilter("always")
         machine.save(tmp_path / "m.uai")
         machine.save(tmp_path / "m.json")
-    told = [str(warning.message) for warning in caught]
-    assert [word in text for word, text in zip(("names", "roles", "temperature"), told, strict=True)] == [True] * 3
+    texts = [str(warning.message) for warning in caught]
+    assert [word in text for word, text in zip(("names", "roles", "temperature"), texts, strict=True)] == [True] * 3
 
 
-def test_numbers_that_are_too_large_are_told_for_what_they_are():
+def test_numbers_that_are_too_large_are_reported_as_such():
     with pytest.raises(
         ValueError, match="the offset of the machine is 1e308, and its other energies add up to 1e0, beyond the 1e290"
     ):

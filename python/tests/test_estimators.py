@@ -1,12 +1,10 @@
-"""The estimators: what they learn, what they tell, and what they refuse."""
+"""The estimators: what they learn, predict and refuse."""
 
 from __future__ import annotations
 
-import pickle
 import subprocess
 import sys
 import textwrap
-import warnings
 
 import numpy as np
 import pandas as pd
@@ -17,7 +15,7 @@ from conftest import Loop, random_machine, write_csv
 from sklearn.exceptions import NotFittedError
 
 import isinglass
-from isinglass import BoltzmannMachine, ConvergenceWarning, Imputer, Machine
+from isinglass import BoltzmannClassifier, BoltzmannMachine, ConvergenceWarning, Imputer, Machine
 
 
 def test_a_fit_is_that_of_the_function(rows):
@@ -35,7 +33,7 @@ def test_a_fit_is_that_of_the_function(rows):
         {},
         {"hidden": 2, "visible_links": "none", "l2": 0.02, "random_state": 7, "restarts": 2},
         {"learner": "pseudo-likelihood", "l2": 0.01},
-        {"learner": "contrastive-divergence", "iterations": 3, "random_state": 5, "options": {"batch": 50, "steps": 2}},
+        {"learner": "contrastive-divergence", "iterations": 3, "random_state": 5, "batch": 50, "steps": 2},
     ],
 )
 def test_the_command_finds_the_same_to_the_last_digit(command, rows, keywords):
@@ -43,14 +41,13 @@ def test_the_command_finds_the_same_to_the_last_digit(command, rows, keywords):
     write_csv(command.folder / "t.csv", rows, names)
     words = []
     seed = keywords.get("random_state", 0)
-    flat = {**keywords, **keywords.get("options", {})}
-    for name, value in flat.items():
-        if name not in ("options", "random_state"):
+    for name, value in keywords.items():
+        if name != "random_state":
             words += ["--" + name.replace("_", "-"), value]
-    told = command.json("fit", "t.csv", "-o", "m.json", "--seed", seed, *words)
+    printed = command.json("fit", "t.csv", "-o", "m.json", "--seed", seed, *words)
     model = BoltzmannMachine(**{**keywords, "random_state": seed}).fit(rows)
     assert model.machine_ == Machine.load(command.folder / "m.json")
-    assert model.history_.objective.tolist() == told["objective"]
+    assert model.history_.objective.tolist() == printed["objective"]
     assert model.score(rows) == command.json("score", "m.json", "t.csv", "--seed", seed)["log_likelihood"]
     drawn = command.json("sample", "m.json", "-n", 9, "--seed", 2)["states"]
     assert model.sample(9, random_state=2).tolist() == [row[:6] for row in drawn]
@@ -81,11 +78,11 @@ def test_each_row_has_the_likelihood_that_a_plain_loop_finds(votes, hidden, link
     assert model.score(cells, sample_weight=weights) == pytest.approx(np.average(found, weights=weights), abs=1e-10)
 
 
-def test_likelihoods_of_large_machines_are_estimated_if_so_asked():
+def test_likelihoods_of_large_machines_are_estimated_on_request():
     rows = random_machine(60, strength=0.05).sample(200, seed=0).states
     model = BoltzmannMachine(random_state=0, l2=0.1).fit(rows)
     for ask in (model.score, model.score_samples):
-        with pytest.raises(ValueError, match="hint: score_engine='ais' estimates it"):
+        with pytest.raises(ValueError, match="hint: score_engine='ais' estimates the likelihood"):
             ask(rows)
     model.set_params(score_engine="ais")
     assert model.score_samples(rows).mean() == pytest.approx(model.score(rows), abs=1e-9)
@@ -107,70 +104,18 @@ def test_hidden_means_are_those_of_a_plain_loop(votes):
     assert not hasattr(BoltzmannMachine(), "transform") and not hasattr(BoltzmannMachine(), "fit_transform")
 
 
-def test_outputs_given_inputs(rows):
-    inputs, output = rows[:, :4], np.where(rows[:, 4] > 0, "yes", "no")
-    model = BoltzmannMachine(1, l2=0.02, random_state=0).fit(inputs, output)
-    machine = model.machine_
-    assert machine.names == ("x0", "x1", "x2", "x3", "y", "h1") and set(machine.roles[:4]) == {"input"}
-    assert model.classes_.tolist() == ["no", "yes"]
-    shares = model.predict_proba(inputs)
-    assert shares.shape == (300, 2) and shares.sum(axis=1) == pytest.approx(np.ones(300))
-    assert model.predict(inputs).tolist() == np.where(shares[:, 1] >= 0.5, "yes", "no").tolist()
-    given = dict(zip(machine.names, inputs[0].tolist()))
-    assert shares[0, 1] == pytest.approx(machine.query("y", given).probabilities[1], abs=1e-12)
-    logs = model.score_samples(inputs, output)
-    assert logs == pytest.approx(np.log(np.where(output == "yes", shares[:, 1], shares[:, 0])), abs=1e-10)
-    assert model.score(inputs, output) == pytest.approx(logs.mean(), abs=1e-10)
-    # A fit without outputs has none.
-    model.fit(inputs)
-    assert not hasattr(model, "classes_") and model.score(inputs, output) == model.score(inputs)
-    with pytest.raises(NotFittedError, match="fitted without y"):
-        model.predict(inputs)
-
-
-def test_several_outputs_in_a_frame(rows):
-    frame = pd.DataFrame((rows > 0).astype(int), columns=list("abcdef"))
-    model = BoltzmannMachine(l2=0.02).fit(frame[["a", "b", "c", "d"]], frame[["e", "f"]])
-    assert model.machine_.names == tuple("abcdef") and model.feature_names_in_.tolist() == list("abcd")
-    assert [pair.tolist() for pair in model.classes_] == [[0, 1], [0, 1]]
-    first, second = model.predict_proba(frame[["a", "b", "c", "d"]])
-    guess = model.predict(frame[["a", "b", "c", "d"]])
-    assert guess.tolist() == np.column_stack([first[:, 1] >= 0.5, second[:, 1] >= 0.5]).astype(int).tolist()
-    # The joint of both is what is learned: their coupling given the inputs is among the edges.
-    assert ("e", "f") in {(a, b) for a, b, _ in model.machine_.edge_list()}
-
-
-def test_missing_outputs_and_inputs_are_summed_out(rows):
-    cells = rows.astype(float)
-    cells[::3, 4] = np.nan
-    cells[::7, 0] = np.nan
-    inputs, outputs = cells[:, :4], cells[:, 4:]
-    model = BoltzmannMachine(l2=0.02).fit(inputs, outputs)
-    machine, _ = isinglass.fit(
-        isinglass.Table(cells, names=["x0", "x1", "x2", "x3", "y0", "y1"]),
-        inputs=["x0", "x1", "x2", "x3"],
-        l2=0.02,
-    )
-    assert model.machine_ == machine
-    assert model.score(inputs, outputs) == pytest.approx(model.score_samples(inputs, outputs).mean(), abs=1e-10)
-
-
-@pytest.mark.parametrize(
-    ("y", "classes"),
-    [
-        ([0, 1, 1], [0, 1]),
-        ([-1, 1, 1], [-1, 1]),
-        ([True, False, True], [False, True]),
-        ([1, 1, 1], [0, 1]),
-        ([-1, -1, -1], [-1, 1]),
-        ([3.0, 5.0, 3.0], [3.0, 5.0]),
-        (["b", "a", "b"], ["a", "b"]),
-    ],
-)
-def test_labels_come_back_as_they_were(y, classes):
-    model = BoltzmannMachine(l2=0.1).fit([[0, 1], [1, 0], [1, 1]], y)
-    assert model.classes_.tolist() == classes
-    assert set(model.predict([[0, 1], [1, 0]]).tolist()) <= set(classes)
+def test_a_class_is_one_kind_of_estimator(rows):
+    for kind, others in (
+        (BoltzmannMachine(1), ("predict", "predict_proba", "log_likelihoods", "classes_")),
+        (BoltzmannClassifier(1), ("transform", "fit_transform", "sample", "score_samples")),
+        (Imputer(1), ("predict", "sample", "score")),
+    ):
+        kind.fit(rows[:, :5], rows[:, 5])
+        assert not any(hasattr(kind, name) for name in others)
+    # A density does not learn from y.
+    model = BoltzmannMachine(l2=0.02).fit(rows[:, :5], rows[:, 5])
+    assert model.machine_ == BoltzmannMachine(l2=0.02).fit(rows[:, :5]).machine_
+    assert model.score(rows[:, :5], rows[:, 5]) == model.score(rows[:, :5])
 
 
 def test_the_same_rows_in_many_forms(rows):
@@ -233,7 +178,7 @@ def test_missing_cells_are_filled_as_columns_are_written(votes):
     given = {name: int(x) for name, x in zip(names, votes[row]) if not np.isnan(x)}
     p = imputer.machine_.query(names[column], given).probabilities[1]
     assert means[row, column] == pytest.approx(p if column == 1 else 2 * p - 1, abs=1e-12)
-    # Rows without a cell get what is most probable of itself.
+    # Rows without any cell are filled from the free machine.
     empty = imputer.transform(pd.DataFrame(np.full((1, 6), np.nan), columns=names))
     assert empty[0, 0] == pytest.approx(imputer.machine_.infer().mean("a"), abs=1e-12)
     whole = np.nan_to_num(votes, nan=1.0)
@@ -248,7 +193,7 @@ SPINS = np.array([[1, -1], [-1, 1], [1, 1]])
     [
         (lambda e: e.fit([1, -1]), "Reshape your data"),
         (lambda e: e.fit([[["a"]]]), "expected two dimensions"),
-        (lambda e: e.fit([["yes", "no"]]), "expected numbers or truth values"),
+        (lambda e: e.fit([["yes", "no"]]), "expected numbers or booleans"),
         (
             lambda e: e.fit([[1, 2], [1, 0]]),
             "row 1, column 'x1': found 2, expected -1 or \\+1, or 0 or 1; NaN is missing",
@@ -271,7 +216,7 @@ SPINS = np.array([[1, -1], [-1, 1], [1, 1]])
     ],
 )
 @pytest.mark.parametrize("kind", [BoltzmannMachine, Imputer])
-def test_what_cannot_be_learned_from_is_refused(kind, ask, message):
+def test_invalid_rows_and_parameters_are_refused(kind, ask, message):
     with pytest.raises(ValueError, match=message):
         ask(kind())
 
@@ -279,41 +224,34 @@ def test_what_cannot_be_learned_from_is_refused(kind, ask, message):
 @pytest.mark.parametrize(
     ("ask", "message"),
     [
-        (lambda e: e.fit(SPINS, [1, 2, 3]), "y, output 'y': found 3 labels, expected two"),
-        (lambda e: e.fit(SPINS, ["a", "a", "a"]), "found one label"),
-        (lambda e: e.fit(SPINS, [0.1, 0.2, 0.3]), "continuous"),
-        (lambda e: e.fit(SPINS, [1, 0]), "y: found 2 rows, expected 3 as in X"),
-        (lambda e: e.fit(SPINS, [np.nan] * 3), "found no labels"),
-        (lambda e: e.fit(SPINS, [[[1]]]), "y: found an array of shape"),
-        (lambda e: e.fit(SPINS, [0, 1, 0]).predict([[1, -1, 1]]), "3 features"),
-        (
-            lambda e: e.fit(SPINS, [0, 1, 0]).predict([[1, 0]]),
-            "column 'x1': found 0, expected -1 or \\+1 as in the rows of the fit",
-        ),
-        (lambda e: e.fit(SPINS, [0, 1, 0]).score(SPINS), "y: found None"),
-        (
-            lambda e: e.fit(SPINS, [0, 1, 0]).score(SPINS, [0, 1, 2]),
-            "found .*2.*, expected .*0.* or .*1.* as in the fit",
-        ),
-        (lambda e: e.fit(SPINS, [0, 1, 0]).score(SPINS, np.ones((3, 2))), "y: found 2 outputs, expected 1"),
-        (lambda e: e.fit(SPINS, [0, 1, 0]).sample(), "how inputs are distributed was not learned"),
         (lambda e: e.fit(SPINS).sample(-1), "n_samples: found -1"),
         (lambda e: e.fit(SPINS).sample(1, given={"z": 1}), "no unit named 'z'"),
-        (lambda e: e.set_params(options={"steps": 3}).fit(SPINS), "steps belongs to learner contrastive-divergence"),
+        (lambda e: e.set_params(steps=3).fit(SPINS), "steps belongs to learner contrastive-divergence"),
     ],
 )
-def test_what_cannot_be_done_is_refused(ask, message):
+def test_invalid_requests_are_refused(ask, message):
     with pytest.raises(ValueError, match=message) as caught:
         ask(BoltzmannMachine(l2=0.1))
     assert "--" not in str(caught.value)
 
 
-@pytest.mark.parametrize("method", ["predict", "predict_proba", "score", "score_samples", "transform", "sample"])
-def test_what_is_not_fitted_says_so(method):
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda: BoltzmannMachine(1).score(SPINS),
+        lambda: BoltzmannMachine(1).score_samples(SPINS),
+        lambda: BoltzmannMachine(1).transform(SPINS),
+        lambda: BoltzmannMachine(1).sample(),
+        lambda: BoltzmannClassifier(1).predict(SPINS),
+        lambda: BoltzmannClassifier(1).predict_proba(SPINS),
+        lambda: BoltzmannClassifier(1).score(SPINS, [0, 1, 0]),
+        lambda: BoltzmannClassifier(1).log_likelihoods(SPINS, [0, 1, 0]),
+        lambda: Imputer().transform(SPINS),
+    ],
+)
+def test_methods_require_a_fit(ask):
     with pytest.raises(NotFittedError):
-        getattr(BoltzmannMachine(1), method)(*([] if method == "sample" else [SPINS]))
-    with pytest.raises(NotFittedError):
-        Imputer().transform(SPINS)
+        ask()
 
 
 def test_seeds_are_those_of_numpy(rows):
@@ -326,13 +264,6 @@ def test_seeds_are_those_of_numpy(rows):
     second = fits(None)
     np.random.seed(0)
     assert first == fits(None) != second
-
-
-def test_pickles_answer_alike(rows):
-    model = BoltzmannMachine(1, l2=0.02, random_state=0).fit(rows[:, :5], rows[:, 5])
-    again = pickle.loads(pickle.dumps(model))
-    assert again.machine_ == model.machine_ and again.history_.objective.tolist() == model.history_.objective.tolist()
-    assert again.predict_proba(rows[:, :5]).tolist() == model.predict_proba(rows[:, :5]).tolist()
 
 
 def test_a_million_rows():
@@ -358,40 +289,26 @@ def test_other_packages_are_loaded_on_demand_only():
     assert "isinglass[plot]" in done.stdout
 
 
-def test_what_would_be_dropped_is_refused():
+def test_settings_that_do_not_apply_are_refused():
     rows = np.random.default_rng(0).integers(0, 2, (40, 3))
-    with pytest.raises(ValueError, match="options: found 'l2'"):
-        BoltzmannMachine(options={"l2": 3}).fit(rows)
-    with pytest.raises(ValueError, match="options: found 'rates'"):
-        BoltzmannMachine(options={"rates": 0.1}).partial_fit(rows)
-    with pytest.raises(ValueError, match="options: found 'draws'"):
-        BoltzmannMachine(options={"draws": "exact"}).partial_fit(rows)
-    with pytest.raises(ValueError, match="l1: partial_fit"):
-        BoltzmannMachine(l1=0.1).partial_fit(rows)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'rates'"):
+        BoltzmannMachine(rates=0.1)
+    for setting in ({"draws": "exact"}, {"l1": 0.1}, {"optimizer": "cg"}, {"clamped_engine": "bethe"}):
+        (name,) = setting
+        with pytest.raises(ValueError, match=f"{name} belongs to learner .*; the contrastive-divergence learner"):
+            BoltzmannMachine(**setting).partial_fit(rows)
     with pytest.raises(ValueError, match="y: found a masked array"):
-        BoltzmannMachine().fit(rows[:, :2], np.ma.masked_array(rows[:, 2], mask=rows[:, 0] == 1))
-
-
-def test_missing_inputs_can_be_scored_whatever_the_row():
-    """Rows with other missing inputs leave other structures open, which one engine must do."""
-    for seed in range(6):
-        rng = np.random.default_rng(seed)
-        rows = rng.integers(0, 2, (60, 5)).astype(float)
-        labels = (rows[:, 0] + rng.random(60) > 0.8).astype(int)
-        rows[rng.random(rows.shape) < 0.1] = np.nan
-        for hidden in range(3):
-            model = BoltzmannMachine(hidden, l2=0.01, random_state=0).fit(rows, labels)
-            exact = model.set_params(score_engine="enumerate").score(rows, labels)
-            assert abs(model.set_params(score_engine="auto").score(rows, labels) - exact) < 1e-9
+        BoltzmannClassifier().fit(rows[:, :2], np.ma.masked_array(rows[:, 2], mask=rows[:, 0] == 1))
 
 
 def test_a_fit_that_fails_leaves_the_one_before(rows):
-    model = BoltzmannMachine(l2=0.01, random_state=0).fit(rows[:, :4], np.where(rows[:, 4] > 0, "yes", "no"))
+    labels = np.where(rows[:, 4] > 0, "yes", "no")
+    model = BoltzmannClassifier(l2=0.01, random_state=0).fit(rows[:, :4], labels)
     before = dict(vars(model))
     with pytest.raises(ValueError, match="expected -1 or"):
-        model.fit(rows[:, :3] * 2)
+        model.fit(rows[:, :3] * 2, labels)
     with pytest.raises(ValueError, match="found 'magic'"):
-        model.set_params(learner="magic").fit(rows[:, :3])
+        model.set_params(learner="magic").fit(rows[:, :3], labels)
     model.set_params(learner="auto")
     assert vars(model) == before
     assert model.predict(rows[:, :4]).shape == (len(rows),)
@@ -401,28 +318,14 @@ def test_a_fit_that_fails_leaves_the_one_before(rows):
     assert imputer.n_features_in_ == rows.shape[1]
 
 
-def test_labels_of_pandas_with_gaps(rows):
-    words = pd.Series(np.where(rows[:, 4] > 0, "yes", "no"), dtype="string")
-    words[3] = pd.NA
-    model = BoltzmannMachine(l2=0.02, random_state=0).fit(rows[:, :4], words)
-    assert model.classes_.tolist() == ["no", "yes"]
-    plain = np.where(rows[:, 4] > 0, 1.0, 0.0)
-    plain[3] = np.nan
-    same = BoltzmannMachine(l2=0.02, random_state=0).fit(rows[:, :4], plain)
-    assert (same.coupling_ == model.coupling_).all()
-    assert model.score(rows[:, :4], words) == same.score(rows[:, :4], plain)
-    with pytest.raises(ValueError, match=r"labels of different types \(int and str\)"):
-        model.fit(rows[:4, :4], np.array(["a", 1, "a", 1], dtype=object))
-
-
-def test_what_is_given_to_draws_is_a_dictionary(rows):
+def test_given_values_of_draws_are_a_dictionary(rows):
     model = BoltzmannMachine(l2=0.02, random_state=0).fit(rows)
     with pytest.raises(ValueError, match="given: found list, expected a dictionary"):
         model.sample(3, given=[1, 2])
     assert (model.sample(5, given=pd.Series({"x0": -1}))[:, 0] == -1).all()
 
 
-def test_weights_of_another_length_are_told_before_their_values(rows):
+def test_the_number_of_weights_is_checked_before_their_values(rows):
     with pytest.raises(
         ValueError, match=r"sample_weight: found an array of shape \(3,\), expected one number for each of 300 rows"
     ):
@@ -431,66 +334,10 @@ def test_weights_of_another_length_are_told_before_their_values(rows):
         BoltzmannMachine().fit(rows, sample_weight=np.zeros(len(rows)))
 
 
-def test_each_row_of_outputs_has_its_likelihood(rows):
-    """Given inputs, some of them missing, and hidden units that are linked."""
-    cells = rows.astype(float)
-    cells[::7, 1] = np.nan
-    cells[3::11, 2] = np.nan
-    model = BoltzmannMachine(2, hidden_links="full", l2=0.05, random_state=1, iterations=20)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        model.fit(cells[:, :4], cells[:, 4])
-    found = model.score_samples(cells[:, :4], cells[:, 4])
-    assert found.mean() == pytest.approx(model.score(cells[:, :4], cells[:, 4]), abs=1e-10)
-    loop = Loop(model.machine_)
-    for row, value in zip(cells[:30], found):
-        there = ~np.isnan(row[:4])
-        given = (loop.states[:, :4][:, there] == row[:4][there]).all(axis=1)
-        both = given & (loop.states[:, 4] == row[4])
-        assert value == pytest.approx(np.log(loop.p[both].sum() / loop.p[given].sum()), abs=1e-10)
-
-
-def test_labels_beside_words_stay_what_they_are(rows):
-    """Numpy makes words of numbers that stand beside words."""
-    inputs = rows[:200, :4]
-    gaps = ["yes", "no", float("nan"), "no"] * 50
-    model = BoltzmannMachine(l2=0.1).fit(inputs, gaps)
-    assert model.classes_.tolist() == ["no", "yes"]
-    same = BoltzmannMachine(l2=0.1).fit(inputs, np.array(gaps, dtype=object))
-    assert (same.coupling_ == model.coupling_).all()
-    with pytest.raises(ValueError, match=r"labels of different types \(int and str\)"):
-        BoltzmannMachine().fit(inputs, ["a", 1] * 100)
-    with pytest.raises(ValueError, match="found one label"):
-        BoltzmannMachine().fit(inputs, ["a"] * 150 + [float("nan")] * 50)
-    numbers = BoltzmannMachine(l2=0.1).fit(inputs, [0] * 199 + [None])
-    assert numbers.classes_.tolist() == [0, 1]
-    with pytest.raises(ValueError, match="labels of different types"):
-        BoltzmannMachine().fit(inputs, ["a", b"b"] * 100)
-    days = np.array(["2020-01-01", "2020-01-02", "NaT", "2020-01-02"] * 50, dtype="datetime64[D]")
-    assert len(BoltzmannMachine(l2=0.1).fit(inputs, days).classes_) == 2
-
-
-def test_masked_outputs_are_refused_after_the_fit_too(rows):
-    inputs, output = rows[:, :4], rows[:, 4]
-    model = BoltzmannMachine(l2=0.1, random_state=0).fit(inputs, output)
-    masked = np.ma.masked_array(output, mask=np.arange(len(output)) % 9 == 3)
-    for ask in (model.score, model.score_samples, model.partial_fit, model.fit):
-        with pytest.raises(ValueError, match="y: found a masked array"):
-            ask(inputs, masked)
-    assert model.score(inputs, np.ma.masked_array(output)) == model.score(inputs, output)
-
-
-def test_frames_of_outputs_keep_their_columns(rows):
-    frame = pd.DataFrame(rows, columns=list("abcdef"))
-    model = BoltzmannMachine(l2=0.1, random_state=0).fit(frame[list("abcd")], frame[["e", "f"]])
-    with pytest.raises(ValueError, match=r"y: found the outputs \['f', 'e'\], expected \['e', 'f'\]"):
-        model.score(frame[list("abcd")], frame[["f", "e"]])
-
-
-def test_the_engine_of_scores_is_called_what_it_is(rows):
+def test_errors_name_the_engine_of_scores(rows):
     model = BoltzmannMachine(l2=0.1, score_engine="magic").fit(rows)
     for ask in (model.score, model.score_samples):
-        with pytest.raises(ValueError, match=r"^score_engine: found 'magic'"):
+        with pytest.raises(ValueError, match=r"^score_engine='magic': engine: found 'magic'"):
             ask(rows)
 
 
@@ -499,20 +346,18 @@ def test_the_engine_of_scores_is_called_what_it_is(rows):
     [
         ({"binarize": float("nan")}, "binarize: found nan"),
         ({"binarize": "x"}, "binarize: found 'x', expected a number"),
-        ({"options": 0}, "options: found 0, expected a dictionary"),
-        ({"options": {None: 1}}, "options: found"),
         ({"random_state": True}, "random_state: found True"),
         ({"random_state": -1}, "random_state: found -1"),
         ({"hidden": 1, "hidden_links": "x"}, "hidden_links: found 'x', expected none, chain or full"),
-        ({"options": {"clamped_engine": "x"}}, "^clamped_engine: found 'x'"),
+        ({"clamped_engine": "x"}, "^clamped_engine: found 'x'"),
     ],
 )
-def test_parameters_that_make_no_sense(rows, parameters, message):
+def test_invalid_parameters_are_refused(rows, parameters, message):
     with pytest.raises(ValueError, match=message):
         BoltzmannMachine(**parameters).fit(rows)
 
 
-def test_warnings_point_at_the_line_that_asked(rows):
+def test_warnings_point_at_the_line_of_the_caller(rows):
     for ask in (
         lambda: BoltzmannMachine(iterations=1).fit(rows),
         lambda: isinglass.fit(rows, iterations=1),

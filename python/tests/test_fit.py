@@ -30,13 +30,13 @@ def test_a_listener_hears_every_iteration(votes):
     assert sorted(set(starts)) == [0, 1, 2]
 
 
-def test_a_listener_ends_the_fit_where_it_says(votes):
+def test_a_listener_stops_the_fit(votes):
     with pytest.warns(ConvergenceWarning, match="not converged"):
         machine, result = fit(votes, progress=lambda iteration, *_: iteration < 3)
     assert result.iterations == 3 and not result.converged and len(machine) == 6
 
 
-def test_what_a_listener_raises_ends_the_fit(votes):
+def test_an_exception_of_a_listener_ends_the_fit(votes):
     def listener(*_: object) -> None:
         raise KeyError("mine")
 
@@ -82,11 +82,11 @@ def test_frames_and_weights(votes):
             {"hidden": 40, "hidden_links": "full", "learner": "likelihood"},
             "(?s)hint: give more budget, sparser visible_links",
         ),
-        ({"start": Machine([[0]]), "hidden": 3}, "hidden has no use with start"),
+        ({"start": Machine([[0]]), "hidden": 3}, "hidden: not accepted with start"),
         ({"start": Machine([[0]])}, "x1"),
     ],
 )
-def test_fits_are_refused_in_the_user_s_words(votes, keywords, message):
+def test_invalid_fits_are_refused_in_keywords(votes, keywords, message):
     with pytest.raises(ValueError, match=message) as caught:
         fit(votes, **keywords)
     assert "--" not in str(caught.value)
@@ -120,14 +120,14 @@ def test_ctrl_c_ends_the_work_within_a_second(work):
         try:
             {work}
         except KeyboardInterrupt:
-            # Another thread of Python went on meanwhile.
+            # Another thread of Python ran meanwhile.
             print("interrupted", len(beats) > 10, flush=True)
-            # Nothing goes on in the background.
+            # Nothing runs in the background.
             time.sleep(1.0)
             before = time.process_time()
             time.sleep(1.0)
             print("at rest", time.process_time() - before < 0.3, flush=True)
-            # And threads are there for others.
+            # Threads are available again.
             isinglass.Machine(np.full((60, 60), 0.01) - 0.01 * np.eye(60)).infer(engine="gibbs", samples=100, burn_in=10)
             isinglass.fit(np.random.default_rng(0).choice([-1, 1], (300, 12)), l2=0.1)
             print("next", flush=True)
@@ -170,10 +170,10 @@ def test_forked_processes_have_threads_of_their_own():
     assert done.stdout == "True\n", done.stderr
 
 
-# A fit that is told to stop has not converged, and says so.
+# A fit that is stopped warns that it has not converged.
 @pytest.mark.filterwarnings("ignore")
 def test_long_work_of_one_thread_keeps_no_other_waiting():
-    """Neither short questions nor fits wait for what goes on beside them."""
+    """Neither short questions nor fits wait for long ones in other threads."""
     long = random_machine(60, strength=0.02)
     stop = []
 
@@ -181,8 +181,8 @@ def test_long_work_of_one_thread_keeps_no_other_waiting():
         return not stop
 
     rows = np.random.default_rng(0).choice([-1, 1], (3000, 20))
-    options = {"learner": "contrastive-divergence", "iterations": 10**9, "progress": listen}
-    threads = [threading.Thread(target=fit, args=(rows,), kwargs=options) for _ in range(3)]
+    settings = {"learner": "contrastive-divergence", "iterations": 10**9, "progress": listen}
+    threads = [threading.Thread(target=fit, args=(rows,), kwargs=settings) for _ in range(3)]
     for thread in threads:
         thread.start()
     began = time.monotonic()

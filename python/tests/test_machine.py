@@ -1,4 +1,4 @@
-"""Machines: how they are made, kept, compared and given away."""
+"""Machines: construction, files, conversions, equality."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def test_temperature_and_offset_count():
         (lambda: Machine([[1, 0], [0, 0]]), "no coupling with itself"),
         (lambda: Machine([[0, np.nan], [np.nan, 0]]), r"weights: \(0, 1\) is nan, expected a finite number"),
         (lambda: Machine.from_edges([("a", "b", np.inf)]), "weight of edge 0"),
-        (lambda: Machine([["a", 0], [0, 0]]), "weights: found list with something that is no number"),
+        (lambda: Machine([["a", 0], [0, 0]]), "weights: found list with a value that is not a number"),
         (lambda: Machine([[0]], [1, 2]), "biases: found 2, expected 1"),
         (lambda: Machine([[0]], [[1]]), "bias: found an array of shape"),
         (lambda: Machine([[0, 1], [1, 0]], names=["a", "a"]), "'a'"),
@@ -129,12 +129,12 @@ def test_temperature_and_offset_count():
         (lambda: Machine.load("machine.txt"), "machine.txt"),
     ],
 )
-def test_what_is_no_machine_is_refused(make, message):
+def test_invalid_machines_are_refused(make, message):
     with pytest.raises(ValueError, match=message):
         make()
 
 
-def test_files_that_are_not_there_are_told_as_such(tmp_path):
+def test_absent_files_are_reported_as_such(tmp_path):
     with pytest.raises(FileNotFoundError, match="no such file"):
         Machine.load(tmp_path / "none.json")
     with pytest.raises(OSError, match="nowhere"):

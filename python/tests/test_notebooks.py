@@ -1,4 +1,4 @@
-"""The notebooks run, and find what they tell of."""
+"""The notebooks run, and their claims hold."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ nbformat = pytest.importorskip("nbformat")
 nbclient = pytest.importorskip("nbclient")
 FOLDER = Path(__file__).parents[2] / "docs" / "notebooks"
 
-# What the text says, as a last cell.
+# The claims of the text, checked in a last cell.
 CLAIMS = {
     "votes": """
         assert model.result_.guarantee == "exact" and model.result_.converged
@@ -46,13 +46,13 @@ def test_every_notebook_is_here():
 
 
 @pytest.mark.parametrize("name", CLAIMS)
-# What the tools of notebooks warn of is not ours; the kernel is another process.
+# Warnings of the notebook tools do not concern the package; the kernel is another process.
 @pytest.mark.filterwarnings("default")
 def test_a_notebook_runs_and_is_right(name):
     notebook = nbformat.read(FOLDER / f"{name}.ipynb", as_version=4)
     nbformat.validate(notebook)
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
-    # Outputs are not stored: they change with every version, and the checks make them.
+    # Outputs are not stored, since they change with every version.
     assert all(not cell.outputs and cell.execution_count is None for cell in code)
     lines = CLAIMS[name].strip().splitlines()
     notebook.cells.append(

@@ -1,4 +1,4 @@
-"""Pictures: what is drawn, told by the artists of matplotlib."""
+"""Pictures: the matplotlib artists that are drawn."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_any_machine_can_be_drawn(units, layout):
     Machine(np.zeros((units, units))).plot(layout=layout).figure.canvas.draw()
 
 
-def test_places_of_one_s_own():
+def test_custom_positions():
     machine = Machine([[0, 1], [1, 0]], names=["a", "b"])
     for layout in ([(0, 0), (3, 4)], {"b": (3, 4), "a": (0, 0), "z": (9, 9)}):
         _, (units,) = parts(machine.plot(layout=layout))
@@ -98,8 +98,8 @@ def test_weights_are_pictures():
     ("draw", "message"),
     [
         (lambda m: m.plot(layout="star"), "layout: found 'star', expected auto"),
-        (lambda m: m.plot(layout=[(0, 0)]), "expected \\(2, 2\\): a place for each unit"),
-        (lambda m: m.plot(layout={"x0": (0, 0)}), "no place for unit 'x1'"),
+        (lambda m: m.plot(layout=[(0, 0)]), "expected \\(2, 2\\): a position for each unit"),
+        (lambda m: m.plot(layout={"x0": (0, 0)}), "no position for unit 'x1'"),
         (lambda m: m.plot(labels=["a"]), "labels: found 1, expected 2"),
         (lambda m: isinglass.plot_weights(m, (1, 2)), "nothing to draw"),
         (lambda m: isinglass.plot_weights(m.weights, (3, 3)), "expected rows of 3 x 3 numbers"),

@@ -1,4 +1,4 @@
-"""The lines of the README run as printed."""
+"""The Python blocks of the README run."""
 
 from __future__ import annotations
 

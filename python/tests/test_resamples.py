@@ -1,4 +1,4 @@
-"""Intervals from resamples: of the fit, the same as the command's, refused where they make no sense."""
+"""Bootstrap intervals: those of the fit, those of the command, and invalid settings."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def whole(votes):
     return np.nan_to_num(votes, nan=1.0)
 
 
-def test_resamples_tell_how_sure_couplings_are(whole):
+def test_intervals_surround_the_fit(whole):
     machine, result = fit(whole, **LEARNED, bootstrap=60, level=0.9)
     plain, without = fit(whole, **LEARNED)
     assert without.intervals is None and machine == plain
@@ -27,7 +27,7 @@ def test_resamples_tell_how_sure_couplings_are(whole):
     for spread, fitted in [(intervals.couplings, machine.edge_weights), (intervals.biases, machine.bias)]:
         assert spread.lower.shape == spread.upper.shape == fitted.shape
         assert (spread.lower < spread.upper).all() and (spread.not_zero == 1).all()
-        # A sign that all resamples share is on one side of 0 within the interval.
+        # Where all resamples have one sign, the interval excludes 0.
         assert (spread.lower * spread.upper > 0)[spread.same_sign == 1].all()
         assert ((spread.lower <= fitted) & (fitted <= spread.upper)).mean() > 0.8
     assert (intervals.couplings.same_sign == 1).any()
@@ -42,11 +42,11 @@ def test_intervals_are_those_of_the_command(command, whole, keywords):
     names = [f"x{k}" for k in range(6)]
     write_csv(command.folder / "t.csv", whole, names)
     words = [word for name, value in keywords.items() for word in (f"--{name}", str(value))]
-    told = command.json(
+    printed = command.json(
         "fit", "t.csv", "-o", "m.json", "--network", "n.csv", "--bootstrap", "25", "--seed", "3", *words
     )
     machine, result = fit(whole, **keywords, bootstrap=25, seed=3)
-    of_command, intervals = told["bootstrap"], result.intervals
+    of_command, intervals = printed["bootstrap"], result.intervals
     assert {name: getattr(intervals, name) for name in of_command} == of_command
     with (command.folder / "n.csv").open() as file:
         network = {(row["from"], row["to"]): row for row in csv.DictReader(file)}
@@ -64,19 +64,18 @@ def test_resamples_are_shown(whole, capsys):
     assert "resamples" in capsys.readouterr().err
 
 
-def test_estimators_have_them_too(whole):
-    model = BoltzmannMachine(learner="pseudo-likelihood", l2=0.1, options={"bootstrap": 20}).fit(whole)
+def test_estimators_compute_them(whole):
+    model = BoltzmannMachine(learner="pseudo-likelihood", l2=0.1, bootstrap=20).fit(whole)
     assert model.result_.intervals.resamples == 20
-    epochs = BoltzmannMachine(learner="contrastive-divergence", options={"bootstrap": 20})
-    with pytest.raises(ValueError, match="options: found 'bootstrap', expected those that partial_fit takes"):
-        epochs.partial_fit(whole)
-    with pytest.raises(ValueError, match="bootstrap: resamples are fitted by"):
-        epochs.fit(whole)
+    epochs = BoltzmannMachine(learner="contrastive-divergence", bootstrap=20)
+    for ask in (epochs.fit, epochs.partial_fit):
+        with pytest.raises(ValueError, match="bootstrap: resamples are fitted by"):
+            ask(whole)
     assert fit(whole, learner="contrastive-divergence", bootstrap=12)[1].intervals.resamples == 12
 
 
 class Listener:
-    """Lets a fit be made, and some resamples."""
+    """Stops resamples after some of them."""
 
     def __init__(self, most: int) -> None:
         self.most, self.heard = most, []
@@ -121,6 +120,6 @@ def test_a_fit_that_is_stopped_has_none(whole):
         ({"bootstrap": 10**12}, "give more budget, or a smaller bootstrap"),
     ],
 )
-def test_senseless_resamples_are_refused(whole, keywords, message):
+def test_invalid_resamples_are_refused(whole, keywords, message):
     with pytest.raises(ValueError, match=message):
         fit(whole, **LEARNED, **keywords)

@@ -1,4 +1,4 @@
-"""What the bindings cost."""
+"""The cost of a call into the native module."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ import pytest
 from conftest import random_machine
 
 from isinglass import _native
+from isinglass._calls import request
 
 COUNT = 200
-# On a quiet machine a call costs some ten µs (benches/python/calls.py); a busy one must not fail for being busy.
+# A call costs about ten µs on an idle computer (benches/python/calls.py); the limit allows for a busy one.
 LIMIT = 1e-3
 
 
@@ -19,10 +20,9 @@ def test_a_call_costs_little_above_the_core(engine):
     machine = random_machine(10, strength=0.2)
 
     def measure() -> float:
-        asked = (engine, None, 0, None)
-        # The least of several runs, so that other work of the computer counts for little.
+        # The minimum over runs, against noise from other work of the computer.
         ours = min(timeit.repeat(lambda: machine.infer(engine=engine), number=COUNT, repeat=5)) / COUNT
-        core = min(_native.time_infer(machine._core, COUNT, asked) for _ in range(5))
+        core = min(_native.time_infer(machine._core, COUNT, request(engine)) for _ in range(5))
         return ours - core
 
     assert min(measure() for _ in range(3)) < LIMIT

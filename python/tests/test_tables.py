@@ -1,4 +1,4 @@
-"""What can be a table."""
+"""Tables from arrays, frames and sparse matrices."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_missing_cells_in_many_forms(table):
     assert found.filled == 1 and found.states.tolist() == [[1, 1], [-1, 1]]
 
 
-def test_tables_tell_what_they_hold():
+def test_tables_report_their_size():
     table = Table(np.array([[1, 0, 1], [1, 1, np.nan], [-1, 0, 1.0]]), names=["a", "b", "c"], weights=[1, 2, 3])
     assert (table.rows, len(table), table.distinct_rows, table.missing_cells) == (3, 3, 3, 1)
     assert table.zero_one == (False, True, None)
@@ -98,23 +98,23 @@ def test_a_column_of_an_array_is_a_unit_that_is_not_hidden():
         ([[-1, 1], [0, 1]], "row 2, column 'a': found 0, expected -1 or \\+1 as in the rows above"),
         ([1, -1], "expected two dimensions"),
         ([[[1, 1]]], "expected two dimensions"),
-        ([["yes", "no"]], "expected numbers or truth values"),
+        ([["yes", "no"]], "expected numbers or booleans"),
         (np.array([["1", 1]], dtype=object), "row 1, column 1: found '1', expected a number"),
         (pd.DataFrame({"a": ["x"], "b": [1]}), "column 'a': found 'x', expected numbers"),
         (pl.DataFrame({"a": ["x"], "b": [1]}), "column 'a': found 'x', expected numbers"),
-        (pd.DataFrame([[1, 1]], columns=["a", "a"]), "column 'a' stands more than once"),
+        (pd.DataFrame([[1, 1]], columns=["a", "a"]), "column 'a' appears more than once"),
         (np.empty((0, 2)), "found 0 rows"),
         (np.array([[1j, 1]]), "complex"),
         (pd.DataFrame({"a": [1], "c": [1]}), "column 'c': the machine has no unit of that name"),
         (pd.DataFrame({"a": [1]}), "unit 'b': is visible in the machine, but the table has no column for it"),
     ],
 )
-def test_what_is_no_table_is_refused_with_its_place(table, message):
+def test_invalid_tables_are_refused_with_the_place(table, message):
     with pytest.raises(ValueError, match=message):
         PAIR.score(table)
 
 
-def test_weights_that_are_none_are_refused():
+def test_invalid_weights_are_refused():
     with pytest.raises(ValueError, match="weights of rows: found 1, expected 4"):
         PAIR.score(SPINS, weights=[1])
     with pytest.raises(ValueError, match="row 2: the weight is -1"):
@@ -129,7 +129,7 @@ def test_a_million_rows_are_read_where_they_are():
     assert (table.rows, table.distinct_rows) == (1_000_000, 256)
 
 
-def test_what_is_masked_is_missing():
+def test_masked_cells_are_missing():
     rows = np.random.default_rng(0).integers(0, 2, (30, 3))
     masked = np.ma.masked_array(rows, mask=np.random.default_rng(1).random(rows.shape) < 0.3)
     assert Table(masked).missing_cells == masked.mask.sum()

@@ -1,4 +1,4 @@
-"""The types that are promised: the package keeps to them, and the native half has the functions its stubs tell of."""
+"""Types: the package passes mypy, and the native module agrees with its stubs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-//! Benchmarks: run them, then collect what the framework wrote into one table and one JSON file.
+//! Benchmarks: runs them, and collects the framework's results into one table and one JSON file.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,12 +9,12 @@ use serde_json::{Value, json};
 
 use crate::say;
 
-/// Where cargo builds, where the framework keeps its results below it, and where ours go.
+/// The folder that cargo builds in; the results of the framework and ours are below it.
 pub(crate) fn target() -> PathBuf {
     std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| PathBuf::from("target"), PathBuf::from)
 }
 
-/// Run the benchmarks whose names hold the filter.
+/// Runs the benchmarks whose names contain the filter.
 pub(crate) fn run(filter: Option<&str>) -> Result<(), String> {
     let began = SystemTime::now();
     let mut command = Command::new("cargo");
@@ -42,7 +42,7 @@ pub(crate) fn run(filter: Option<&str>) -> Result<(), String> {
     Ok(())
 }
 
-/// The median time of one run, and how many elements it worked through.
+/// The median time of one run, and the number of elements that it processed.
 struct Measured {
     name: String,
     nanoseconds: f64,
@@ -57,7 +57,7 @@ impl Measured {
     }
 }
 
-/// Find results newer than the start of the run, in any folder below.
+/// Finds results newer than the start of the run, in any folder below.
 fn collect(folder: &Path, since: SystemTime, found: &mut Vec<Measured>) -> Result<(), String> {
     let problem = |error: &dyn std::fmt::Display| format!("{}: {error}", folder.display());
     let estimates = folder.join("new/estimates.json");

@@ -1,4 +1,4 @@
-//! Reports in a browser: made by the program, opened in headless Chromium, used as a reader would.
+//! Reports in a browser: written by the program, opened in headless Chromium, used as by a reader.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -11,10 +11,10 @@ use crate::steps::{REQUIRE_ALL, run};
 /// The script that opens and uses the pages.
 const SCRIPT: &str = "xtask/browser/check.mjs";
 
-/// What drives the browser, from the registry of Node packages.
+/// The driver of the browser, from the registry of Node packages.
 const DRIVER: &str = "playwright-core@1";
 
-/// A page of a machine of a thousand units that are all coupled is no larger than this.
+/// The largest page of a machine of a thousand units that are all coupled.
 const MOST_BYTES: u64 = 10_000_000;
 
 /// Where pages, screenshots and the driver are kept.
@@ -23,35 +23,37 @@ fn folder() -> PathBuf {
     target.join("browser")
 }
 
-/// Install what is missing, make pages and try them; screenshots stay in `target/browser`.
+/// Installs what is missing, writes pages and tests them; screenshots stay in `target/browser`.
 pub(crate) fn all() -> Result<(), String> {
     install()?;
     run("cargo", &["build", "--quiet", "--package", "isinglass-cli"], &[])?;
-    try_pages(&folder(), &[&votes, &digits, &sparse, &dense, &names])
+    test_pages(&folder(), &[&votes, &digits, &sparse, &dense, &names])
 }
 
-/// Install what is missing: the browser from Debian's packages, its driver from the registry of Node packages.
+/// Installs what is missing: the browser from Debian's packages, its driver from the registry of
+/// Node packages.
 pub(crate) fn install() -> Result<(), String> {
     let folder = folder();
     fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
-    if !there("chromium") {
+    if !is_installed("chromium") {
         run("apt-get", &["--quiet", "update"], &[])?;
         let packages = ["chromium", "fonts-dejavu-core"];
         let options = ["install", "--yes", "--quiet", "--no-install-recommends"];
         run("apt-get", &[&options[..], &packages].concat(), &[])?;
     }
-    if !driver_is_there(&folder) {
+    if !driver_is_installed(&folder) {
         let place = folder.display().to_string();
         run("npm", &["install", "--no-save", "--no-audit", "--no-fund", "--prefix", &place, DRIVER], &[])?;
     }
     Ok(())
 }
 
-/// The small pages alone, by the program that the tests have built, if a browser and its driver are there; otherwise a visible line says that nothing was tried.
-pub(crate) fn if_there() -> Result<(), String> {
+/// Tests the small pages alone, with the program that the tests have built, if a browser and its
+/// driver are installed. Otherwise it prints that nothing was tested.
+pub(crate) fn if_installed() -> Result<(), String> {
     let folder = folder();
-    if there("chromium") && there("node") && driver_is_there(&folder) {
-        return try_pages(&folder, &[&votes, &names]);
+    if is_installed("chromium") && is_installed("node") && driver_is_installed(&folder) {
+        return test_pages(&folder, &[&votes, &names]);
     }
     let missing = "reports in a browser (no Chromium or no driver; cargo xtask browser installs them)";
     if std::env::var_os(REQUIRE_ALL).is_some() {
@@ -61,18 +63,18 @@ pub(crate) fn if_there() -> Result<(), String> {
     Ok(())
 }
 
-fn there(program: &str) -> bool {
+fn is_installed(program: &str) -> bool {
     Command::new(program).arg("--version").output().is_ok_and(|out| out.status.success())
 }
 
-fn driver_is_there(folder: &Path) -> bool {
+fn driver_is_installed(folder: &Path) -> bool {
     folder.join("node_modules/playwright-core").is_dir()
 }
 
-/// Makes a page in a folder, with the program.
+/// Writes a page with the program.
 type Maker<'a> = &'a dyn Fn(&Program) -> Result<(), String>;
 
-fn try_pages(folder: &Path, makers: &[Maker<'_>]) -> Result<(), String> {
+fn test_pages(folder: &Path, makers: &[Maker<'_>]) -> Result<(), String> {
     let pages = folder.join("pages");
     let problem = |error: std::io::Error| format!("{}: {error}", pages.display());
     if pages.exists() {
@@ -99,7 +101,7 @@ struct Program {
 impl Program {
     fn run(&self, line: &str) -> Result<(), String> {
         say(&format!("── isinglass {line}"));
-        // Beside this folder's own: target/debug.
+        // The pages are in target/browser, the program in target/debug.
         let program = self.pages.join("../../debug/isinglass").canonicalize();
         let program = program.map_err(|error| format!("isinglass: {error}"))?;
         let status = Command::new(program)
@@ -116,7 +118,7 @@ impl Program {
         fs::write(&path, content).map_err(|error| format!("{}: {error}", path.display()))
     }
 
-    /// A table of the project beside the pages.
+    /// Copies a table of the project beside the pages.
     fn copy(&self, table: &str) -> Result<(), String> {
         let content =
             fs::read_to_string(format!("data/{table}")).map_err(|error| format!("{table}: {error}"))?;
@@ -124,7 +126,7 @@ impl Program {
     }
 }
 
-/// Every vote coupled with every other; missing cells; a learning curve.
+/// All pairs of votes coupled; missing cells; a learning curve.
 fn votes(program: &Program) -> Result<(), String> {
     program.copy("house_votes_84.csv")?;
     program.run("fit house_votes_84.csv --l2 0.003 -o votes.json --report votes.html")
@@ -147,7 +149,7 @@ fn sparse(program: &Program) -> Result<(), String> {
         (state >> 33) % below
     };
     let mut known = std::collections::BTreeSet::new();
-    // A chain, and couplings of which most are short.
+    // A chain, and further couplings, most of them short.
     known.extend((1..units).map(|unit| (unit - 1, unit)));
     while known.len() < 3 * units as usize / 2 {
         let a = next(units);
@@ -178,7 +180,7 @@ fn dense(program: &Program) -> Result<(), String> {
     Ok(())
 }
 
-/// Names that are no good in HTML.
+/// Names that HTML would misread.
 fn names(program: &Program) -> Result<(), String> {
     let table = "</script><b>,\"<img src=x onerror=alert(1)>\",a&amp;b,\"it's, \"\"quoted\"\"\",<!--\n\
                  1,0,1,0,1\n0,1,0,1,0\n1,1,1,,0\n0,0,1,0,1\n1,0,0,0,0\n0,1,1,1,1\n";

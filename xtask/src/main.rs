@@ -1,20 +1,26 @@
-//! The developer's commands: `cargo xtask ci`, `test`, `bench`, `gallery`, `browser`, `python`.
+//! The developer's commands: `cargo xtask ci`, `test`, `layers`, `bench`, `gallery`, `browser`,
+//! `python`.
 
 mod bench;
 mod browser;
 mod gallery;
+mod layers;
 mod python;
 mod steps;
 
 use std::process::ExitCode;
 
 const HELP: &str = "\
-cargo xtask ci             everything that must hold: formatting, lints, tests, documentation, licences
+cargo xtask ci             everything that must hold: formatting, lints, layers, tests, documentation, licences
 cargo xtask test [ARGS]    the tests alone; arguments go to cargo test
+cargo xtask layers         which module of the core may use which: checks the uses and writes the graph
+                           into ARCHITECTURE.md; --check writes nothing
 cargo xtask bench [FILTER] the benchmarks: a table here, JSON in target/bench.json
-cargo xtask gallery        docs/gallery.md and its figures, from every experiment; --quick takes small sizes
-cargo xtask browser        reports in headless Chromium; pages and screenshots in target/browser; --install does no more than that
-cargo xtask python [ARGS]  the Python package, built into a fresh environment in target/python and tested; arguments go to pytest
+cargo xtask gallery        docs/gallery.md and its figures, from every experiment; --quick runs small sizes
+cargo xtask browser        reports in headless Chromium; pages and screenshots in target/browser;
+                           --install only installs what it needs
+cargo xtask python [ARGS]  the Python package, built into a fresh environment in target/python and
+                           tested; arguments go to pytest
 ";
 
 fn main() -> ExitCode {
@@ -26,6 +32,8 @@ fn main() -> ExitCode {
             "bench" if rest.len() <= 1 => bench::run(rest.first().map(String::as_str)),
             "gallery" if rest.is_empty() => gallery::run(false),
             "gallery" if rest == ["--quick"] => gallery::run(true),
+            "layers" if rest.is_empty() => layers::run(layers::Page::Write),
+            "layers" if rest == ["--check"] => layers::run(layers::Page::Check),
             "python" => python::run_tests(rest),
             "browser" if rest.is_empty() => browser::all(),
             "browser" if rest == ["--install"] => browser::install(),
@@ -42,7 +50,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// A line for the developer.
+/// Prints a line for the developer.
 #[expect(clippy::print_stderr, reason = "this is a program for the terminal")]
 fn say(line: &str) {
     eprintln!("{line}");

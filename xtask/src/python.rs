@@ -5,15 +5,15 @@ use std::process::Command;
 
 use crate::steps::run;
 
-/// Where environment and wheels are made.
-const ROOM: &str = "target/python";
+/// The folder of the environment and the wheels.
+const FOLDER: &str = "target/python";
 
-/// Build the wheel, install it with what its tests need, and run them; arguments go to pytest.
+/// Builds the wheel, installs it with what its tests need, and runs them; arguments go to pytest.
 pub(crate) fn run_tests(arguments: &[String]) -> Result<(), String> {
     let python = interpreter()?;
-    let environment = Path::new(ROOM).join("venv");
-    let wheels = Path::new(ROOM).join("wheels");
-    // A wheel of another version would be installed, too.
+    let environment = Path::new(FOLDER).join("venv");
+    let wheels = Path::new(FOLDER).join("wheels");
+    // A wheel of another version would be installed too.
     if wheels.exists() {
         std::fs::remove_dir_all(&wheels).map_err(|error| format!("{}: {error}", wheels.display()))?;
     }
@@ -22,7 +22,7 @@ pub(crate) fn run_tests(arguments: &[String]) -> Result<(), String> {
     let own_python = programs.join("python");
     let own_python = text(&own_python)?;
     run(own_python, &["-m", "pip", "install", "--quiet", "maturin>=1.9.4,<2"], &[])?;
-    // The workspace's development profile is optimised, and builds much sooner than a release.
+    // The workspace's development profile is optimised, and builds much faster than a release.
     let build =
         ["-m", "maturin", "build", "--quiet", "--profile", "dev", "--interpreter", own_python, "--out"];
     run(own_python, &[&build[..], &[text(&wheels)?]].concat(), &[])?;
@@ -37,7 +37,7 @@ pub(crate) fn run_tests(arguments: &[String]) -> Result<(), String> {
     run(own_python, &all, &[("MPLBACKEND", "agg")])
 }
 
-/// A Python that can be run: `PYTHON` of the environment, or what there is.
+/// A Python that can be run: the environment variable `PYTHON`, or `python3`, or `python`.
 fn interpreter() -> Result<String, String> {
     let runs = |python: &String| {
         Command::new(python).arg("--version").output().is_ok_and(|output| output.status.success())
@@ -60,5 +60,5 @@ fn only_file(folder: &Path) -> Result<PathBuf, String> {
 }
 
 fn text(path: &Path) -> Result<&str, String> {
-    path.to_str().ok_or_else(|| format!("{}: a path that is no text", path.display()))
+    path.to_str().ok_or_else(|| format!("{}: the path is not valid Unicode", path.display()))
 }

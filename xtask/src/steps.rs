@@ -1,29 +1,35 @@
-//! Checks, one program after another.
+//! The checks of the project, one program after another.
 
 use std::process::Command;
 use std::time::Instant;
 
-use crate::{browser, python, say};
+use crate::{browser, layers, python, say};
 
-/// Set where a missing optional program is a failure and not a skipped check.
+/// The environment variable that makes a missing optional program a failure instead of a skipped
+/// check.
 pub(crate) const REQUIRE_ALL: &str = "ISINGLASS_REQUIRE_ALL_CHECKS";
 
-/// Where property tests begin to draw their cases, so that a commit that has passed the checks passes them again. `cargo xtask test` draws others each time.
+/// The seed of property tests, so that a commit that has passed the checks passes them again.
+/// `cargo xtask test` draws other cases each time.
 const SEED: (&str, &str) = ("PROPTEST_RNG_SEED", "1997");
 
-/// Everything that must hold.
+/// Runs everything that must hold.
 pub(crate) fn ci() -> Result<(), String> {
     let began = Instant::now();
     run("cargo", &["fmt", "--all", "--check"], &[])?;
+    say("── cargo xtask layers --check");
+    layers::run(layers::Page::Check)?;
     run("cargo", &["clippy", "--workspace", "--all-targets", "--all-features", "--", "-D", "warnings"], &[])?;
-    // Parquet first, so that the run ends with the tests that most of the project is covered by. The whole workspace is named, so that both build dependencies with the same features, and so once.
+    // Parquet first, so that the run ends with the tests that cover most of the project. The whole
+    // workspace is named, so that both build dependencies with the same features, and so once.
     let parquet = ["test", "--workspace", "--features", "isinglass-files/parquet"];
     let tests = ["--test", "tables", "--test", "bad_files"];
     run("cargo", &[&parquet[..], &tests].concat(), &[SEED])?;
     run("cargo", &["test", "--workspace"], &[SEED])?;
-    // What the README's `cargo run --example` would run; the tests have built it, and alone it would be built anew with other features.
+    // What the README's `cargo run --example` runs; the tests have built it, and alone it would be
+    // built again with other features.
     run(&crate::bench::target().join("debug/examples/decimation").display().to_string(), &[], &[])?;
-    browser::if_there()?;
+    browser::if_installed()?;
     run("cargo", &["doc", "--workspace", "--no-deps", "--quiet"], &[("RUSTDOCFLAGS", "-D warnings")])?;
     optional(
         "cargo-deny",
@@ -35,17 +41,17 @@ pub(crate) fn ci() -> Result<(), String> {
     Ok(())
 }
 
-/// Unit, property, documentation and command-line tests.
+/// Runs unit, property, documentation and command-line tests.
 pub(crate) fn test(arguments: &[String]) -> Result<(), String> {
     let mut all = vec!["test", "--workspace"];
     all.extend(arguments.iter().map(String::as_str));
     run("cargo", &all, &[])
 }
 
-/// A check by a cargo subcommand that a developer may not have.
+/// Runs a check by a cargo subcommand that a developer may not have.
 fn optional(program: &str, install: &str, arguments: &[&str]) -> Result<(), String> {
-    let there = Command::new(program).arg("--version").output().is_ok_and(|out| out.status.success());
-    if there {
+    let is_installed = Command::new(program).arg("--version").output().is_ok_and(|out| out.status.success());
+    if is_installed {
         run("cargo", arguments, &[])
     } else if std::env::var_os(REQUIRE_ALL).is_some() {
         Err(format!("{program} is missing, and every check is required here"))
@@ -55,7 +61,7 @@ fn optional(program: &str, install: &str, arguments: &[&str]) -> Result<(), Stri
     }
 }
 
-/// Run a program, saying so.
+/// Runs a program, and prints what it runs and for how long.
 pub(crate) fn run(program: &str, arguments: &[&str], environment: &[(&str, &str)]) -> Result<(), String> {
     let line = format!("{program} {}", arguments.join(" "));
     say(&format!("── {line}"));

@@ -1,13 +1,15 @@
-//! For `peers/denoise.py`: clean many pictures, tell the time of the library's call, and write the decisions.
+//! For `peers/denoise.py`: denoises many pictures, prints the time of the library's call, and
+//! writes the decisions.
 //!
-//! Arguments: a file of bytes (one for each pixel, 0 is −1 and 1 is +1, pictures one after the other), the side of the square pictures, coupling, data, sweeps, the file for the decisions.
+//! Arguments: a file of bytes (one for each pixel, 0 is −1 and 1 is +1, one picture after another),
+//! the side of the square pictures, coupling, data, sweeps, the file for the decisions.
 
 use std::io::Write;
 use std::time::Instant;
 
-use isinglass::lattice::{Denoised, Denoiser, Lattice};
+use isinglass_lab::lattice::{Denoised, Denoiser, Lattice};
 
-/// Runs of which the fastest is told: what others do on the machine can only add to it.
+/// Runs, of which the fastest is printed: other work on the computer only adds to the time.
 const RUNS: usize = 20;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {

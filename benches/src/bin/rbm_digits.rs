@@ -1,7 +1,9 @@
-//! For `peers/contrastive_divergence.py`: fit a restricted machine by contrastive divergence, tell the time of the library's call, and judge it and another machine alike.
+//! For `peers/contrastive_divergence.py`: fits a restricted machine by contrastive divergence,
+//! prints the time of the library's call, and scores the machine and the peer's in the same way.
 //!
-//! Arguments: hidden units, rows of a mini-batch, epochs. Input: on the first line the weights and biases of the other machine, ±1 units, visible first; then rows of −1 and 1.
-//! Output: seconds; for our machine and for the other the log-likelihood of a row and its standard error.
+//! Arguments: hidden units, rows of a mini-batch, epochs. Input: on the first line the weights and
+//! biases of the peer's machine, ±1 units, visible first; then rows of −1 and 1. Output: seconds;
+//! for our machine and for the peer's the log-likelihood of a row and its standard error.
 
 use std::io::{Read, Write};
 use std::time::Instant;
@@ -10,7 +12,7 @@ use isinglass::learn::{ContrastiveDivergence, Learner, start};
 use isinglass::likelihood::{Phases, log_likelihood};
 use isinglass::{Ais, Eliminate, Machine, Table, topology};
 
-/// Runs of which the fastest is told: what others do on the machine can only add to it.
+/// Runs, of which the fastest is printed: other work on the computer only adds to the time.
 const RUNS: usize = 10;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -45,14 +47,15 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut out = std::io::stdout();
     writeln!(out, "{best}")?;
     for machine in [&ours, &other] {
-        let (value, error) = judge(machine, &table)?;
+        let (value, error) = score(machine, &table)?;
         writeln!(out, "{value} {error}")?;
     }
     Ok(())
 }
 
-/// The log-likelihood of a row: hidden units summed out exactly, log Z by annealed importance sampling.
-fn judge(machine: &Machine, table: &Table) -> isinglass::Result<(f64, f64)> {
+/// The log-likelihood of a row: hidden units summed out exactly, log Z by annealed importance
+/// sampling.
+fn score(machine: &Machine, table: &Table) -> isinglass::Result<(f64, f64)> {
     let free = Ais::new().temperatures(2000);
     let clamped = Eliminate::default();
     let phases = Phases { clamped: &clamped, free: &free };

@@ -1,14 +1,13 @@
 //! The command `isinglass`: parse the command line, call the libraries, print. The binary and the Python package call [`main`].
 //!
-//! `options` and `engine_options` hold what the user may say, `engines` turns it into an engine, `report` prints, and each command has a file of its own
+//! `options` and `engine_options` define what commands share, `report` prints, and each command has a file
 //! under `commands`. Everything that computes is in the libraries.
 
 mod commands;
 mod engine_options;
-mod engines;
-mod interrupt;
 mod options;
 mod report;
+mod signals;
 
 use std::ffi::OsString;
 
@@ -16,7 +15,7 @@ use clap::{Parser, Subcommand};
 
 use crate::options::Common;
 
-/// Inference and learning in Boltzmann machines: binary data, and what drives what.
+/// Inference and learning in Boltzmann machines: binary data, and what goes with what.
 #[derive(Parser)]
 #[command(name = "isinglass", version, max_term_width = 100)]
 #[command(
@@ -76,7 +75,7 @@ fn prepare(common: &Common) -> anyhow::Result<()> {
     if let Some(threads) = common.threads {
         rayon::ThreadPoolBuilder::new().num_threads(threads.into()).build_global()?;
     }
-    interrupt::install()
+    signals::install()
 }
 
 fn run(command: &Command, common: &Common) -> anyhow::Result<()> {

@@ -1,15 +1,31 @@
 //! Options that mean the same in every command.
 
-use std::fs;
 use std::path::{Path, PathBuf};
+use std::{fmt, fs};
 
 use anyhow::Context;
 use clap::{Args, ValueEnum};
+use isinglass::message::{Message, Style};
 use isinglass::{Evidence, Machine, Spin};
 use isinglass_files::{Sheet, TableOptions, Values, read_evidence, read_model};
 
-/// The command line was wrong in a way that only the job could find out: exit code 2.
-pub(crate) use isinglass_plan::Usage;
+/// The command line is wrong in a way that only the job can find out: exit code 2.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Usage(pub(crate) String);
+
+impl fmt::Display for Usage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Usage {}
+
+impl From<isinglass_plan::Usage> for Usage {
+    fn from(usage: isinglass_plan::Usage) -> Self {
+        Self(usage.text(Style::Flags))
+    }
+}
 
 /// Options of every command.
 #[derive(Args)]
@@ -36,11 +52,23 @@ pub(crate) struct Common {
 }
 
 impl Common {
-    /// Tell the user something that is not the result.
+    /// Prints a line that is not the result.
     pub(crate) fn note(&self, text: &str) {
         if !self.quiet {
             crate::report::note(text);
         }
+    }
+
+    /// Prints a choice that was made for the user.
+    pub(crate) fn choice(&self, note: &isinglass_plan::Note) {
+        self.note(&note.text(Style::Flags));
+    }
+
+    /// Prints warnings.
+    pub(crate) fn warn(&self, warnings: impl IntoIterator<Item = isinglass_plan::Warning>) {
+        warnings
+            .into_iter()
+            .for_each(|warning| self.note(&format!("warning: {}", warning.text(Style::Flags))));
     }
 }
 
@@ -185,12 +213,6 @@ pub(crate) fn find(machine: &Machine, name: &str) -> isinglass::Result<usize> {
 pub(crate) fn at_least<const LEAST: usize>(text: &str) -> Result<usize, String> {
     let number = text.parse::<usize>().ok().filter(|number| *number >= LEAST);
     number.ok_or_else(|| format!("expected a whole number of at least {LEAST}"))
-}
-
-/// A number of at least 0 and below 1.
-pub(crate) fn below_one(text: &str) -> Result<f64, String> {
-    let number = text.parse::<f64>().ok().filter(|x| (0.0..1.0).contains(x));
-    number.ok_or_else(|| "expected a number of at least 0 and below 1".into())
 }
 
 /// Refuse an output that would replace one of the inputs.

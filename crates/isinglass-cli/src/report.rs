@@ -3,9 +3,13 @@
 use std::fmt::Write as _;
 use std::io::{self, BufWriter, IsTerminal, Write};
 
+use isinglass::message::{Message, Style};
 use isinglass::{Diagnostics, Guarantee};
+use isinglass_plan::Warning;
 use serde::Serialize;
 use serde_json::{Value, json};
+
+use crate::options::{Common, Usage};
 
 /// Print a JSON document as the only thing on standard output.
 pub(crate) fn json(document: &impl Serialize) -> anyhow::Result<()> {
@@ -32,47 +36,40 @@ pub(crate) fn note(text: &str) {
 
 pub(crate) use isinglass_plan::count;
 
-/// An error of the choice of an engine or a learner, as what it is.
-pub(crate) fn plain_error(error: isinglass_plan::Error) -> anyhow::Error {
+/// The error of a request, with its exit code.
+pub(crate) fn failed(error: isinglass_plan::Error) -> anyhow::Error {
     match error {
-        isinglass_plan::Error::Usage(usage) => usage.into(),
+        isinglass_plan::Error::Usage(usage) => Usage::from(usage).into(),
         isinglass_plan::Error::Core(error) => error.into(),
-        hinted @ isinglass_plan::Error::Hinted { .. } => hinted.into(),
+        other => other.into(),
     }
 }
 
-/// The error that ends the program.
+/// The error of a question to an engine, with a hint where a larger budget or less to do would help.
+pub(crate) fn advised(error: impl Into<isinglass_plan::Error>) -> anyhow::Error {
+    failed(error.into().with_advice())
+}
+
+/// Prints the error that ends the program.
 pub(crate) fn error(error: &anyhow::Error) {
     let word = if io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none() {
         "\x1b[1;31merror\x1b[0m"
     } else {
         "error"
     };
-    note(&format!("{word}: {error:#}"));
+    let causes = error.chain().map(|cause| match cause.downcast_ref::<isinglass::Error>() {
+        Some(error) => error.text(Style::Flags),
+        None => cause.to_string(),
+    });
+    note(&format!("{word}: {}", causes.collect::<Vec<_>>().join(": ")));
 }
 
-/// An error with advice, where a larger budget or less to do would help.
+/// An error with a hint, where a larger budget or less to do would help.
 pub(crate) fn with_hint(error: impl Into<anyhow::Error>, hint: &str) -> anyhow::Error {
     let error = error.into();
     match error.downcast_ref() {
         Some(isinglass::Error::OverBudget { .. }) => anyhow::anyhow!("{error}\nhint: {hint}"),
         _ => error,
-    }
-}
-
-/// An error of a question to an engine, with advice.
-pub(crate) fn with_advice(error: isinglass::Error) -> anyhow::Error {
-    match isinglass_plan::advice(&error) {
-        Some(hint) => with_hint(error, hint),
-        None => error.into(),
-    }
-}
-
-/// An error of a question, with advice where it is one of an engine.
-pub(crate) fn advised(error: isinglass_plan::Error) -> anyhow::Error {
-    match error {
-        isinglass_plan::Error::Core(error) => with_advice(error),
-        other => plain_error(other),
     }
 }
 
@@ -191,14 +188,12 @@ pub(crate) fn importance(diagnostics: &Diagnostics) -> Option<Value> {
     })
 }
 
-/// What to say when a method did not converge; `engine` where it is not the only one at work.
+/// Warns of an answer that did not converge.
 pub(crate) fn warn_unless_converged(
-    common: &crate::options::Common,
-    engine: &str,
+    common: &Common,
+    engine: &'static str,
     guarantee: Guarantee,
     diagnostics: &Diagnostics,
 ) {
-    if let Some(text) = isinglass_plan::warning(engine, guarantee, diagnostics) {
-        common.note(&format!("warning: {text}"));
-    }
+    common.warn(Warning::of(engine, guarantee, diagnostics));
 }

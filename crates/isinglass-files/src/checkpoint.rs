@@ -1,11 +1,11 @@
-//! Checkpoints: the state of a fit, in a file that is whole or refused.
+//! Checkpoints: the state of a fit in a file, checked as a whole.
 //!
 //! ```text
 //! "isinglass fit\n"   14 bytes
 //! version             u32, little-endian
 //! length              u64, little-endian: the bytes of the content
 //! content             in the format of postcard
-//! checksum            u32, little-endian: CRC-32 of all that stands before
+//! checksum            u32, little-endian: CRC-32 of everything before it
 //! ```
 
 use std::io::{Read, Write};
@@ -15,7 +15,7 @@ use flate2::Crc;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::error::{Fault, Parsed};
+use crate::error::{Attempt, Fault, Hint, Parsed, Place};
 use crate::{Error, Output, Result, input};
 
 const MAGIC: &[u8] = b"isinglass fit\n";
@@ -26,7 +26,26 @@ const VERSION: u32 = 1;
 /// The bytes before the content.
 const HEAD: usize = MAGIC.len() + 4 + 8;
 
-/// Write a checkpoint. Until all of it is written, the file is what it was before.
+/// What can be wrong with a checkpoint.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum CheckpointProblem {
+    #[error("cannot be written: {0}")]
+    Unserializable(postcard::Error),
+    #[error("is empty, expected a checkpoint")]
+    Empty,
+    #[error("is not a checkpoint of isinglass")]
+    NotACheckpoint,
+    #[error("is a checkpoint of version {0}, expected version {VERSION}")]
+    Version(u32),
+    #[error("the checkpoint is truncated")]
+    Truncated,
+    #[error("the checkpoint is damaged: its checksum is wrong")]
+    Damaged,
+    #[error("is a checkpoint of something else")]
+    OtherContent,
+}
+
+/// Writes a checkpoint. Until all of it is written, the file stays as it was.
 ///
 /// # Errors
 /// The file cannot be written.
@@ -40,7 +59,7 @@ const HEAD: usize = MAGIC.len() + 4 + 8;
 /// assert_eq!(read_checkpoint::<(u8, Vec<f64>)>(&path)?, (7, vec![0.1, 0.0]));
 /// std::fs::write(&path, &std::fs::read(&path)?[..20])?;
 /// let message = read_checkpoint::<(u8, Vec<f64>)>(&path).unwrap_err().to_string();
-/// assert!(message.ends_with("the checkpoint breaks off before its end"));
+/// assert!(message.ends_with("the checkpoint is truncated"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn write_checkpoint(content: &impl Serialize, mut output: Output) -> Result<()> {
@@ -49,21 +68,21 @@ pub fn write_checkpoint(content: &impl Serialize, mut output: Output) -> Result<
     output.commit()
 }
 
-/// Read a checkpoint.
+/// Reads a checkpoint.
 ///
 /// # Errors
-/// The file is none, was written by a newer program, breaks off, or was damaged.
+/// The file is not a checkpoint, was written by another version, is truncated or damaged.
 pub fn read_checkpoint<T: DeserializeOwned>(path: &Path) -> Result<T> {
-    // As it is, whatever its ending: it was not compressed on the way out.
+    // Never decompressed, whatever its ending: it was not compressed when it was written.
     let mut bytes = Vec::new();
     let read = input::open(path)?.read_to_end(&mut bytes);
-    read.map_err(|error| Error::access(path, "cannot be read", &error))?;
+    read.map_err(|error| Error::access(path, Attempt::Read, &error))?;
     opened(&bytes).map_err(|fault| fault.reading(path))
 }
 
 fn enclosed(content: &impl Serialize) -> Parsed<Vec<u8>> {
     let content = postcard::to_stdvec(content)
-        .map_err(|error| Fault::new("checkpoint", format!("cannot be written: {error}")))?;
+        .map_err(|error| Fault::at(Place::Checkpoint, CheckpointProblem::Unserializable(error)))?;
     let mut bytes = Vec::with_capacity(HEAD + content.len() + 4);
     bytes.extend_from_slice(MAGIC);
     bytes.extend_from_slice(&VERSION.to_le_bytes());
@@ -75,37 +94,34 @@ fn enclosed(content: &impl Serialize) -> Parsed<Vec<u8>> {
 }
 
 fn opened<T: DeserializeOwned>(bytes: &[u8]) -> Parsed<T> {
-    let broken_off = || Fault::whole("the checkpoint breaks off before its end");
-    let damaged = || Fault::whole("the checkpoint is damaged: its checksum is wrong");
+    let truncated = || Fault::from(CheckpointProblem::Truncated);
+    let damaged = || Fault::from(CheckpointProblem::Damaged);
     if bytes.is_empty() {
-        return Err(Fault::whole("is empty, expected a checkpoint"));
+        return Err(CheckpointProblem::Empty.into());
     }
     if !bytes.starts_with(&MAGIC[..MAGIC.len().min(bytes.len())]) {
-        return Err(Fault::whole("is no checkpoint of isinglass"));
+        return Err(CheckpointProblem::NotACheckpoint.into());
     }
     let (version, rest) =
-        bytes.get(MAGIC.len()..).and_then(|rest| rest.split_first_chunk()).ok_or_else(broken_off)?;
+        bytes.get(MAGIC.len()..).and_then(|rest| rest.split_first_chunk()).ok_or_else(truncated)?;
     let version = u32::from_le_bytes(*version);
     if version != VERSION {
-        let problem = format!(
-            "is a checkpoint of version {version}, and this program knows version {VERSION}: go on with the program that wrote it"
-        );
-        return Err(Fault::whole(problem));
+        return Err(Fault::from(CheckpointProblem::Version(version)).with_hint(Hint::OtherProgram));
     }
-    let (length, rest) = rest.split_first_chunk().ok_or_else(broken_off)?;
+    let (length, rest) = rest.split_first_chunk().ok_or_else(truncated)?;
     let expected = u64::from_le_bytes(*length).checked_add(4);
     match expected.map(|expected| (rest.len() as u64).cmp(&expected)) {
         Some(std::cmp::Ordering::Equal) => {}
         Some(std::cmp::Ordering::Greater) => return Err(damaged()),
-        _ => return Err(broken_off()),
+        _ => return Err(truncated()),
     }
-    let (whole, sum) = bytes.split_last_chunk().ok_or_else(broken_off)?;
+    let (whole, sum) = bytes.split_last_chunk().ok_or_else(truncated)?;
     if checksum(whole) != u32::from_le_bytes(*sum) {
         return Err(damaged());
     }
     match postcard::take_from_bytes(&whole[HEAD..]) {
         Ok((content, [])) => Ok(content),
-        _ => Err(Fault::whole("is a checkpoint of something else")),
+        _ => Err(CheckpointProblem::OtherContent.into()),
     }
 }
 
@@ -124,12 +140,12 @@ mod tests {
     }
 
     #[test]
-    fn no_byte_can_be_changed_or_left_out_unnoticed() {
+    fn changed_or_missing_bytes_are_noticed() {
         let content = (7u8, "all of it".to_owned());
         let bytes = enclosed(&content).unwrap();
         assert_eq!(opened::<(u8, String)>(&bytes).unwrap(), content);
         for end in 0..bytes.len() {
-            let expected = if end == 0 { "is empty" } else { "breaks off" };
+            let expected = if end == 0 { "is empty" } else { "is truncated" };
             assert!(message(&bytes[..end]).contains(expected), "{end}: {}", message(&bytes[..end]));
         }
         for place in 0..bytes.len() {
@@ -143,11 +159,15 @@ mod tests {
     }
 
     #[test]
-    fn other_files_and_newer_checkpoints_are_told_apart() {
-        assert_eq!(message(b"a,b\n1,0\n"), "f: is no checkpoint of isinglass");
+    fn other_files_and_newer_checkpoints_are_distinguished() {
+        assert_eq!(message(b"a,b\n1,0\n"), "f: is not a checkpoint of isinglass");
         let mut newer = enclosed(&(7u8, String::new())).unwrap();
         newer[MAGIC.len()] = 2;
-        assert!(message(&newer).contains("is a checkpoint of version 2, and this program knows version 1"));
+        assert_eq!(
+            message(&newer),
+            "f: is a checkpoint of version 2, expected version 1\n\
+             hint: resume with the version of the program that wrote it"
+        );
         let other = enclosed(&vec![1u64 << 60; 3]).unwrap();
         assert_eq!(message(&other), "f: is a checkpoint of something else");
     }

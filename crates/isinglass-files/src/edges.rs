@@ -1,20 +1,62 @@
-//! Lists of edges: two names a line, and a weight where there is a third column.
+//! Lists of edges: two names on each line, and a weight where there is a third column.
 
 use std::collections::HashMap;
+use std::fmt;
 use std::path::{Path, PathBuf};
 
 use isinglass::{Graph, Machine, Unit};
 
-use crate::error::{Fault, Parsed, quoted};
+use crate::Result;
+use crate::error::{Fault, Hint, Near, Parsed, Place, Quoted};
 use crate::input::{bytes, without_mark};
 use crate::network::HEADER;
-use crate::{Error, Result};
+
+/// What can be wrong with a list of edges.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum EdgeProblem {
+    #[error("has no edges, expected two names on each line")]
+    Empty,
+    #[error(transparent)]
+    Unreadable(csv::Error),
+    #[error("found {found} cell{}, expected {expected}", if *.found == 1 { "" } else { "s" })]
+    Width { found: usize, expected: Width },
+    #[error("a name is empty")]
+    NoName,
+    #[error("found {0}, expected text in UTF-8")]
+    NotUtf8(Quoted),
+    #[error("found the weight {0}, expected a finite number")]
+    Weight(Quoted),
+    #[error("there is no unit named {0}{1}")]
+    UnknownUnit(Quoted, Near),
+    #[error("an edge cannot join a unit to itself")]
+    SelfEdge,
+    #[error("the same pair as on line {0}, expected each pair once")]
+    Repeated(u64),
+}
+
+/// How many cells a line of edges has.
+#[derive(Debug)]
+pub(crate) enum Width {
+    Any,
+    AsBefore(usize),
+    AsHeader(usize),
+}
+
+impl fmt::Display for Width {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Any => f.write_str("two names, or two names and a weight"),
+            Self::AsBefore(width) => write!(f, "{width} as on the lines before"),
+            Self::AsHeader(width) => write!(f, "{width} as in the header"),
+        }
+    }
+}
 
 /// Pairs of unit names, with weights or without.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EdgeList {
     path: PathBuf,
-    /// The lines on which the edges stand.
+    /// The line of each edge.
     lines: Vec<u64>,
     /// The pairs, in the file's order.
     pub pairs: Vec<(String, String)>,
@@ -22,11 +64,15 @@ pub struct EdgeList {
     pub weights: Option<Vec<f64>>,
 }
 
-/// Read a CSV file (also `.gz`) of edges: `name,name` or `name,name,weight` on each line, no header; lines that begin with `#` are comments. A first line
-/// that begins with `from,to,weight` is a header, as [`write_network`](crate::write_network) writes it, and what follows the weight is passed over.
+/// Reads a CSV file (also `.gz`) of edges.
+///
+/// Each line is `name,name` or `name,name,weight`, without a header; lines that begin with `#` are
+/// comments. A first line that begins with `from,to,weight` is a header, as
+/// [`write_network`](crate::write_network) writes it, and columns after the weight are ignored.
 ///
 /// # Errors
-/// A line with another number of cells, an empty name, a weight that is no finite number; with the line.
+/// A line with another number of cells, an empty name, a weight that is not a finite number; with
+/// the line.
 ///
 /// # Example
 /// ```
@@ -59,16 +105,17 @@ fn parse(path: &Path, content: &[u8]) -> Parsed<EdgeList> {
     let mut record = csv::ByteRecord::new();
     loop {
         let more = reader.read_byte_record(&mut record);
-        if !more.map_err(|error| Fault::whole(error.to_string()))? {
+        if !more.map_err(EdgeProblem::Unreadable)? {
             break;
         }
-        // The reader counts a record from the comments and blank lines before it; the line where it ends is the line that is meant.
+        // The reader counts a record from the comments and blank lines before it; users look for
+        // the line where it ends.
         let read = &content[counted..reader.position().byte() as usize];
         let text = read.trim_ascii_end();
         let line = passed + 1 + newlines(text);
         passed += newlines(read);
         counted += read.len();
-        let place = format!("line {line}");
+        let place = || Place::Line(line);
         if width.is_none()
             && HEADER.iter().enumerate().all(|(k, word)| record.get(k) == Some(word.as_bytes()))
         {
@@ -80,47 +127,43 @@ fn parse(path: &Path, content: &[u8]) -> Parsed<EdgeList> {
         let is_known = is_network || (2..=3).contains(&width);
         if width != record.len() || !is_known {
             let expected = if is_network {
-                format!("{width} as in the header")
+                Width::AsHeader(width)
             } else if is_known && !list.pairs.is_empty() {
-                format!("{width} as on the lines before")
+                Width::AsBefore(width)
             } else {
-                "two names, or two names and a weight".into()
+                Width::Any
             };
-            let s = if record.len() == 1 { "" } else { "s" };
-            return Err(Fault::new(place, format!("found {} cell{s}, expected {expected}", record.len())));
+            return Err(Fault::at(place(), EdgeProblem::Width { found: record.len(), expected }));
         }
         let name = |cell: &[u8]| match str::from_utf8(cell) {
-            Ok("") => Err(Fault::new(place.clone(), "a name is empty")),
+            Ok("") => Err(Fault::at(place(), EdgeProblem::NoName)),
             Ok(name) => Ok(name.to_owned()),
-            Err(_) => {
-                Err(Fault::new(place.clone(), format!("found {}, expected text in UTF-8", quoted(cell))))
-            }
+            Err(_) => Err(Fault::at(place(), EdgeProblem::NotUtf8(Quoted::new(cell)))),
         };
         list.pairs.push((name(&record[0])?, name(&record[1])?));
         list.lines.push(line);
         if let Some(cell) = record.get(2) {
             let number = str::from_utf8(cell).ok().and_then(|text| text.parse::<f64>().ok());
             let Some(number) = number.filter(|number| number.is_finite()) else {
-                let problem = format!("found the weight {}, expected a finite number", quoted(cell));
-                return Err(Fault::new(place, problem).with_hint(
-                    "a list of edges has no header but from,to,weight; begin another with # to keep it",
-                ));
+                let fault = Fault::at(place(), EdgeProblem::Weight(Quoted::new(cell)));
+                return Err(fault.with_hint(Hint::EdgeHeader));
             };
             weights.push(number);
         }
     }
     if list.pairs.is_empty() {
-        return Err(Fault::whole("has no edges, expected two names on each line"));
+        return Err(EdgeProblem::Empty.into());
     }
     list.weights = (!weights.is_empty()).then_some(weights);
     Ok(list)
 }
 
 impl EdgeList {
-    /// The machine of these edges; units in the order in which they are first named, weights 0 where the file has none.
+    /// Builds the machine of these edges: units in the order in which they are first named, weights
+    /// 0 where the file has none.
     ///
     /// # Errors
-    /// A unit joined to itself or a pair that stands twice, with the line.
+    /// A unit joined to itself or a repeated pair, with the line.
     pub fn machine(&self) -> Result<Machine> {
         let mut names: Vec<String> = Vec::new();
         let mut known = std::collections::HashSet::new();
@@ -135,40 +178,34 @@ impl EdgeList {
         Machine::new(units, edges).map_err(|error| Fault::from(error).reading(&self.path))
     }
 
-    /// The graph of these edges over units that are known.
+    /// Builds the graph of these edges over the given units.
     ///
     /// # Errors
-    /// A name that is not among them, a unit joined to itself or a pair that stands twice, with the line.
+    /// A name that is not among them, a unit joined to itself or a repeated pair, with the line.
     pub fn graph_over(&self, names: &[String]) -> Result<Graph> {
         let edges = self.positions_in(names)?;
         Graph::new(names.len(), edges).map_err(|error| Fault::from(error).reading(&self.path))
     }
 
-    /// The positions of each pair; no pair twice, no unit joined to itself.
+    /// The positions of each pair, checked for repeated pairs and self-edges.
     fn positions_in(&self, names: &[String]) -> Result<Vec<(usize, usize)>> {
         let positions: HashMap<&str, usize> = names.iter().map(String::as_str).zip(0..).collect();
         let mut seen: HashMap<(usize, usize), u64> = HashMap::new();
-        let fail = |line: u64, problem: String| -> Error {
-            Fault::new(format!("line {line}"), problem).reading(&self.path)
-        };
+        let fail =
+            |line: u64, problem: EdgeProblem| Fault::at(Place::Line(line), problem).reading(&self.path);
         let mut edges = Vec::with_capacity(self.pairs.len());
         for ((a, b), &line) in self.pairs.iter().zip(&self.lines) {
             let find = |name: &String| {
                 positions.get(name.as_str()).copied().ok_or_else(|| {
-                    let near = isinglass::machine::nearest(name, names);
-                    let hint = near.map_or_else(String::new, |near| format!(" (did you mean '{near}'?)"));
-                    fail(line, format!("there is no unit named {}{hint}", quoted(name.as_bytes())))
+                    fail(line, EdgeProblem::UnknownUnit(Quoted::from(&name[..]), Near::to(name, names)))
                 })
             };
             let (a, b) = (find(a)?, find(b)?);
             if a == b {
-                return Err(fail(line, "an edge cannot join a unit to itself".into()));
+                return Err(fail(line, EdgeProblem::SelfEdge));
             }
             if let Some(first) = seen.insert((a.min(b), a.max(b)), line) {
-                return Err(fail(
-                    line,
-                    format!("the same pair as on line {first}; each pair may stand once"),
-                ));
+                return Err(fail(line, EdgeProblem::Repeated(first)));
             }
             edges.push((a, b));
         }

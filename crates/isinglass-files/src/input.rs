@@ -1,4 +1,4 @@
-//! Opening files to read, and what their endings say.
+//! Opening files to read, and the endings of their names.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
@@ -6,17 +6,18 @@ use std::path::Path;
 
 use flate2::bufread::MultiGzDecoder;
 
+use crate::error::{AccessFailure, Attempt};
 use crate::{Error, Result};
 
 /// The size of the buffers between file, decompression and parser.
 const BUFFER: usize = 1 << 17;
 
-/// The ending of a file name, in lower case and without the point.
+/// The ending of a file name, in lower case and without the dot.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Ending {
-    /// The ending, below any `.gz`.
+    /// The ending before any `.gz`.
     pub(crate) word: String,
-    /// Whether `.gz` stands behind it.
+    /// Whether `.gz` follows it.
     pub(crate) gzip: bool,
 }
 
@@ -33,18 +34,18 @@ impl Ending {
     }
 }
 
-/// Open a file that is not a directory.
+/// Opens a file that is not a directory.
 pub(crate) fn open(path: &Path) -> Result<File> {
-    let file = File::open(path).map_err(|error| Error::access(path, "cannot be opened", &error))?;
+    let file = File::open(path).map_err(|error| Error::access(path, Attempt::Open, &error))?;
     match file.metadata() {
         Ok(found) if found.is_dir() => {
-            Err(Error::access(path, "cannot be read", &io::ErrorKind::IsADirectory.into()))
+            Err(Error::access(path, Attempt::Read, &io::ErrorKind::IsADirectory.into()))
         }
         _ => Ok(file),
     }
 }
 
-/// Open a file to be read from start to end, decompressed if its ending is `.gz`.
+/// Opens a file to be read from start to end, decompressed if its ending is `.gz`.
 pub(crate) fn reader(path: &Path) -> Result<Box<dyn BufRead>> {
     let file = BufReader::with_capacity(BUFFER, open(path)?);
     Ok(if Ending::of(path).gzip {
@@ -54,27 +55,25 @@ pub(crate) fn reader(path: &Path) -> Result<Box<dyn BufRead>> {
     })
 }
 
-/// The whole content of a file, decompressed if its ending is `.gz`.
+/// Reads the whole content of a file, decompressed if its ending is `.gz`.
 pub(crate) fn bytes(path: &Path) -> Result<Vec<u8>> {
     let mut content = Vec::new();
     reader(path)?.read_to_end(&mut content).map_err(|error| unreadable(path, &error))?;
     Ok(content)
 }
 
-/// The error of a file that broke off or failed while it was read.
+/// The error of a file that failed while it was read.
 pub(crate) fn unreadable(path: &Path, error: &io::Error) -> Error {
-    if Ending::of(path).gzip && error.kind() == io::ErrorKind::UnexpectedEof {
-        return Error::Access {
-            path: path.to_owned(),
-            problem: "cannot be decompressed: the file breaks off before its end".into(),
-            kind: error.kind(),
-        };
+    match (Ending::of(path).gzip, error.kind()) {
+        (true, kind @ io::ErrorKind::UnexpectedEof) => {
+            Error::Access { path: path.to_owned(), failure: AccessFailure::Truncated, kind }
+        }
+        (true, _) => Error::access(path, Attempt::Decompress, error),
+        (false, _) => Error::access(path, Attempt::Read, error),
     }
-    let attempt = if Ending::of(path).gzip { "cannot be decompressed" } else { "cannot be read" };
-    Error::access(path, attempt, error)
 }
 
-/// The text without the mark that some programs put at the start of UTF-8 files.
+/// The text without the byte order mark that some programs put at the start of UTF-8 files.
 pub(crate) fn without_mark(text: &[u8]) -> &[u8] {
     text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text)
 }
@@ -84,7 +83,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn endings_are_found_below_gz_and_in_any_case() {
+    fn endings_are_found_before_gz_and_in_any_case() {
         let ending = |path: &str| {
             let ending = Ending::of(Path::new(path));
             (ending.word, ending.gzip)

@@ -1,19 +1,20 @@
-//! Tables, model files and pictures: what goes into and comes out of a Boltzmann machine on disk.
+//! Tables, model files and pictures: the files around a Boltzmann machine.
 //!
-//! The ending of a file says what it is; `.gz` behind an ending of text or NPY is undone on the way in.
+//! The ending of a file name chooses the format; `.gz` after an ending of text or NPY is
+//! decompressed on reading.
 //!
 //! | what | read | written |
 //! |---|---|---|
 //! | tables | [`read_table`]: `.csv`, `.tsv`, `.npy`, and `.parquet` with the feature `parquet` | [`write_table`]; as it was, with other cells, [`write_sheet`]: `.csv`, `.tsv`, `.npy` |
 //! | models | [`read_model`]: `.json`, `.uai`, `.npz` | [`write_model`] |
 //! | evidence | [`read_evidence`]: `.evid` | |
-//! | couplings | [`read_edges`]: two names a line, and a weight | [`write_network`] |
+//! | couplings | [`read_edges`]: two names on each line, and a weight | [`write_network`] |
 //! | states of fits | [`read_checkpoint`] | [`write_checkpoint`] |
 //! | pictures | [`read_picture`]: `.png`, `.pgm` and other `.pnm`, `.bmp`, `.jpg` | [`write_picture`]: `.png` |
 //!
-//! Every message names the file, the place in it, what was found there and what would be right; no file,
-//! however broken, makes anything here panic. Files are written through an [`Output`], which leaves the
-//! target as it was until everything has been written.
+//! Every error names the file, the place in it, what was found there and what is expected; no file,
+//! however broken, causes a panic. Files are written through an [`Output`], which leaves the target
+//! as it was until everything has been written.
 //!
 //! # From a table to a model file
 //!
@@ -47,8 +48,8 @@ mod table;
 
 pub use checkpoint::{read_checkpoint, write_checkpoint};
 pub use edges::{EdgeList, read_edges};
-pub use error::{Error, Result};
-pub use model::{ModelFormat, model_format, read_evidence, read_model, write_model};
+pub use error::{AccessFailure, Attempt, Endings, Error, Fault, Result};
+pub use model::{ModelFormat, ModelNote, model_format, read_evidence, read_model, write_model};
 pub use network::write_network;
 pub use output::{Output, discard_abandoned, discard_unfinished};
 pub use picture::{Picture, check_picture_output, read_picture, write_picture};

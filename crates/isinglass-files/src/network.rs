@@ -1,4 +1,4 @@
-//! A machine's couplings as a list that people and programs for networks read.
+//! A machine's couplings as a list for people and network software.
 
 use std::io::{self, Write};
 
@@ -9,8 +9,10 @@ use crate::table::{end_line, push_text};
 /// The header that every such file begins with; more columns may follow.
 pub(crate) const HEADER: [&str; 3] = ["from", "to", "weight"];
 
-/// Write the couplings that are not 0 as CSV, the strongest first: `from,to,weight,sign` and a column for each further measure, which has a number for every edge of the machine.
+/// Writes the couplings that are not 0 as CSV, the strongest first.
 ///
+/// The columns are `from,to,weight,sign`, and one for each further measure, which has a number for
+/// every edge of the machine.
 /// [`read_edges`](crate::read_edges) reads the file again.
 ///
 /// # Example
@@ -20,7 +22,10 @@ pub(crate) const HEADER: [&str; 3] = ["from", "to", "weight"];
 /// let machine = Machine::new(units.into(), [(0, 1, 0.25), (0, 2, 0.0), (1, 2, -0.5)])?;
 /// let mut bytes = Vec::new();
 /// isinglass_files::write_network(&machine, &[("lower", &[0.125, 0.0, -0.75])], &mut bytes)?;
-/// assert_eq!(String::from_utf8(bytes)?, "from,to,weight,sign,lower\nbob,cem,-0.5,negative,-0.75\nann,bob,0.25,positive,0.125\n");
+/// assert_eq!(
+///     String::from_utf8(bytes)?,
+///     "from,to,weight,sign,lower\nbob,cem,-0.5,negative,-0.75\nann,bob,0.25,positive,0.125\n"
+/// );
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///

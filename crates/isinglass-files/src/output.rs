@@ -1,4 +1,4 @@
-//! Outputs that are whole or not there at all.
+//! Outputs that appear complete or not at all.
 
 use std::fs::{self, File, TryLockError};
 use std::io::{self, BufWriter, Write};
@@ -7,6 +7,7 @@ use std::sync::{Mutex, PoisonError};
 
 use tempfile::NamedTempFile;
 
+use crate::error::{AccessFailure, Attempt};
 use crate::{Error, Result};
 
 const BUFFER: usize = 1 << 17;
@@ -18,12 +19,13 @@ const SUFFIX: &str = ".tmp";
 /// The longest chain of symbolic links that is followed.
 const LINKS: usize = 40;
 
-/// A reserved output: what is written to it appears under its path all at once, on [`Output::commit`].
+/// A reserved output: what is written to it appears under its path all at once, on
+/// [`Output::commit`].
 ///
-/// Until then everything goes to a temporary file in the same directory, so a directory that cannot be
-/// written to is noticed before the work and not after it. Dropped without `commit`, it leaves no trace.
-/// A symbolic link is followed, not replaced; an existing file keeps its permissions. A device or a pipe
-/// (`/dev/null`, `/dev/stdout`) is written to directly.
+/// Until then everything goes to a temporary file in the same directory, so a directory that cannot
+/// be written to is noticed before the work and not after it. Dropped without `commit`, it leaves
+/// no trace. A symbolic link is followed, not replaced; an existing file keeps its permissions. A
+/// device or a pipe (`/dev/null`, `/dev/stdout`) is written to directly.
 ///
 /// # Example
 /// ```
@@ -53,22 +55,22 @@ enum Target {
 }
 
 impl Output {
-    /// Reserve an output.
+    /// Reserves an output.
     ///
     /// # Errors
     /// The path is a directory, its directory does not exist, or nothing can be written there.
     pub fn create(path: &Path) -> Result<Self> {
-        let fail = |error: &io::Error| Error::access(path, "cannot be written", error);
+        let fail = |error: io::Error| Error::access(path, Attempt::Write, &error);
         let existing = fs::metadata(path).ok();
         if path.file_name().is_none() || existing.as_ref().is_some_and(fs::Metadata::is_dir) {
-            return Err(fail(&io::ErrorKind::IsADirectory.into()));
+            return Err(fail(io::ErrorKind::IsADirectory.into()));
         }
         let special = existing.as_ref().is_some_and(|found| !found.is_file());
         let target = if special || is_stream(path) {
             let file = File::options().append(true).open(path);
-            Target::Direct(BufWriter::with_capacity(BUFFER, file.map_err(|e| fail(&e))?))
+            Target::Direct(BufWriter::with_capacity(BUFFER, file.map_err(fail)?))
         } else {
-            let end = follow(path).map_err(|error| fail(&error))?;
+            let end = follow(path).map_err(fail)?;
             let directory = match end.parent() {
                 Some(parent) if !parent.as_os_str().is_empty() => parent.to_owned(),
                 _ => PathBuf::from("."),
@@ -76,11 +78,11 @@ impl Output {
             if !directory.is_dir() {
                 return Err(Error::Access {
                     path: path.to_owned(),
-                    problem: format!("cannot be written: there is no directory '{}'", directory.display()),
+                    failure: AccessFailure::NoDirectory(directory),
                     kind: io::ErrorKind::NotFound,
                 });
             }
-            let file = temporary(&directory, &end, existing.as_ref()).map_err(|error| fail(&error))?;
+            let file = temporary(&directory, &end, existing.as_ref()).map_err(fail)?;
             let listed = Unfinished::list(file.path());
             Target::Beside(BufWriter::with_capacity(BUFFER, file), end, listed)
         };
@@ -94,20 +96,21 @@ impl Output {
 
     /// The error of this crate for a failed write to this output.
     pub fn error(&self, error: &io::Error) -> Error {
-        Error::access(&self.path, "cannot be written", error)
+        Error::access(&self.path, Attempt::Write, error)
     }
 
-    /// Finish: from here on the path holds what was written.
+    /// Finishes: from now on the path holds what was written.
     ///
     /// # Errors
-    /// The last bytes could not be written, or the file could not be put in place; the target is then as it was.
+    /// The last bytes could not be written, or the file could not be moved to its path. The target
+    /// is then as it was.
     pub fn commit(self) -> Result<()> {
-        let fail = |error: &io::Error| Error::access(&self.path, "cannot be written", error);
+        let fail = |error: io::Error| Error::access(&self.path, Attempt::Write, &error);
         match self.target {
-            Target::Direct(mut file) => file.flush().map_err(|error| fail(&error)),
+            Target::Direct(mut file) => file.flush().map_err(fail),
             Target::Beside(file, end, _listed) => {
-                let file = file.into_inner().map_err(|error| fail(error.error()))?;
-                file.persist(end).map_err(|error| fail(&error.error))?;
+                let file = file.into_inner().map_err(|error| fail(error.into_error()))?;
+                file.persist(end).map_err(|error| fail(error.error))?;
                 Ok(())
             }
         }
@@ -151,21 +154,21 @@ impl Drop for Unfinished {
 }
 
 fn unfinished() -> std::sync::MutexGuard<'static, Vec<PathBuf>> {
-    // A thread that panicked with the list in hand left a list all the same.
+    // A thread that panicked while it held the lock left the list whole.
     UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Remove the temporary files of all outputs that are not finished: for a program that is about to end without dropping them,
-/// as on a signal. Targets stay as they were.
+/// Removes the temporary files of all outputs that are not finished: for a program that is about to
+/// end without dropping them, as on a signal. Targets stay as they were.
 pub fn discard_unfinished() {
     for path in unfinished().drain(..) {
-        // There is nothing else to be done about a file that cannot be removed.
+        // Nothing else can be done about a file that cannot be removed.
         let _ = fs::remove_file(path);
     }
 }
 
-/// Remove the temporary files beside a path that were left by programs which were killed: those on which nobody is at work.
-/// What cannot be removed, or is on a file system without locks, stays.
+/// Removes the temporary files beside a path that killed programs left behind: those that nobody
+/// holds a lock on. What cannot be removed, or is on a file system without locks, stays.
 pub fn discard_abandoned(beside: &Path) {
     let directory = match beside.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
@@ -178,7 +181,7 @@ pub fn discard_abandoned(beside: &Path) {
         if !is_ours || !entry.file_type().is_ok_and(|kind| kind.is_file()) {
             continue;
         }
-        // The lock is held until the file is gone, so that nobody begins to write to it.
+        // The lock is held until the file is gone, so that nobody starts to write to it.
         if let Ok(file) = File::open(entry.path())
             && file.try_lock().is_ok()
         {
@@ -187,7 +190,8 @@ pub fn discard_abandoned(beside: &Path) {
     }
 }
 
-/// Whether a path names one of the program's own streams, which must not be replaced even if it is a regular file.
+/// Whether a path names one of the program's own streams, which must not be replaced even if it is
+/// a regular file.
 fn is_stream(path: &Path) -> bool {
     path.starts_with("/dev/fd")
         || path.starts_with("/proc")
@@ -224,7 +228,7 @@ fn temporary(directory: &Path, end: &Path, existing: Option<&fs::Metadata>) -> i
         builder.permissions(fs::Permissions::from_mode(0o666));
     }
     let mut file = builder.tempfile_in(directory)?;
-    // The lock says that somebody is at work on it. Whoever took it before us is about to remove the file.
+    // The lock marks the file as being written. Whoever locked it before us is about to remove it.
     while matches!(file.as_file().try_lock(), Err(TryLockError::WouldBlock)) || !file.path().exists() {
         file = builder.tempfile_in(directory)?;
     }

@@ -1,4 +1,4 @@
-//! Every way of being a bad file has a message that names the place, and none makes anything panic.
+//! Every kind of bad file has a message that names the place, and none causes a panic.
 
 // A test may fail by panicking.
 #![allow(clippy::unwrap_used)]
@@ -10,13 +10,14 @@ use std::path::Path;
 use std::sync::LazyLock;
 
 use common::{fixture, small_machine};
+use isinglass::message::{Message, Style};
 use isinglass::{Graph, Machine};
 use isinglass_files::{
     Output, TableOptions, Values, read_evidence, read_model, read_table, write_model, write_table,
 };
 use proptest::prelude::*;
 
-/// Read a file as whatever its ending says, and return the message if it is refused.
+/// Reads a file in the format of its ending, and returns the message if it is refused.
 fn read(path: &Path) -> Result<(), String> {
     let name = path.to_string_lossy();
     let message = |error: isinglass_files::Error| error.to_string();
@@ -31,13 +32,13 @@ fn read(path: &Path) -> Result<(), String> {
     }
 }
 
-/// Write a new file; to overwrite one would wait for the disk.
+/// Writes a new file; to overwrite one would wait for the disk.
 fn put(path: &Path, bytes: &[u8]) {
     let _ = fs::remove_file(path);
     fs::write(path, bytes).unwrap();
 }
 
-/// Check that each file is refused with a message in which all the given words stand.
+/// Checks that each file is refused with a message that contains all the given words.
 fn refused(cases: &[(&str, &[u8], &[&str])]) {
     let folder = tempfile::tempdir().unwrap();
     for (name, bytes, words) in cases {
@@ -84,7 +85,7 @@ fn tables() {
         ("t.csv", b"a\n1\n-1\n0\n", &["row 3 (line 4), column 'a': found '0'", "1/-1", "one kind of word"]),
         ("t.csv", b"a\ny\nno\n", &["row 2 (line 3), column 'a': found 'no'", "y/n"]),
         ("t.csv", b"a,b\n1,\"0\n1,0\n", &["line 2: a quotation mark opens here and is never closed"]),
-        ("t.csv", b"a,b\n1,\"0\"1\n", &["row 1 (line 2): found '1' behind a closing quotation mark"]),
+        ("t.csv", b"a,b\n1,\"0\"1\n", &["row 1 (line 2): found '1' after a closing quotation mark"]),
         ("t.csv", b"a,b\n1,0\"\"\n", &["quotation marks only around a whole cell"]),
         ("t.csv", b"a\n\xff\n", &["row 1 (line 2), column 'a': found '\u{fffd}'"]),
         ("t.csv", b"a\n1\0\n", &["found '1\\u{0}'"]),
@@ -98,7 +99,7 @@ fn tables() {
         ("weighted.csv", b"a,v\n1,1\n", &["there is no column 'w'"]),
         ("t.csv.gz", b"a,b\n1,0\n", &["cannot be decompressed"]),
         ("t.csv.gz", b"", &["t.csv.gz: "]),
-        ("t.csv.gz", b"\x1f\x8b\x08\0\0\0\0\0\0\x03", &["cannot be decompressed: the file breaks off"]),
+        ("t.csv.gz", b"\x1f\x8b\x08\0\0\0\0\0\0\x03", &["cannot be decompressed: the file is truncated"]),
         ("t.txt", b"a,b\n1,0\n", &["not the ending of a table", ".csv, .tsv, .npy"]),
         ("t", b"a,b\n1,0\n", &["not the ending of a table"]),
         ("t.parquet", b"PAR1", &["t.parquet: ", "arquet"]),
@@ -121,7 +122,7 @@ fn int8(shape: &str, data: &[u8]) -> Vec<u8> {
 #[test]
 fn numpy_tables() {
     refused(&[
-        ("t.npy", b"", &["NPY header: not found: this is no NPY file"]),
+        ("t.npy", b"", &["NPY header: not found: this is not an NPY file"]),
         ("t.npy", b"\x93NUMPY", &["NPY header: the file ends inside it"]),
         ("t.npy", b"\x93NUMPY\x01\x00\xff\x00{", &["the file ends inside it"]),
         ("t.npy", b"\x93NUMPY\x02\x00\xff\xff\xff\xff{", &["the file ends inside it"]),
@@ -188,7 +189,7 @@ fn json_models() {
         (
             "m.json",
             &edges("[[0, 1, 1], [0, 2, 1], [0, 1, 2]]"),
-            &["edges[2]", "each pair once (it stands in edges[0])"],
+            &["edges[2]", "each pair once (see edges[0])"],
         ),
         (
             "m.json",
@@ -286,7 +287,7 @@ fn uai_models_and_evidence() {
         ("m.evid", b"x", &["line 1: the number of observed variables: found 'x'"]),
         ("m.evid", b"1 3 0", &["observed variable 0 of 1: found '3', expected one of the 3 variables"]),
         ("m.evid", b"1 0 2", &["the state of variable 0: found '2', expected 0 or 1"]),
-        ("m.evid", b"2 0 1 0 1", &["variable 0 stands here again"]),
+        ("m.evid", b"2 0 1 0 1", &["observed variable 1 of 2: variable 0 is observed twice"]),
         ("m.evid", b"2 0 1", &["line 1: the file ends where observed variable 1 of 2 should be"]),
         ("m.evid", b"1 0 1 1 1", &["after the last observed variable: found '1'"]),
         ("m.evid", b"2\n1 0 1", &["the number of samples: found '2', expected 1"]),
@@ -310,12 +311,12 @@ fn npz_models() {
     let matrix = |numbers: &[f64]| zip(&[bias(), ("weights.npy", float("(2, 2)", numbers))]);
     let whole = zip(&[weights(), bias()]);
     refused(&[
-        ("m.npz", b"", &["is no readable NPZ archive", "hint: "]),
-        ("m.npz", b"PK\x03\x04", &["is no readable NPZ archive"]),
-        ("m.npz", &whole[..whole.len() - 30], &["is no readable NPZ archive"]),
+        ("m.npz", b"", &["is not a readable NPZ archive", "hint: "]),
+        ("m.npz", b"PK\x03\x04", &["is not a readable NPZ archive"]),
+        ("m.npz", &whole[..whole.len() - 30], &["is not a readable NPZ archive"]),
         ("m.npz", &zip(&[weights()]), &["array 'bias': is missing"]),
         ("m.npz", &zip(&[bias()]), &["array 'weights': is missing"]),
-        ("m.npz", &with("bais.npy", vec![]), &["array 'bais': is not known (did you mean 'bias'?)"]),
+        ("m.npz", &with("bais.npy", vec![]), &["array 'bais': is unknown (did you mean 'bias'?)"]),
         ("m.npz", &with("names.npy", vec![]), &["array 'names', NPY header: not found"]),
         ("m.npz", &with("names.npy", text(3, "abc")), &["array 'names': found the shape [3], expected [2]"]),
         ("m.npz", &with("names.npy", text(2, "aa")), &["unit 1 'a'", "already that of unit 0"]),
@@ -352,7 +353,7 @@ fn npz_models() {
         (
             "m.npz",
             &with("edges.npy", float("(0, 2)", &[])),
-            &["1 weights are not zero, and 0 of them stand in 'edges'"],
+            &["1 weights are not zero, and 0 of them are in 'edges'"],
         ),
         (
             "m.npz",
@@ -388,7 +389,7 @@ fn zip(entries: &[(&str, Vec<u8>)]) -> Vec<u8> {
 }
 
 #[test]
-fn what_is_no_file_is_refused() {
+fn directories_and_missing_files_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     for name in ["t.csv", "t.csv.gz", "t.npy", "m.json", "m.uai.gz", "m.npz", "m.evid"] {
         let path = folder.path().join(name);
@@ -398,7 +399,34 @@ fn what_is_no_file_is_refused() {
     }
 }
 
-/// Good files of every kind, to be broken.
+/// Names and paths that look like flags are shown unchanged in every style.
+#[test]
+fn names_and_paths_are_shown_as_they_are() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run --v2/a.csv");
+    fs::create_dir(path.parent().unwrap()).unwrap();
+    put(&path, b"--pain-left,b\n1,--not-a-value\n");
+    let options = |weights: &str, drop: &str| TableOptions {
+        weights: (!weights.is_empty()).then(|| weights.into()),
+        drop: if drop.is_empty() { vec![] } else { vec![drop.into()] },
+    };
+    for (options, problem) in [
+        (options("", ""), "row 1 (line 2), column 'b': found '--not-a-value', expected 1/-1"),
+        (
+            options("--pain-right", ""),
+            "header: there is no column '--pain-right' (did you mean '--pain-left'?)",
+        ),
+        (options("--pain-left", "--pain-left"), "column '--pain-left': is to be dropped"),
+    ] {
+        let error = read_table(&path, &options).unwrap_err();
+        for style in [Style::Flags, Style::Keywords] {
+            let text = error.text(style);
+            assert!(text.starts_with(&format!("{}: {problem}", path.display())), "{text}");
+        }
+    }
+}
+
+/// Good files of every kind, to be damaged.
 static GOOD_FILES: LazyLock<Vec<(&str, Vec<u8>)>> = LazyLock::new(|| {
     let folder = tempfile::tempdir().unwrap();
     let mut files = Vec::new();
@@ -422,14 +450,15 @@ static GOOD_FILES: LazyLock<Vec<(&str, Vec<u8>)>> = LazyLock::new(|| {
 });
 
 #[test]
-fn files_cut_off_anywhere_make_nothing_panic() {
+fn truncated_files_cause_no_panic() {
     let folder = tempfile::tempdir().unwrap();
     for (name, bytes) in GOOD_FILES.iter() {
         let path = folder.path().join(name);
         for length in 0..bytes.len() {
             put(&path, &bytes[..length]);
             let found = read(&path);
-            // Where a file may end is open in these; elsewhere a cut is always noticed, but for the line end of JSON.
+            // These may end in several places; elsewhere a cut is always noticed, except before
+            // the line end of JSON.
             let noticed = !["m.uai", "m.evid", "t.csv", "table.parquet"].contains(name);
             if noticed && length + 1 < bytes.len() {
                 assert!(found.is_err(), "{name} cut to {length} bytes of {}", bytes.len());
@@ -442,7 +471,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
     #[test]
-    fn files_with_other_bytes_make_nothing_panic(
+    fn changed_bytes_cause_no_panic(
         changes in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..5),
     ) {
         let folder = tempfile::tempdir().unwrap();
@@ -458,7 +487,7 @@ proptest! {
     }
 
     #[test]
-    fn any_bytes_at_all_make_nothing_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+    fn random_bytes_cause_no_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
         let folder = tempfile::tempdir().unwrap();
         for name in ["t.csv", "t.csv.gz", "t.npy", "m.json", "m.uai", "m.npz", "m.evid"] {
             let path = folder.path().join(name);

@@ -1,4 +1,4 @@
-//! Model files: what is written is read back, and what other programs wrote is understood.
+//! Model files: what is written is read back, and files of other programs are read.
 
 // A test may fail by panicking.
 #![allow(clippy::unwrap_used)]
@@ -9,7 +9,7 @@ use std::path::Path;
 
 use common::{assert_same_bits, fixture, machines, small_machine, through_file};
 use isinglass::{Graph, Machine, Role, Spin, Unit};
-use isinglass_files::{ModelFormat, Output, model_format, read_evidence, read_model, write_model};
+use isinglass_files::{ModelFormat, ModelNote, Output, model_format, read_evidence, read_model, write_model};
 use proptest::prelude::*;
 
 /// Any finite number, the extreme ones included.
@@ -65,7 +65,7 @@ proptest! {
 }
 
 #[test]
-fn endings_choose_the_format() {
+fn the_ending_chooses_the_format() {
     for (name, format) in [
         ("m.json", ModelFormat::Json),
         ("m.JSON", ModelFormat::Json),
@@ -81,7 +81,7 @@ fn endings_choose_the_format() {
 }
 
 #[test]
-fn machines_without_units_or_edges_are_machines() {
+fn machines_without_units_or_edges_are_kept() {
     let empty = Machine::new(vec![], []).unwrap();
     let shifted = empty.clone().with_offset(-1234.5).unwrap();
     let single = Machine::new(vec![Unit::new("x0", 0.25)], []).unwrap();
@@ -104,8 +104,9 @@ fn notes_say_what_is_not_kept() {
     assert!(notes(&small_machine(), "m.json").is_empty());
     assert!(notes(&small_machine(), "m.npz").is_empty());
     let uai = notes(&small_machine(), "m.uai");
-    assert_eq!(uai.len(), 3);
-    assert!(uai[0].contains("names") && uai[1].contains("roles") && uai[2].contains("temperature 0.7"));
+    assert_eq!(uai, [ModelNote::NamesNotKept, ModelNote::RolesNotKept, ModelNote::TemperatureNotKept(0.7)]);
+    let texts: Vec<String> = uai.iter().map(ModelNote::to_string).collect();
+    assert!(texts[0].contains("names") && texts[1].contains("roles") && texts[2].contains("temperature 0.7"));
     let plain = Machine::from_graph(Graph::new(2, [(0, 1)]).unwrap());
     assert!(notes(&plain, "m.uai").is_empty());
 }
@@ -134,7 +135,7 @@ fn what_a_format_cannot_hold_is_refused_and_nothing_is_written() {
 }
 
 #[test]
-fn large_numbers_are_cut_into_several_factors() {
+fn large_numbers_are_split_into_several_factors() {
     let machine = Machine::new(vec![Unit::new("x0", -900.0), Unit::new("x1", 0.0)], [(0, 1, 650.0)]).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("m.uai");
@@ -179,7 +180,7 @@ fn numpy_files_are_read() {
 }
 
 #[test]
-fn evidence_stands_beside_a_network() {
+fn evidence_is_read_beside_a_network() {
     let folder = tempfile::tempdir().unwrap();
     let machine = Machine::from_graph(Graph::new(4, []).unwrap());
     let path = folder.path().join("m.uai.evid");

@@ -1,4 +1,4 @@
-//! Outputs are whole or not there, and nothing else is touched.
+//! Outputs appear complete or not at all, and nothing else is touched.
 
 // A test may fail by panicking.
 #![allow(clippy::unwrap_used)]
@@ -33,7 +33,7 @@ fn dropped_outputs_leave_no_trace() {
 }
 
 #[test]
-fn what_a_killed_program_left_is_removed_and_work_in_progress_is_not() {
+fn files_of_killed_programs_are_removed_and_work_in_progress_is_not() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("new.txt");
     fs::write(folder.path().join(".isinglass-dead00.tmp"), "half").unwrap();

@@ -1,4 +1,4 @@
-//! Pictures: what is light and what is dark in each format, and files that are none.
+//! Pictures: what is light and what is dark in each format, and files that are not pictures.
 #![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
 
 use std::fs;
@@ -23,7 +23,7 @@ fn bytes(picture: &DynamicImage, format: ImageFormat) -> Vec<u8> {
     content.into_inner()
 }
 
-/// 24 × 16 pixels, black but for a white block: squares of eight survive a JPEG untouched.
+/// 24 × 16 pixels, black with a white block: squares of eight survive a JPEG unchanged.
 fn block() -> (DynamicImage, Vec<i8>) {
     let light = |x: u32, y: u32| (8..16).contains(&x) && y < 8;
     let picture = GrayImage::from_fn(24, 16, |x, y| Luma([if light(x, y) { 255 } else { 0 }]));
@@ -31,9 +31,9 @@ fn block() -> (DynamicImage, Vec<i8>) {
     (picture.into(), pixels)
 }
 
-struct Room(TempDir);
+struct Folder(TempDir);
 
-impl Room {
+impl Folder {
     fn new() -> Self {
         Self(tempfile::tempdir().unwrap())
     }
@@ -54,27 +54,27 @@ impl Room {
 #[test]
 fn every_format_gives_the_same_pixels() {
     let (picture, pixels) = block();
-    let room = Room::new();
+    let folder = Folder::new();
     for (name, format) in FORMATS {
-        let found = room.read(name, &bytes(&picture, format), 128).unwrap();
+        let found = folder.read(name, &bytes(&picture, format), 128).unwrap();
         assert_eq!((found.rows, found.columns, &found.pixels), (16, 24, &pixels), "{name}");
         assert_eq!(found.toned, 0, "{name}");
     }
-    let upper = room.read("P.PNG", &bytes(&picture, ImageFormat::Png), 128).unwrap();
+    let upper = folder.read("P.PNG", &bytes(&picture, ImageFormat::Png), 128).unwrap();
     assert_eq!(upper.pixels, pixels);
     // Plain text PNM, of one bit and of sixteen: in the first, 1 is black.
-    let bits = room.read("p.pbm", b"P1\n3 1\n1 0 1\n", 128).unwrap();
+    let bits = folder.read("p.pbm", b"P1\n3 1\n1 0 1\n", 128).unwrap();
     assert_eq!((bits.pixels, bits.toned), (vec![-1, 1, -1], 0));
-    let deep = room.read("p.pgm", b"P2\n4 1\n65535\n0 32000 33000 65535\n", 128).unwrap();
+    let deep = folder.read("p.pgm", b"P2\n4 1\n65535\n0 32000 33000 65535\n", 128).unwrap();
     assert_eq!((deep.pixels, deep.toned), (vec![-1, -1, 1, 1], 2));
 }
 
 #[test]
 fn greys_colours_and_transparency_are_divided_at_the_threshold() {
-    let room = Room::new();
+    let folder = Folder::new();
     let grey = GrayImage::from_raw(5, 1, vec![0, 100, 127, 128, 255]).unwrap();
     let content = bytes(&grey.into(), ImageFormat::Png);
-    let found = |threshold| room.read("p.png", &content, threshold).unwrap();
+    let found = |threshold| folder.read("p.png", &content, threshold).unwrap();
     assert_eq!((found(128).pixels, found(128).toned), (vec![-1, -1, -1, 1, 1], 3));
     assert_eq!(found(100).pixels, [-1, 1, 1, 1, 1]);
     assert_eq!(found(255).pixels, [-1, -1, -1, -1, 1]);
@@ -85,18 +85,18 @@ fn greys_colours_and_transparency_are_divided_at_the_threshold() {
     let picture = RgbImage::from_fn(5, 1, |x, _| Rgb(colours[x as usize]));
     for format in [ImageFormat::Png, ImageFormat::Bmp] {
         let name = if format == ImageFormat::Png { "c.png" } else { "c.bmp" };
-        let found = room.read(name, &bytes(&picture.clone().into(), format), 128).unwrap();
+        let found = folder.read(name, &bytes(&picture.clone().into(), format), 128).unwrap();
         assert_eq!((found.pixels, found.toned), (vec![-1, 1, -1, 1, -1], 3), "{name}");
     }
 
-    // Black that is all, half, and not transparent, on white: white, 127 or 128, black.
+    // Black that is fully, half and not transparent, on white: white, 127 or 128, black.
     let alphas = [0, 127, 128, 255];
     let picture = RgbaImage::from_fn(4, 1, |x, _| Rgba([0, 0, 0, alphas[x as usize]]));
-    let found = room.read("a.png", &bytes(&picture.into(), ImageFormat::Png), 128).unwrap();
+    let found = folder.read("a.png", &bytes(&picture.into(), ImageFormat::Png), 128).unwrap();
     assert_eq!((found.pixels, found.toned), (vec![1, 1, -1, -1], 2));
     let picture = ImageBuffer::<LumaA<u8>, _>::from_fn(2, 1, |x, _| LumaA([0, [0, 255][x as usize]]));
     let found =
-        room.read("a.png", &bytes(&DynamicImage::ImageLumaA8(picture), ImageFormat::Png), 128).unwrap();
+        folder.read("a.png", &bytes(&DynamicImage::ImageLumaA8(picture), ImageFormat::Png), 128).unwrap();
     assert_eq!((found.pixels, found.toned), (vec![1, -1], 0));
 }
 
@@ -121,51 +121,51 @@ fn what_is_written_is_read_back() {
     assert!(refuse("new.png", 4, &pixels).contains("found 35 pixels, expected 4 × 7"));
 }
 
-/// Whether a refusal is one line that names the file.
+/// Checks that a refusal is one line that names the file, and perhaps a hint.
 #[track_caller]
-fn is_told_well(path: &Path, message: &str) {
+fn check_message(path: &Path, message: &str) {
     assert!(message.starts_with(&format!("{}: ", path.display())), "{message}");
     let (first, rest) = message.split_once('\n').unwrap_or((message, "hint: "));
     assert!(rest.starts_with("hint: ") && !rest.contains('\n') && !first.ends_with('.'), "{message}");
 }
 
 #[test]
-fn files_that_break_off_are_refused_or_whole() {
+fn truncated_files_are_refused_or_complete() {
     let (picture, pixels) = block();
-    let room = Room::new();
+    let folder = Folder::new();
     for (name, format) in FORMATS {
         let content = bytes(&picture, format);
         for end in 0..content.len() {
-            match room.read(name, &content[..end], 128) {
+            match folder.read(name, &content[..end], 128) {
                 // What follows the last pixel may be missing.
                 Ok(found) => {
                     assert_eq!(found.pixels, pixels, "{name}: {end} of {}", content.len());
                     assert!(end + 16 >= content.len(), "{name}: {end} of {}", content.len());
                 }
-                Err(message) => is_told_well(&room.0.path().join(name), &message),
+                Err(message) => check_message(&folder.0.path().join(name), &message),
             }
         }
     }
 }
 
 #[test]
-fn flipped_bytes_make_nothing_panic() {
+fn changed_bytes_cause_no_panic() {
     let colours = |x: u32, y: u32| Rgb([(7 * x) as u8, (x * y) as u8, (31 * y) as u8]);
     let picture: DynamicImage = RgbImage::from_fn(19, 17, colours).into();
-    let room = Room::new();
+    let folder = Folder::new();
     for (name, format) in FORMATS {
         let content = bytes(&picture, format);
         for at in 0..content.len() {
             for change in [0x01, 0x80, 0xff] {
-                // Pixels that stand in the file as they are can take any byte.
+                // Uncompressed pixels may be any byte.
                 if at > 200 && format != ImageFormat::Jpeg && (at + change) % 7 != 0 {
                     continue;
                 }
                 let mut broken = content.clone();
                 broken[at] ^= change as u8;
-                match read_picture(&room.put(name, &broken), 128, Budget(16 << 20)) {
+                match read_picture(&folder.put(name, &broken), 128, Budget(16 << 20)) {
                     Ok(found) => assert_eq!(found.pixels.len(), found.rows * found.columns),
-                    Err(error) => is_told_well(&room.0.path().join(name), &error.to_string()),
+                    Err(error) => check_message(&folder.0.path().join(name), &error.to_string()),
                 }
             }
         }
@@ -173,12 +173,12 @@ fn flipped_bytes_make_nothing_panic() {
 }
 
 #[test]
-fn what_is_no_picture_is_refused_with_a_reason() {
-    let room = Room::new();
+fn files_that_are_not_pictures_are_refused_with_a_reason() {
+    let folder = Folder::new();
     let png = bytes(&block().0, ImageFormat::Png);
     let refused = |name: &str, content: &[u8], words: &[&str]| {
-        let message = room.read(name, content, 128).unwrap_err();
-        is_told_well(&room.0.path().join(name), &message);
+        let message = folder.read(name, content, 128).unwrap_err();
+        check_message(&folder.0.path().join(name), &message);
         for word in words {
             assert!(message.contains(word), "{message}\nlacks {word}");
         }
@@ -191,19 +191,19 @@ fn what_is_no_picture_is_refused_with_a_reason() {
     refused("t.jpg", &png, &["JPEG", "hint", "Png"]);
     refused("t.bmp", &png, &["BMP", "hint"]);
     refused("t.pgm", b"P5 0 4 255\n", &["t.pgm"]);
-    // A header can claim anything: the memory is counted before it is taken.
+    // A header can claim anything: memory is estimated before it is allocated.
     refused("t.pgm", b"P5 99999 99999 255\n0", &["99999 × 99999", "needs", "budget"]);
     let mut vast = png.clone();
     vast[16..24].copy_from_slice(&[0, 1, 0, 0, 0, 1, 0, 0]);
     refused("t.png", &vast, &["t.png"]);
-    let path = room.put("small.png", &png);
+    let path = folder.put("small.png", &png);
     let message = read_picture(&path, 128, Budget(1000)).unwrap_err().to_string();
     assert!(message.contains("16 × 24 pixels needs") && message.contains("1000 bytes"), "{message}");
     let message = read_picture(&path, 128, Budget(10)).unwrap_err().to_string();
     assert!(message.contains("larger than the budget"), "{message}");
-    fs::create_dir(room.0.path().join("folder.png")).unwrap();
+    fs::create_dir(folder.0.path().join("folder.png")).unwrap();
     let message =
-        read_picture(&room.0.path().join("folder.png"), 128, Budget::default()).unwrap_err().to_string();
+        read_picture(&folder.0.path().join("folder.png"), 128, Budget::default()).unwrap_err().to_string();
     assert!(message.contains("directory"), "{message}");
     let message = read_picture(Path::new("absent.png"), 128, Budget::default()).unwrap_err().to_string();
     assert!(message.contains("no such file"), "{message}");

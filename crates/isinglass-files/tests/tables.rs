@@ -1,4 +1,4 @@
-//! Tables: every dialect is read, what is written is read back, and words of one column go together.
+//! Tables: every dialect is read, what is written is read back, and a column uses one kind of word.
 
 // A test may fail by panicking.
 #![allow(clippy::unwrap_used)]
@@ -64,7 +64,7 @@ proptest! {
         prop_assert_eq!(rows(&table), cells);
     }
 
-    /// The csv crate takes our text apart as we do.
+    /// The csv crate splits our text in the same way.
     #[test]
     fn others_read_the_same_header((names, cells) in cells()) {
         let mut text = Vec::new();
@@ -101,7 +101,7 @@ proptest! {
 
     #[test]
     fn numpy_tables_are_read_like_text(cells in proptest::collection::vec([-1..=1i8, 0..=1i8, -1..=1i8], 1..20)) {
-        // Column 1 is 0/1; in the others 0 cannot stand for a value, so it is written as NaN.
+        // Column 1 is 0/1; in the others 0 is not a value, so it is written as NaN.
         let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
         let header = format!("{{'descr': '<f4', 'fortran_order': False, 'shape': ({}, 3), }}\n", cells.len());
         bytes.extend((header.len() as u16).to_le_bytes());
@@ -123,7 +123,7 @@ proptest! {
 }
 
 #[test]
-fn headers_may_come_with_marks_quotes_and_spaces() {
+fn headers_may_have_marks_quotes_and_spaces() {
     let table = parse("\u{feff}a, b ,\"c, \"\"c\"\"\",\" d\"\r\n1,0,-1,?\r\n\r\n\n");
     assert_eq!(table.columns(), ["a", "b", "c, \"c\"", " d"]);
     assert_eq!(rows(&table), [[1, -1, -1, 0]]);
@@ -153,7 +153,7 @@ fn one_column_uses_one_kind_of_word() {
     assert!(conflict(&["0", "+1"]).contains("hold 0/1"));
     assert!(conflict(&["+", "1"]).contains("hold +/-"));
     assert!(conflict(&["true", "y"]).contains("hold true/false"));
-    // The same words may differ between columns, and `1` goes with `-1` and with `0`.
+    // Columns may differ in their words, and `1` may share a column with `-1` or with `0`.
     assert_eq!(rows(&parse("a,b\n1,1\n-1,0\n")), [[1, 1], [-1, -1]]);
 }
 
@@ -189,7 +189,11 @@ fn weights_and_dropped_columns() {
     assert_eq!(refused(Some("N1"), &["id"]), "t.csv: header: there is no column 'N1' (did you mean 'n'?)");
     assert_eq!(refused(None, &["zebra"]), "t.csv: header: there is no column 'zebra'");
     assert!(refused(None, &["a", "b", "n", "id"]).contains("no column is left"));
-    assert!(refused(Some("a"), &["a"]).contains("column 'a': is to be dropped and to hold the weights"));
+    assert_eq!(
+        refused(Some("a"), &["a"]),
+        "t.csv: column 'a': is to be dropped and to hold the weights, expected one of the two\n\
+         hint: name the column in --drop or in --weights, not in both"
+    );
     assert!(refused(Some("id"), &[]).contains("row 1 (line 2), column 'id': found 'u1', expected a weight"));
 }
 
@@ -251,7 +255,7 @@ fn parquet_files_need_their_feature() {
     assert!(message.contains("does not read Parquet") && message.contains("--features parquet"), "{message}");
 }
 
-/// Write a sheet to a file with a name, each missing cell as +1.
+/// Writes a sheet to a file with a name, each missing cell as +1.
 fn fill(sheet: &Sheet, added: &[String], form: CellForm, name: &str) -> Result<Vec<u8>, String> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(name);
@@ -273,7 +277,7 @@ fn sheet(text: &str, name: &str, options: &TableOptions) -> Sheet {
 }
 
 #[test]
-fn a_sheet_is_written_as_it_was_but_for_its_gaps() {
+fn a_sheet_is_written_as_it_was_except_for_missing_cells() {
     let options = TableOptions { weights: Some("n".into()), drop: vec!["id".into(), "note".into()] };
     let text =
         "id,a,\"b,c\",n,d,e,note\nk1,Yes,-1,1.50,0,?,\"a \"\"quote\"\"\"\nk2,,1,2,NA,,\nk1,No,?,0.25,1,, x\n";
@@ -307,7 +311,7 @@ fn sheets_become_matrices_of_numbers() {
     let back = read_sheet(&path, &options).unwrap();
     assert_eq!(rows(&back.table), [[-1, -1], [1, 1]]);
     assert_eq!((back.table.weight(0), back.table.weight(1)), (2.5, 1.0));
-    // And from numbers to numbers again: whole ones, as they were.
+    // From numbers to numbers again: integers, as they were.
     let plain = sheet("a,b\n0,\n1,-1\n", "t.csv", &TableOptions::default());
     let bytes = fill(&plain, &[], CellForm::Words, "m.npy").unwrap();
     let whole: Vec<i64> =

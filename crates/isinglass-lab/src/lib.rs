@@ -1,13 +1,14 @@
 //! Studies and figures: what isinglass shows, rather than what it computes.
 //!
 //! [`votes`] and [`digits`] are the studies of the tour `isinglass demo`; [`reproduce`] holds the experiments of the sources; [`report`] makes the page about a machine;
-//! `figure` draws. Writing files and printing is the caller's business.
+//! [`lattice`] denoises pictures; `figure` draws. Writing files and printing is the caller's business.
 
 mod accuracy;
 pub mod data;
 pub mod digits;
 mod figure;
 mod filling;
+pub mod lattice;
 pub mod report;
 pub mod reproduce;
 pub mod sample;

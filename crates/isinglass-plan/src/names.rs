@@ -1,102 +1,37 @@
-//! The words by which users choose: engines, theories, orders.
+//! The names by which users choose engines and learners.
 
-use crate::Usage;
+use isinglass::choices;
 
-/// Something that users choose by a word.
-pub trait Named: Copy + 'static {
-    /// What is chosen, as a setting: `engine`.
-    const SETTING: &'static str;
-    /// All that can be chosen.
-    const ALL: &'static [Self];
-
-    /// The word.
-    fn word(self) -> &'static str;
-
-    /// What is chosen by it, in a line.
-    fn about(self) -> &'static str;
-
-    /// The one of a word.
-    fn of(word: &str) -> Result<Self, Usage> {
-        let found = Self::ALL.iter().copied().find(|name| name.word() == word);
-        found.ok_or_else(|| {
-            let words: Vec<&str> = Self::ALL.iter().map(|name| name.word()).collect();
-            Usage(format!("--{}: found '{word}', expected {}", Self::SETTING, words.join(", ")))
-        })
-    }
-}
-
-/// An enum whose variants have a word; their documentation is what users are told about them.
-macro_rules! named {
-    ($(#[$outer:meta])* $setting:literal $name:ident { $(#[doc = $about:literal] $(#[$inner:meta])* $variant:ident = $word:literal,)+ }) => {
-        $(#[$outer])*
-        #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-        pub enum $name {
-            $(#[doc = $about] $(#[$inner])* $variant,)+
-        }
-
-        impl $crate::names::Named for $name {
-            const SETTING: &'static str = $setting;
-            const ALL: &'static [Self] = &[$(Self::$variant),+];
-
-            fn word(self) -> &'static str {
-                match self { $(Self::$variant => $word,)+ }
-            }
-
-            fn about(self) -> &'static str {
-                match self { $(Self::$variant => $about.trim_ascii_start(),)+ }
-            }
-        }
-
-        impl std::str::FromStr for $name {
-            type Err = $crate::Usage;
-
-            fn from_str(word: &str) -> Result<Self, $crate::Usage> {
-                $crate::names::Named::of(word)
-            }
-        }
-
-        impl std::fmt::Display for $name {
-            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                f.write_str($crate::names::Named::word(*self))
-            }
-        }
-    };
-}
-
-pub(crate) use named;
-
-named! {
+choices! {
     /// Engines that users can name.
-    #[derive(Default)]
-    "engine" EngineName {
-        /// An exact engine if its cost is within the budget; otherwise sampling, or, where sampling cannot do the job, a refusal that names what can
-        #[default]
+    pub enum EngineName = Auto {
+        /// An exact engine if its cost is within the budget; otherwise sampling, or, where sampling cannot do the job, an error that names what can.
         Auto = "auto",
-        /// Every state of the free units: exact
+        /// Every state of the free units: exact.
         Enumerate = "enumerate",
-        /// Unit by unit, by decimation: exact and linear in the units, for treewidth up to 3 (unit 0 counted)
+        /// Unit by unit, by decimation: exact and linear in the units, for treewidth up to 3 (unit 0 counted).
         Decimate = "decimate",
-        /// Unit by unit, with tables where decimation ends: exact for any treewidth within the budget
+        /// Unit by unit, with tables where decimation ends: exact for any treewidth within the budget.
         Eliminate = "eliminate",
-        /// Independent units: a lower bound on log Z, means, no correlations beyond theirs
+        /// Independent units: a lower bound on log Z, means, no correlations beyond theirs.
         MeanField = "mean-field",
-        /// Several mean fields mixed: a lower bound on log Z for machines with more than one mode
+        /// Several mean fields mixed: a lower bound on log Z for machines with more than one mode.
         Mixture = "mixture",
-        /// Mean field that keeps a tractable subgraph of the strongest couplings whole: a lower bound on log Z, at least mean field's
+        /// Mean field that keeps a tractable subgraph of the strongest couplings: a lower bound on log Z, at least mean field's.
         Structured = "structured",
-        /// Tractable subgraphs that share out the couplings: an upper bound on log Z
+        /// Tractable subgraphs that share the couplings: an upper bound on log Z.
         Trw = "trw",
-        /// Mean field with the reaction of a unit's neighbours taken off: an approximation for many weak couplings
+        /// Mean field with the Onsager reaction term: an approximation for many weak couplings.
         Tap = "tap",
-        /// The means of --around, correlations from how they answer to fields: an approximation
+        /// The means of a mean-field theory, correlations from their response to fields: an approximation.
         LinearResponse = "linear-response",
-        /// Belief propagation: exact without cycles, the Bethe approximation with them
+        /// Belief propagation: exact without cycles, the Bethe approximation with them.
         Bethe = "bethe",
-        /// Gibbs sampling: estimates with standard errors, without log Z
+        /// Gibbs sampling: estimates with standard errors, without log Z.
         Gibbs = "gibbs",
-        /// Annealed importance sampling: estimates with standard errors, of log Z too
+        /// Annealed importance sampling: estimates with standard errors, of log Z too.
         Ais = "ais",
-        /// Max-product messages, for `map` alone: the most probable state, exact without cycles; with them a good one
+        /// Max-product messages, for `map` alone: the most probable state, exact without cycles; with them a good one.
         MaxProduct = "max-product",
     }
 }
@@ -108,7 +43,7 @@ pub enum Asked {
     Expectations,
     /// log Z, or a bound or an estimate of it.
     Likelihood,
-    /// States by chance.
+    /// Random states.
     Draws,
     /// The most probable state.
     Mode,
@@ -127,8 +62,9 @@ impl EngineName {
         }
     }
 
-    /// The engine for rows of a table, where this one is for the whole machine: each row is likely to have one mode even where the machine has many (Lawrence,
-    /// Bishop and Jordan 1998, section 3), and there are many rows.
+    /// The engine for the rows of a table, where this one is for the whole machine: each row is likely
+    /// to have one mode even where the machine has many (Lawrence, Bishop and Jordan 1998, section 3),
+    /// and there are many rows.
     #[must_use]
     pub fn for_rows(self) -> Self {
         match self {
@@ -138,25 +74,55 @@ impl EngineName {
     }
 }
 
-named! {
-    /// The theory around which `linear-response` is taken.
-    "around" AroundName {
-        /// Mean field
-        MeanField = "mean-field",
-        /// The equations of Thouless, Anderson and Palmer
-        Tap = "tap",
-        /// Belief propagation
-        Bethe = "bethe",
+choices! {
+    /// Learners that users can name.
+    pub enum LearnerName = Auto {
+        /// likelihood if an engine is named or an exact engine is within the budget; otherwise pseudo-likelihood, or pl-em with hidden units or missing cells.
+        Auto = "auto",
+        /// Maximum likelihood with the expectations of an engine.
+        Likelihood = "likelihood",
+        /// Every column given all others, for hundreds of columns; no hidden units; missing cells are drawn, as by pl-em.
+        PseudoLikelihood = "pseudo-likelihood",
+        /// Pseudo-likelihood EM: hidden and missing units are drawn at every iteration.
+        PlEm = "pl-em",
+        /// Contrastive divergence: mini-batches, and a few sweeps from the rows or of persistent chains.
+        ContrastiveDivergence = "contrastive-divergence",
+        /// Contrastive divergence with mean field in place of sampling.
+        MeanFieldCd = "mean-field-cd",
+        /// From means and covariances by linear response, for any number of columns; no hidden units, no inputs.
+        ClosedForm = "closed-form",
+        /// Independent units, in closed form.
+        Factorized = "factorized",
     }
 }
 
-named! {
-    /// In which order variational engines update units.
-    "schedule" ScheduleName {
-        /// One after the other
-        Sequential = "sequential",
-        /// All at once: may oscillate, which is noticed and damped
-        Parallel = "parallel",
+impl LearnerName {
+    /// The learners that may run in the end.
+    #[must_use]
+    pub fn possible(self) -> &'static [Self] {
+        match self {
+            Self::Auto => &[Self::Likelihood, Self::PseudoLikelihood, Self::PlEm],
+            Self::PseudoLikelihood => &[Self::PseudoLikelihood, Self::PlEm],
+            Self::Likelihood => &[Self::Likelihood],
+            Self::PlEm => &[Self::PlEm],
+            Self::ContrastiveDivergence => &[Self::ContrastiveDivergence],
+            Self::MeanFieldCd => &[Self::MeanFieldCd],
+            Self::ClosedForm => &[Self::ClosedForm],
+            Self::Factorized => &[Self::Factorized],
+        }
+    }
+
+    /// Whether it can learn hidden units.
+    #[must_use]
+    pub fn learns_hidden(self) -> bool {
+        matches!(self, Self::Likelihood | Self::PlEm | Self::ContrastiveDivergence | Self::MeanFieldCd)
+    }
+
+    /// Whether fits from several starts can be compared.
+    #[must_use]
+    pub fn restarts(self) -> bool {
+        // The objectives of contrastive learners do not order machines with hidden units.
+        matches!(self, Self::Likelihood | Self::PlEm)
     }
 }
 
@@ -182,11 +148,9 @@ mod tests {
     fn words_lead_back_to_what_they_name() {
         for &name in EngineName::ALL {
             assert_eq!(name.word().parse(), Ok(name));
-            assert!(!name.about().is_empty() && !name.about().starts_with(' '));
+            assert!(!name.about().is_empty());
         }
-        assert_eq!(
-            "fast".parse::<ScheduleName>().unwrap_err().0,
-            "--schedule: found 'fast', expected sequential, parallel"
-        );
+        let error = "fast".parse::<LearnerName>().unwrap_err().to_string();
+        assert_eq!(&error[..37], "found 'fast', expected auto, likeliho");
     }
 }

@@ -7,7 +7,7 @@ use isinglass::likelihood::{RowLikelihoods, log_likelihoods};
 use isinglass::score::{Score, score, score_between};
 use isinglass::{Engine, Enumerate, Machine, Table};
 
-use crate::{EngineName, EngineSettings, Error, Result, Task, warning};
+use crate::{EngineName, EngineSettings, Error, Hint, Note, Result, Task, Warning};
 
 /// The scores of a machine on a table, and by what.
 #[derive(Debug, Clone)]
@@ -39,16 +39,13 @@ impl Scored {
 }
 
 impl Scored {
-    /// What the user should be told besides the scores' own notes.
-    pub fn warnings(&self) -> Vec<String> {
-        let Self { score, free, .. } = self;
-        let mut warnings: Vec<String> =
-            warning(free, score.guarantee, &score.diagnostics).into_iter().collect();
+    /// Warnings besides the scores' own notes.
+    pub fn warnings(&self) -> Vec<Warning> {
+        let Self { score, free: engine, .. } = self;
+        let mut warnings: Vec<Warning> =
+            Warning::of(engine, score.guarantee, &score.diagnostics).into_iter().collect();
         if let Some(divergence) = score.kullback.filter(|divergence| *divergence < 0.0) {
-            warnings.push(format!(
-                "no divergence is below 0: the log Z of engine {free} is too small by at least {:.3}, and so is not to be trusted here",
-                -divergence
-            ));
+            warnings.push(Warning::NegativeDivergence { engine, deficit: -divergence });
         }
         warnings
     }
@@ -60,9 +57,9 @@ impl EngineSettings {
         &self,
         (machine, table): (&Machine, &Table),
         bracket: bool,
-        note: &dyn Fn(&str),
+        note: &dyn Fn(Note),
     ) -> Result<Scored> {
-        let quiet = |_: &str| ();
+        let quiet = |_: Note| ();
         let (clamped_open, free_open) = TwoPhase::new(machine, table)?.open()?;
         let is_open = clamped_open.in_one_row.free_count() > 0;
         if bracket {
@@ -86,7 +83,7 @@ impl EngineSettings {
         &self,
         machine: &Machine,
         table: &Table,
-        note: &dyn Fn(&str),
+        note: &dyn Fn(Note),
     ) -> Result<(&'static str, Option<&'static str>, RowLikelihoods)> {
         let ((clamped, free), is_open) = self.engines_with_log_z(machine, table, note)?;
         let phases = Phases { clamped: &*clamped, free: &*free };
@@ -100,7 +97,7 @@ impl EngineSettings {
         &self,
         machine: &Machine,
         table: &Table,
-        note: &dyn Fn(&str),
+        note: &dyn Fn(Note),
     ) -> Result<(&'static str, LogLikelihood)> {
         let ((clamped, free), _) = self.engines_with_log_z(machine, table, note)?;
         let phases = Phases { clamped: &*clamped, free: &*free };
@@ -108,12 +105,12 @@ impl EngineSettings {
         Ok((free.name(), gain.map_err(|error| for_want_of_log_z(error.into()))?))
     }
 
-    /// Engines for the rows and for the whole machine, where `auto` does not turn to sampling; and whether any unit is free in any row.
+    /// Engines for the rows and for the whole machine, where `auto` does not fall back to sampling; and whether any unit is free in any row.
     fn engines_with_log_z(
         &self,
         machine: &Machine,
         table: &Table,
-        note: &dyn Fn(&str),
+        note: &dyn Fn(Note),
     ) -> Result<(Pair, bool)> {
         let (clamped_open, free_open) = TwoPhase::new(machine, table)?.open()?;
         let (clamped, free) = self
@@ -128,7 +125,7 @@ impl EngineSettings {
         machine: &Machine,
         (clamped, free): (&Open, &Open),
         task: Task,
-        note: &dyn Fn(&str),
+        note: &dyn Fn(Note),
     ) -> Result<Pair> {
         self.check()?;
         let of_all = self.pick_for_rows(self.engine, (machine, free), task, note)?;
@@ -143,7 +140,7 @@ impl EngineSettings {
         machine: &Machine,
         table: &'a Table,
         open: Option<&Open>,
-        note: &dyn Fn(&str),
+        note: &dyn Fn(Note),
     ) -> Result<(Option<&'static str>, Completed<'a>)> {
         let engine = match open {
             Some(open) => {
@@ -155,9 +152,9 @@ impl EngineSettings {
         let by: &dyn Engine = match &engine {
             Some(engine) => &**engine,
             // Never asked: there is nothing to fill.
-            None => &Enumerate { budget: self.budget },
+            None => &Enumerate::new().budget(self.budget()),
         };
-        let found = complete(machine, table, by, self.budget)?;
+        let found = complete(machine, table, by, self.budget())?;
         Ok((engine.map(|engine| engine.name()), found))
     }
 }
@@ -167,5 +164,5 @@ type Pair = (Box<dyn Engine>, Box<dyn Engine>);
 
 /// What helps where log Z is out of reach.
 fn for_want_of_log_z(error: Error) -> Error {
-    error.with_hint("give more --budget, or take --engine ais, which gives estimates")
+    error.with_hint(Hint::Ais)
 }

@@ -6,9 +6,10 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use isinglass::engine::{Open, auto};
+use isinglass::message::{Message, Style};
 use isinglass::{Diagnostics, Evidence, Expectations, Guarantee, JointTable, Pairs, Role};
 use isinglass_lab::report::Structure;
-use isinglass_plan::{EngineName, Result, Task, impossible, in_keywords, sampler, warning};
+use isinglass_plan::{EngineName, Result, Task, Warning, sampler};
 use numpy::{IntoPyArray, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -22,13 +23,18 @@ use crate::worker;
 /// Draws that take longer than a thread takes to begin.
 const MANY: usize = 1000;
 
-/// What was said about the choice of engines.
+/// Notes on an answer.
 #[derive(Default)]
 pub(crate) struct Notes(RefCell<Vec<String>>);
 
 impl Notes {
-    pub(crate) fn add(&self, text: &str) {
-        self.0.borrow_mut().push(in_keywords(text));
+    pub(crate) fn add(&self, text: impl Into<String>) {
+        self.0.borrow_mut().push(text.into());
+    }
+
+    /// Adds a choice that was made for the user.
+    pub(crate) fn choice(&self, note: &isinglass_plan::Note) {
+        self.add(note.text(Style::Keywords));
     }
 
     pub(crate) fn all(self) -> Vec<String> {
@@ -66,7 +72,7 @@ pub(crate) fn infer<'py>(
             let notes = Notes::default();
             settings.check_bracket()?;
             let bounds =
-                settings.bounds(&machine, &Open::alike(evidence.clone()), &|text| notes.add(text))?;
+                settings.bounds(&machine, &Open::alike(evidence.clone()), &|note| notes.choice(&note))?;
             Ok((bounds.log_z(&machine, &evidence, pairs)?, notes.all()))
         };
         let (found, notes) = worker::run(py, is_short, work)?.map_err(of_asking)?;
@@ -74,10 +80,10 @@ pub(crate) fn infer<'py>(
         let bounds = (found.lower(), found.upper(), found.below.engine, found.above.engine, both);
         let mut warnings = Vec::new();
         for side in [&found.below, &found.above] {
-            warnings.extend(warning(side.engine, side.answer.guarantee, &side.answer.diagnostics));
+            warnings.extend(Warning::of(side.engine, side.answer.guarantee, &side.answer.diagnostics));
         }
         let shown = if settings.engine == EngineName::Trw { found.above } else { found.below };
-        warnings.extend(impossible(shown.engine, &shown.answer));
+        warnings.extend(Warning::of_correlations(shown.engine, &shown.answer));
         let answer = expectations(py, shown.engine, shown.answer, notes)?;
         answer.set_item("bracket", bounds)?;
         answer.set_item("warnings", in_words(warnings))?;
@@ -85,13 +91,13 @@ pub(crate) fn infer<'py>(
     }
     let work = move || -> Result<_> {
         let notes = Notes::default();
-        let engine = settings.choose(&machine, &evidence, Task::Answer, &|text| notes.add(text))?;
+        let engine = settings.choose(&machine, &evidence, Task::Answer, &|note| notes.choice(&note))?;
         Ok((engine.name(), engine.expectations(&machine, &evidence, pairs)?, notes.all()))
     };
     let (engine, answer, notes) = worker::run(py, is_short, work)?.map_err(of_asking)?;
-    let mut warnings: Vec<String> =
-        warning(engine, answer.guarantee, &answer.diagnostics).into_iter().collect();
-    warnings.extend(impossible(engine, &answer));
+    let mut warnings: Vec<Warning> =
+        Warning::of(engine, answer.guarantee, &answer.diagnostics).into_iter().collect();
+    warnings.extend(Warning::of_correlations(engine, &answer));
     let out = expectations(py, engine, answer, notes)?;
     if !warnings.is_empty() {
         out.set_item("warnings", in_words(warnings))?;
@@ -117,17 +123,17 @@ pub(crate) fn time_infer(py: Python<'_>, machine: &Machine, count: u32, options:
 }
 
 /// Warnings with settings written as keywords.
-pub(crate) fn in_words(warnings: Vec<String>) -> Vec<String> {
-    warnings.into_iter().map(|text| in_keywords(&text)).collect()
+pub(crate) fn in_words(warnings: impl IntoIterator<Item = Warning>) -> Vec<String> {
+    warnings.into_iter().map(|warning| warning.text(Style::Keywords)).collect()
 }
 
 fn expectations<'py>(
     py: Python<'py>,
-    engine: &str,
+    engine: &'static str,
     answer: Expectations,
     notes: Vec<String>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let out = told(py, Some(engine), answer.guarantee, &answer.diagnostics, notes)?;
+    let out = report(py, Some(engine), answer.guarantee, &answer.diagnostics, notes)?;
     out.set_item("log_z", answer.log_z)?;
     out.set_item("means", answer.means.into_pyarray(py))?;
     out.set_item("correlations", answer.correlations.values.into_pyarray(py))?;
@@ -142,7 +148,7 @@ fn expectations<'py>(
 /// What every answer tells: the engine, what the answer is worth, how it went, what should be known.
 pub(crate) fn told<'py>(
     py: Python<'py>,
-    engine: Option<&str>,
+    engine: Option<&'static str>,
     guarantee: Guarantee,
     diagnostics: &Diagnostics,
     notes: Vec<String>,
@@ -154,8 +160,8 @@ pub(crate) fn told<'py>(
     if !notes.is_empty() {
         out.set_item("notes", notes)?;
     }
-    if let Some(text) = warning(engine.unwrap_or("complete"), guarantee, diagnostics) {
-        out.set_item("warnings", in_words(vec![text]))?;
+    if let Some(warning) = Warning::of(engine.unwrap_or("complete"), guarantee, diagnostics) {
+        out.set_item("warnings", in_words([warning]))?;
     }
     let details = PyDict::new(py);
     if let Some(iteration) = diagnostics.iteration {
@@ -211,11 +217,11 @@ pub(crate) fn query<'py>(
     let is_short = worker::is_short(&machine, &settings);
     let work = move || -> Result<_> {
         let notes = Notes::default();
-        let engine = settings.choose(&machine, &evidence, Task::Answer, &|text| notes.add(text))?;
+        let engine = settings.choose(&machine, &evidence, Task::Answer, &|note| notes.choice(&note))?;
         Ok((engine.name(), engine.joint(&machine, &evidence, &asked)?, notes.all()))
     };
     let (engine, table, notes) = worker::run(py, is_short, work)?.map_err(of_asking)?;
-    let out = told(py, Some(engine), table.guarantee, &table.diagnostics, notes)?;
+    let out = report(py, Some(engine), table.guarantee, &table.diagnostics, notes)?;
     let rows = table.probabilities.len();
     let states: Vec<i8> = (0..rows).flat_map(|number| JointTable::state(count, number)).collect();
     out.set_item("states", states.into_pyarray(py).reshape([rows, count])?)?;
@@ -240,11 +246,11 @@ pub(crate) fn cumulants<'py>(
     let is_short = worker::is_short(&machine, &settings);
     let work = move || -> Result<_> {
         let notes = Notes::default();
-        let engine = settings.choose(&machine, &evidence, Task::Answer, &|text| notes.add(text))?;
+        let engine = settings.choose(&machine, &evidence, Task::Answer, &|note| notes.choice(&note))?;
         Ok((engine.name(), engine.cumulants(&machine, &evidence, &units)?, notes.all()))
     };
     let (engine, found, notes) = worker::run(py, is_short, work)?.map_err(of_asking)?;
-    let out = told(py, Some(engine), found.guarantee, &found.diagnostics, notes)?;
+    let out = report(py, Some(engine), found.guarantee, &found.diagnostics, notes)?;
     out.set_item("values", found.iter().collect::<Vec<_>>())?;
     Ok(out)
 }
@@ -263,18 +269,18 @@ pub(crate) fn mode<'py>(
     let is_short = worker::is_short(&machine, &settings);
     let work = move || -> Result<_> {
         let notes = Notes::default();
-        let (name, mode) = settings.mode(&machine, &evidence, &|text| notes.add(text))?;
+        let (name, mode) = settings.mode(&machine, &evidence, &|note| notes.choice(&note))?;
         Ok((name, mode, notes.all()))
     };
     let (engine, found, mut notes) = worker::run(py, is_short, work)?.map_err(of_asking)?;
     if !found.diagnostics.converged {
         notes.push(format!(
-            "{engine}: messages still changed at the end; the state is the best one met, and no single flip betters it"
+            "{engine}: messages still changed at the end; the state is the best one seen, and no single flip improves it"
         ));
     }
     // A good state is what was asked for: that messages go on changing is a note, and no warning.
     let settled = Diagnostics { converged: true, ..found.diagnostics };
-    let out = told(py, Some(engine), found.guarantee, &settled, notes)?;
+    let out = report(py, Some(engine), found.guarantee, &settled, notes)?;
     out.set_item("converged", found.diagnostics.converged)?;
     out.set_item("state", found.state.into_pyarray(py))?;
     out.set_item("energy", found.energy)?;
@@ -297,12 +303,12 @@ pub(crate) fn sample<'py>(
     let is_short = number <= MANY && worker::is_short(&machine, &settings);
     let work = move || -> Result<_> {
         let notes = Notes::default();
-        let engine = settings.choose(&machine, &evidence, Task::Answer, &|text| notes.add(text))?;
+        let engine = settings.choose(&machine, &evidence, Task::Answer, &|note| notes.choice(&note))?;
         let sampler = sampler(&*engine)?;
-        Ok((sampler.name(), sampler.draw(&machine, &evidence, number, settings.seed)?, notes.all()))
+        Ok((sampler.name(), sampler.draw(&machine, &evidence, number, settings.seed())?, notes.all()))
     };
     let (engine, draws, notes) = worker::run(py, is_short, work)?.map_err(of_asking)?;
-    let out = told(py, Some(engine), draws.guarantee, &draws.diagnostics, notes)?;
+    let out = report(py, Some(engine), draws.guarantee, &draws.diagnostics, notes)?;
     out.set_item("states", draws.cells.into_pyarray(py).reshape([number, draws.units])?)?;
     Ok(out)
 }

@@ -35,7 +35,7 @@ impl Resampling {
         Ok(true)
     }
 
-    /// Refuse what makes no sense.
+    /// Checks the values.
     pub(crate) fn check(&self) -> PyResult<()> {
         match *self {
             Self { resamples: None, level: Some(_) } => Err(bad("level", "belongs to bootstrap")),
@@ -55,7 +55,7 @@ impl Resampling {
     pub(crate) fn bootstrap(&self, engine: &EngineSettings) -> Option<Bootstrap> {
         let usual = Bootstrap::default();
         let level = self.level.unwrap_or(usual.level);
-        Some(Bootstrap { resamples: self.resamples?, level, seed: engine.seed, budget: engine.budget })
+        Some(Bootstrap { resamples: self.resamples?, level, seed: engine.seed(), budget: engine.budget() })
     }
 }
 
@@ -95,7 +95,7 @@ impl Intervals {
     }
 
     /// The intervals as a dictionary, if there are any.
-    pub(crate) fn told<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
+    pub(crate) fn report<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
         let Ok(found) = &self.found else { return Ok(None) };
         let out = PyDict::new(py);
         out.set_item("level", self.level)?;

@@ -1,8 +1,9 @@
-//! Errors of the libraries as Python's: `ValueError` with the same message, settings written as keywords; `OSError` where a file cannot be had.
+//! Errors of the libraries as Python's: `ValueError` with the same message, settings written as keywords;
+//! `OSError` where a file is unavailable.
 
 use std::io::ErrorKind;
 
-use isinglass_plan::{advice, in_keywords};
+use isinglass::message::{Message, Style};
 use pyo3::PyErr;
 use pyo3::exceptions::{PyFileNotFoundError, PyOSError, PyPermissionError, PyValueError};
 
@@ -11,26 +12,19 @@ pub(crate) fn of_core(error: isinglass::Error) -> PyErr {
     of_plan(error.into())
 }
 
-/// An error of a wish, or of what came of it.
+/// An error of a request, or of its work.
 pub(crate) fn of_plan(error: isinglass_plan::Error) -> PyErr {
-    PyValueError::new_err(in_keywords(&error.to_string()))
+    PyValueError::new_err(error.text(Style::Keywords))
 }
 
-/// The same, with advice where a question was refused for lack of memory.
+/// The same, with a hint where a question was refused for lack of memory.
 pub(crate) fn of_asking(error: isinglass_plan::Error) -> PyErr {
-    let text = match &error {
-        isinglass_plan::Error::Core(core) => match advice(core) {
-            Some(hint) => format!("{error}\nhint: {hint}"),
-            None => error.to_string(),
-        },
-        isinglass_plan::Error::Usage(_) | isinglass_plan::Error::Hinted { .. } => error.to_string(),
-    };
-    PyValueError::new_err(in_keywords(&text))
+    of_plan(error.with_advice())
 }
 
 /// An error of a file.
 pub(crate) fn of_files(error: isinglass_files::Error) -> PyErr {
-    let text = in_keywords(&error.to_string());
+    let text = error.text(Style::Keywords);
     match error {
         isinglass_files::Error::Access { kind: ErrorKind::NotFound, .. } => {
             PyFileNotFoundError::new_err(text)

@@ -6,22 +6,21 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 
 use isinglass::learn::{Bootstrap, Checkpoint, Observer, Step};
+use isinglass::message::{Message as _, Style};
+use isinglass::settings::Common;
 use isinglass::topology::Links;
 use isinglass::{CancelToken, Graph, Role};
 use isinglass_files::read_edges;
-use isinglass_plan::{
-    EngineName, Error, FitSettings, Fitted, L1, LearnerName, Named, Plan, Result, Structure, VisibleLinks,
-    in_keywords,
-};
+use isinglass_plan::{Error, FitSettings, Fitted, Hint, LearnerName, Plan, Result, Structure, VisibleLinks};
 use numpy::{PyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
+use crate::answers::in_words;
 use crate::bootstrap::{Intervals, Resampling};
 use crate::errors::{bad, of_core, of_files, of_plan};
 use crate::machine::Machine;
-use crate::settings::{budget, check_name, number, set, shown, text, truth, whole, word};
+use crate::settings::{budget, set, text, whole, word};
 use crate::table::Table;
 use crate::worker::{PAUSE, broken, settle, spawn};
 
@@ -126,7 +125,7 @@ impl Asked {
     /// The machine to be fitted, all its numbers 0.
     fn structure(&self, table: &isinglass::Table) -> isinglass::Result<isinglass::Machine> {
         let without_edges = self.settings.learner == LearnerName::Factorized;
-        self.structure.machine(table, without_edges, self.settings.engine.budget)
+        self.structure.machine(table, without_edges, self.settings.engine.budget())
     }
 }
 
@@ -145,22 +144,21 @@ pub(crate) fn fit<'py>(
     let start = start.map(|start| Arc::clone(&start.machine));
     let work = move |watcher: &mut Watcher| -> Found {
         let notes = std::cell::RefCell::new(Vec::new());
-        let note = |text: &str| notes.borrow_mut().push(in_keywords(text));
+        let note = |text: String| notes.borrow_mut().push(text);
         let start = match start {
             Some(start) => start,
             None => Arc::new(asked.structure(&table)?),
         };
         let bootstrap = asked.resampling.bootstrap(&asked.settings.engine);
         if let Some(bootstrap) = &bootstrap {
-            let hint = "give more --budget, or a smaller --bootstrap";
-            bootstrap.check(&start, &table).map_err(|error| Error::from(error).with_hint(hint))?;
+            bootstrap.check(&start, &table).map_err(|error| Error::from(error).with_hint(Hint::Bootstrap))?;
         }
-        let plan = asked.settings.plan(&start, &table, &note)?;
+        let plan = asked.settings.plan(&start, &table, &|choice| note(choice.text(Style::Keywords)))?;
         watcher.most = plan.limits().iterations;
         let fitted = plan.fit(&start, &table, None, watcher)?;
-        fitted.restarted.fit.notes.iter().for_each(|text| note(text));
+        fitted.restarted.fit.notes.iter().cloned().for_each(note);
         let intervals = watcher.resample(bootstrap, &plan, (&start, &table), &fitted);
-        intervals.iter().flat_map(Intervals::notes).for_each(note);
+        intervals.iter().flat_map(Intervals::notes).map(str::to_owned).for_each(note);
         Ok(Done { fitted, notes: notes.into_inner(), state: None, intervals })
     };
     let done = watched(py, Box::new(work), listener)?.map_err(of_plan)?;
@@ -170,7 +168,7 @@ pub(crate) fn fit<'py>(
 /// Epochs of contrastive divergence, from a machine or a structure, and from what earlier ones have left: momentum and persistent chains. What these leave comes with the fit, in bytes; nothing if parameters ran away.
 #[pyfunction]
 #[pyo3(signature = (table, settings, machine = None, before = None, listener = None))]
-pub(crate) fn go_on<'py>(
+pub(crate) fn run_epochs<'py>(
     py: Python<'py>,
     table: &Table,
     settings: &Bound<'py, PyDict>,
@@ -191,9 +189,9 @@ pub(crate) fn go_on<'py>(
             Some(machine) => machine,
             None => Arc::new(asked.settings.start(&asked.structure(&table)?, &table)?),
         };
-        watcher.most = asked.settings.contrastive_divergence().epochs;
-        let (fitted, state) = asked.settings.go_on(&machine, &table, before.as_ref(), watcher)?;
-        let notes = fitted.restarted.fit.notes.iter().map(|text| in_keywords(text)).collect();
+        watcher.most = asked.settings.contrastive_divergence().iterations;
+        let (fitted, state) = asked.settings.run_epochs(&machine, &table, before.as_ref(), watcher)?;
+        let notes = fitted.restarted.fit.notes.clone();
         Ok(Done { fitted, notes, state, intervals: None })
     };
     let done = watched(py, Box::new(work), listener)?.map_err(of_plan)?;
@@ -278,9 +276,9 @@ fn hear_resample(listener: Option<&Bound<'_, PyAny>>, done: usize, count: usize)
 /// The machine, how it was found, and where to go on from.
 fn answer(py: Python<'_>, done: Done, rows: usize) -> PyResult<(Answer<'_>, Option<Checkpoint>)> {
     let Done { fitted, notes, state, intervals } = done;
-    let mut warnings: Vec<String> = fitted.warnings().iter().map(|text| in_keywords(text)).collect();
-    warnings.extend(intervals.iter().filter_map(Intervals::warning).map(in_keywords));
-    let Fitted { learner, engine, clamped_engine, restarted, remedy, is_through } = fitted;
+    let mut warnings = in_words(fitted.warnings());
+    warnings.extend(intervals.iter().filter_map(Intervals::warning).map(str::to_owned));
+    let Fitted { learner, engine, clamped_engine, restarted, remedy, is_complete } = fitted;
     let fit = restarted.fit;
     let out = PyDict::new(py);
     out.set_item("learner", learner)?;
@@ -290,8 +288,8 @@ fn answer(py: Python<'_>, done: Done, rows: usize) -> PyResult<(Answer<'_>, Opti
     out.set_item("rows", rows)?;
     out.set_item("iterations", fit.iterations())?;
     out.set_item("converged", fit.converged)?;
-    out.set_item("finished", fit.converged || is_through)?;
-    out.set_item("stopped", in_keywords(&fit.stopped))?;
+    out.set_item("finished", fit.converged || is_complete)?;
+    out.set_item("stopped", &fit.stopped)?;
     out.set_item("kept", fit.kept)?;
     out.set_item("log_likelihood", fit.log_likelihood)?;
     out.set_item("pseudo_log_likelihood", fit.pseudo_log_likelihood)?;
@@ -304,25 +302,33 @@ fn answer(py: Python<'_>, done: Done, rows: usize) -> PyResult<(Answer<'_>, Opti
     out.set_item("gradient_norm", PyArray1::from_iter(py, steps.map(|step| step.gradient_norm)))?;
     out.set_item("notes", notes)?;
     out.set_item("warnings", warnings)?;
-    out.set_item("intervals", intervals.map(|intervals| intervals.told(py)).transpose()?.flatten())?;
+    out.set_item("intervals", intervals.map(|intervals| intervals.report(py)).transpose()?.flatten())?;
     Ok(((fit.machine.into(), out), state))
 }
 
 /// The settings of a fit, checked.
 fn asked(table: &isinglass::Table, keywords: &Bound<'_, PyDict>, start: Option<&Machine>) -> PyResult<Asked> {
-    let mut settings = FitSettings { begins_at_start: start.is_some(), ..FitSettings::default() };
-    let mut structure = complete_graph();
-    let mut resampling = Resampling::default();
+    let mut settings = FitSettings { keeps_start: start.is_some(), ..FitSettings::default() };
+    let (mut structure, mut resampling, mut common) =
+        (complete_graph(), Resampling::default(), Common::default());
     for (key, value) in keywords {
         let key: String = key.extract()?;
-        if resampling.set(&key, &value)? {
+        let is_none = value.is_none();
+        if resampling.set(&key, &value)? || set_structure(&mut structure, &key, &value, table)? {
             continue;
         }
-        let (mut spare, mut other) = (settings, complete_graph());
-        let says_nothing = value.is_none();
-        let into = if says_nothing { (&mut spare, &mut other) } else { (&mut settings, &mut structure) };
-        check_name(&key, says_nothing, set_any(into.0, into.1, (&key, &value), table))?;
+        match key.as_str() {
+            "learner" | "restarts" | "engine" | "clamped_engine" | "budget" | "seed" if is_none => {}
+            "learner" => settings.learner = word(&key, &value)?,
+            "restarts" => settings.restarts = whole(&key, &value)?,
+            "engine" => settings.engine.engine = word(&key, &value)?,
+            "clamped_engine" => settings.clamped_engine = Some(word(&key, &value)?),
+            "budget" => common.budget = budget(&value)?,
+            "seed" => common.seed = value.extract()?,
+            _ => set(&key, &value, &mut settings, FitSettings::set)?,
+        }
     }
+    let settings = settings.with_common(common);
     let hidden = start.map_or(structure.hidden, |start| start.machine.with_role(Role::Hidden).count());
     settings.check(hidden).map_err(|usage| of_plan(usage.into()))?;
     resampling.check()?;
@@ -339,68 +345,6 @@ fn complete_graph() -> Structure {
     }
 }
 
-/// Set one setting of learner, engine or structure; `false` if there is none of that name.
-fn set_any(
-    settings: &mut FitSettings,
-    structure: &mut Structure,
-    (key, value): (&str, &Bound<'_, PyAny>),
-    table: &isinglass::Table,
-) -> PyResult<bool> {
-    Ok(set_fit(settings, key, value)?
-        || set(&mut settings.engine, key, value)?
-        || set_structure(structure, key, value, table)?)
-}
-
-/// Set one setting of the learner; `false` if there is none of that name.
-fn set_fit(settings: &mut FitSettings, key: &str, value: &Bound<'_, PyAny>) -> PyResult<bool> {
-    match key {
-        "learner" => settings.learner = word(&text(key, value)?)?,
-        "l2" => settings.l2 = number(key, value)?,
-        "restarts" => settings.restarts = whole(key, value)?,
-        "engine" => settings.engine.engine = word(&text(key, value)?)?,
-        "clamped_engine" => settings.clamped_engine = Some(clamped_engine(&text(key, value)?)?),
-        "budget" => settings.engine.budget = budget(value)?,
-        "seed" => settings.engine.seed = value.extract()?,
-        "optimizer" => settings.optimizer = Some(word(&text(key, value)?)?),
-        "rate" => settings.rate = Some(number(key, value)?),
-        "momentum" => settings.momentum = Some(number(key, value)?),
-        "iterations" => settings.iterations = Some(whole(key, value)?),
-        "tolerance" => settings.tolerance = Some(number(key, value)?),
-        "l1" => settings.l1 = Some(penalty(value)?),
-        "gamma" => settings.gamma = Some(number(key, value)?),
-        "rule" => settings.rule = Some(word(&text(key, value)?)?),
-        "draws" => settings.draws = Some(word(&text(key, value)?)?),
-        "sweeps" => settings.sweeps = Some(whole(key, value)?),
-        "m_step" => settings.m_step = Some(word(&text(key, value)?)?),
-        "batch" => settings.batch = Some(whole(key, value)?),
-        "steps" => settings.steps = Some(whole(key, value)?),
-        "rate_decay" => settings.rate_decay = Some(number(key, value)?),
-        "persistent" => settings.persistent = truth(key, value)?,
-        "singular" => settings.singular = Some(word(&text(key, value)?)?),
-        "no_self_coupling" => settings.no_self_coupling = truth(key, value)?,
-        _ => return Ok(false),
-    }
-    Ok(true)
-}
-
-/// The engine of the rows; an error tells of this setting, and not of the engine's.
-fn clamped_engine(name: &str) -> PyResult<EngineName> {
-    EngineName::of(name).map_err(|usage| {
-        let text = in_keywords(&usage.to_string());
-        PyValueError::new_err(format!("clamped_{text}"))
-    })
-}
-
-/// A number, or `ebic`.
-fn penalty(value: &Bound<'_, PyAny>) -> PyResult<L1> {
-    if let Ok(weight) = value.extract::<f64>() {
-        return Ok(L1::Weight(weight));
-    }
-    let text = value.extract::<String>().ok().filter(|text| text == "ebic");
-    let problem = || format!("found {}, expected a number of at least 0, or ebic", shown(value));
-    text.map(|_| L1::Ebic).ok_or_else(|| bad("l1", &problem()))
-}
-
 /// Set a part of the structure; `false` if there is none of that name.
 fn set_structure(
     structure: &mut Structure,
@@ -409,6 +353,7 @@ fn set_structure(
     table: &isinglass::Table,
 ) -> PyResult<bool> {
     match key {
+        "visible_links" | "hidden" | "hidden_links" | "inputs" if value.is_none() => {}
         "visible_links" => structure.visible_links = links(value, table)?,
         "hidden" => structure.hidden = whole(key, value)?,
         "hidden_links" => structure.hidden_links = hidden_links(&text(key, value)?)?,

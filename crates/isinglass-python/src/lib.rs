@@ -17,6 +17,7 @@ mod machine;
 mod on_tables;
 mod settings;
 mod table;
+mod value;
 mod worker;
 
 use pyo3::prelude::*;
@@ -27,7 +28,7 @@ mod _native {
     #[pymodule_export]
     use crate::answers::{cumulants, infer, info, mode, query, sample, time_infer};
     #[pymodule_export]
-    use crate::fit::{fit, go_on};
+    use crate::fit::{fit, run_epochs};
     #[pymodule_export]
     use crate::machine::Machine;
     #[pymodule_export]

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use isinglass::message::{Message, Style};
 use isinglass::{Role, Unit};
 use isinglass_files::{Output, read_model, write_model};
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
@@ -81,7 +82,8 @@ impl Machine {
 
     /// To a model file; returns what should be known of it.
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<Vec<String>> {
-        py.detach(|| write_model(&self.machine, Output::create(&path)?)).map_err(of_files)
+        let notes = py.detach(|| write_model(&self.machine, Output::create(&path)?)).map_err(of_files)?;
+        Ok(notes.iter().map(|note| note.text(Style::Keywords)).collect())
     }
 
     #[getter]

@@ -8,7 +8,7 @@ use numpy::{IntoPyArray, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::answers::{Notes, in_words, told};
+use crate::answers::{Notes, in_words, report};
 use crate::errors::{bad, of_asking, of_plan};
 use crate::machine::Machine;
 use crate::settings::{Asked, truth};
@@ -28,8 +28,9 @@ pub(crate) fn complete<'py>(
     let work = move || -> Result<_> {
         let notes = Notes::default();
         let open = open(&machine, &table)?;
-        let (engine, found) = settings.complete(&machine, &table, open.as_ref(), &|text| notes.add(text))?;
-        found.notes.iter().for_each(|text| notes.add(text));
+        let (engine, found) =
+            settings.complete(&machine, &table, open.as_ref(), &|note| notes.choice(&note))?;
+        found.notes.iter().for_each(|text| notes.add(text.as_str()));
         let (rows, columns) = (table.row_count(), found.columns().len());
         let mut states = Vec::with_capacity(rows * columns);
         let mut probabilities = Vec::with_capacity(rows * columns);
@@ -44,7 +45,7 @@ pub(crate) fn complete<'py>(
     let (head, (names, added), (rows, columns), states, probabilities) =
         worker::run(py, false, work)?.map_err(of_asking)?;
     let (engine, guarantee, diagnostics, filled, notes) = head;
-    let out = told(py, engine, guarantee, &diagnostics, notes)?;
+    let out = report(py, engine, guarantee, &diagnostics, notes)?;
     out.set_item("columns", names)?;
     out.set_item("added", added)?;
     out.set_item("filled", filled)?;
@@ -67,16 +68,16 @@ pub(crate) fn score<'py>(
     let (machine, table) = (Arc::clone(&machine.machine), Arc::clone(&table.table));
     let work = move || -> Result<_> {
         let notes = Notes::default();
-        let found = settings.score((&machine, &table), bracket, &|text| notes.add(text))?;
-        found.score.notes.iter().for_each(|text| notes.add(text));
+        let found = settings.score((&machine, &table), bracket, &|note| notes.choice(&note))?;
+        found.score.notes.iter().for_each(|text| notes.add(text.as_str()));
         Ok((found, notes.all()))
     };
     let (found, notes) = worker::run(py, false, work)?.map_err(of_asking)?;
     let score = &found.score;
     if score.log_likelihood.is_none() && score.pseudo_log_likelihood.is_none() {
-        return Err(bad("score", &format!("no score could be had\n{}", score.notes.join("\n"))));
+        return Err(bad("score", &format!("no score is available\n{}", score.notes.join("\n"))));
     }
-    let out = told(py, Some(found.free), score.guarantee, &score.diagnostics, notes)?;
+    let out = report(py, Some(found.free), score.guarantee, &score.diagnostics, notes)?;
     out.set_item("warnings", in_words(found.warnings()))?;
     out.set_item("engine", found.engine())?;
     out.set_item("clamped_engine", found.clamped_engine())?;
@@ -103,7 +104,8 @@ pub(crate) fn log_likelihoods<'py>(
     let (machine, table) = (Arc::clone(&machine.machine), Arc::clone(&table.table));
     let work = move || -> Result<_> {
         let notes = Notes::default();
-        let (free, clamped, found) = settings.log_likelihoods(&machine, &table, &|text| notes.add(text))?;
+        let (free, clamped, found) =
+            settings.log_likelihoods(&machine, &table, &|note| notes.choice(&note))?;
         let of_each = |of_distinct: &[f64]| -> Vec<f64> {
             table.distinct_of().iter().map(|&distinct| of_distinct[distinct as usize]).collect()
         };
@@ -112,7 +114,7 @@ pub(crate) fn log_likelihoods<'py>(
     };
     let ((free, clamped), (values, errors), (guarantee, diagnostics), notes) =
         worker::run(py, false, work)?.map_err(of_plan)?;
-    let out = told(py, Some(free), guarantee, &diagnostics, notes)?;
+    let out = report(py, Some(free), guarantee, &diagnostics, notes)?;
     out.set_item("clamped_engine", clamped)?;
     out.set_item("values", values.into_pyarray(py))?;
     out.set_item("errors", errors.map(|errors| errors.into_pyarray(py)))?;
@@ -131,7 +133,7 @@ pub(crate) fn log_likelihood<'py>(
     let (machine, table) = (Arc::clone(&machine.machine), Arc::clone(&table.table));
     let work = move || settings.log_likelihood(&machine, &table, &|_| ());
     let (engine, gain) = worker::run(py, false, work)?.map_err(of_plan)?;
-    let out = told(py, Some(engine), gain.guarantee, &gain.diagnostics, Vec::new())?;
+    let out = report(py, Some(engine), gain.guarantee, &gain.diagnostics, Vec::new())?;
     out.set_item("value", gain.value)?;
     Ok(out)
 }

@@ -1,17 +1,18 @@
 //! Keywords as the settings of an engine.
 
 use isinglass::Budget;
-use isinglass::engine::Annealing;
-use isinglass_plan::{EngineSettings, Named};
+use isinglass::message::{Message, Style};
+use isinglass::settings::Common;
+use isinglass_plan::{EngineSettings, Usage};
 use pyo3::Borrowed;
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::errors::{bad, of_core};
+use crate::errors::bad;
 
-/// The settings of an engine, from its name, the budget, the seed, and a dictionary of what else it is told.
-#[derive(Clone, Copy)]
+/// The settings of an engine, from its name, the budget, the seed, and a dictionary of keywords.
+#[derive(Clone)]
 pub(crate) struct Asked(pub(crate) EngineSettings);
 
 impl<'py> FromPyObject<'_, 'py> for Asked {
@@ -20,49 +21,37 @@ impl<'py> FromPyObject<'_, 'py> for Asked {
     fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
         type Parts<'py> = (Bound<'py, PyAny>, Option<Bound<'py, PyAny>>, u64, Option<Bound<'py, PyDict>>);
         let (engine, limit, seed, options): Parts<'py> = object.extract()?;
-        let engine = word(&text("engine", &engine)?)?;
-        let mut settings = EngineSettings { engine, seed, ..EngineSettings::default() };
-        if let Some(limit) = limit {
-            settings.budget = budget(&limit)?;
-        }
+        let mut settings = EngineSettings::for_engine(word("engine", &engine)?);
         for (key, value) in options.iter().flatten() {
             let key: String = key.extract()?;
-            let mut spare = settings;
-            let into = if value.is_none() { &mut spare } else { &mut settings };
-            check_name(&key, value.is_none(), set(into, &key, &value))?;
+            set(&key, &value, &mut settings, EngineSettings::set)?;
         }
-        Ok(Self(settings))
+        let budget = limit.as_ref().map(budget).transpose()?.unwrap_or_default();
+        Ok(Self(settings.with_common(Common { seed, budget })))
     }
 }
 
-/// Refuse a keyword that means nothing, from what came of setting it. One that is `None` says nothing, and whatever became of it is put aside; but its name must be one.
-pub(crate) fn check_name(key: &str, says_nothing: bool, is_known: PyResult<bool>) -> PyResult<()> {
-    match is_known {
-        Ok(false) => Err(PyTypeError::new_err(format!("unexpected keyword argument '{key}'"))),
-        Err(error) if !says_nothing => Err(error),
-        _ => Ok(()),
+/// Sets a setting from a keyword. A keyword that is `None` leaves the default, but its name is checked.
+pub(crate) fn set<'py, S: Clone>(
+    key: &str,
+    value: &Bound<'py, PyAny>,
+    settings: &mut S,
+    by_name: impl Fn(&mut S, &str, &dyn Fn() -> crate::value::Value<'py>) -> Result<(), Usage>,
+) -> PyResult<()> {
+    let read = || crate::value::Value(value.clone());
+    let mut spare = settings.clone();
+    match by_name(&mut spare, key, &read) {
+        Err(usage @ Usage::Unknown { .. }) => Err(PyTypeError::new_err(usage.text(Style::Keywords))),
+        _ if value.is_none() => Ok(()),
+        Err(Usage::Type { setting, expected }) => {
+            Err(bad(&setting, &format!("found {}, expected {expected}", shown(value))))
+        }
+        Err(usage) => Err(PyValueError::new_err(usage.text(Style::Keywords))),
+        Ok(()) => {
+            *settings = spare;
+            Ok(())
+        }
     }
-}
-
-/// Set one setting; `false` if there is none of that name.
-pub(crate) fn set(settings: &mut EngineSettings, key: &str, value: &Bound<'_, PyAny>) -> PyResult<bool> {
-    match key {
-        "components" => settings.components = Some(whole(key, value)?),
-        "width" => settings.width = Some(whole(key, value)?),
-        "around" => settings.around = Some(word(text(key, value)?.as_str())?),
-        "anneal" => settings.anneal = Some(annealing(value)?),
-        "starts" => settings.starts = Some(whole(key, value)?),
-        "damping" => settings.damping = Some(number(key, value)?),
-        "schedule" => settings.schedule = Some(word(text(key, value)?.as_str())?),
-        "max_sweeps" => settings.max_sweeps = Some(whole(key, value)?),
-        "samples" => settings.samples = Some(whole(key, value)?),
-        "burn_in" => settings.burn_in = Some(whole(key, value)?),
-        "thin" => settings.thin = Some(whole(key, value)?),
-        "chains" => settings.chains = Some(whole(key, value)?),
-        "temperatures" => settings.temperatures = Some(whole(key, value)?),
-        _ => return Ok(false),
-    }
-    Ok(true)
 }
 
 /// Memory: a number of bytes, or a size such as `512MiB`.
@@ -78,8 +67,11 @@ pub(crate) fn budget(value: &Bound<'_, PyAny>) -> PyResult<Budget> {
 }
 
 /// A word that names something.
-pub(crate) fn word<N: Named>(word: &str) -> PyResult<N> {
-    N::of(word).map_err(|usage| crate::errors::of_plan(usage.into()))
+pub(crate) fn word<N>(key: &str, value: &Bound<'_, PyAny>) -> PyResult<N>
+where
+    N: std::str::FromStr<Err = isinglass::settings::UnknownWord>,
+{
+    text(key, value)?.parse().map_err(|error: N::Err| bad(key, &error.to_string()))
 }
 
 /// A text.
@@ -102,15 +94,6 @@ pub(crate) fn number(key: &str, value: &Bound<'_, PyAny>) -> PyResult<f64> {
 /// A truth value, of Python or of numpy.
 pub(crate) fn truth(key: &str, value: &Bound<'_, PyAny>) -> PyResult<bool> {
     value.extract().map_err(|_| bad(key, &format!("found {}, expected True or False", shown(value))))
-}
-
-/// `"60:8"`, or a pair of temperature and steps.
-fn annealing(value: &Bound<'_, PyAny>) -> PyResult<Annealing> {
-    let text = match value.extract::<(f64, usize)>() {
-        Ok((from, steps)) => format!("{from}:{steps}"),
-        Err(_) => text("anneal", value)?,
-    };
-    text.parse().map_err(of_core)
 }
 
 /// A value as it stands in a message.

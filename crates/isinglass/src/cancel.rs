@@ -115,7 +115,7 @@ pub(crate) fn current() -> CancelToken {
 ///
 /// Every long loop passes one at least every 100 ms. It costs a few nanoseconds.
 #[inline]
-pub(crate) fn point() {
+pub fn point() {
     let is_cancelled = CURRENT.with_borrow(|token| token.as_ref().is_some_and(CancelToken::is_cancelled));
     if is_cancelled {
         unwind();

@@ -145,7 +145,7 @@ impl Error {
     }
 
     /// Checks that two lengths agree.
-    pub(crate) fn check_length(what: &'static str, found: usize, expected: usize) -> Result<()> {
+    pub fn check_length(what: &'static str, found: usize, expected: usize) -> Result<()> {
         if found == expected { Ok(()) } else { Err(Self::Length { what, found, expected }) }
     }
 }

@@ -46,12 +46,11 @@
 
 pub mod bracket;
 mod budget;
-mod cancel;
+pub mod cancel;
 pub mod complete;
 pub mod engine;
 mod error;
 pub mod graph;
-pub mod lattice;
 pub mod learn;
 pub mod likelihood;
 pub mod machine;

@@ -7,6 +7,9 @@
 
 use std::fmt;
 
+/// For [`choices!`](crate::choices).
+#[doc(hidden)]
+pub use serde;
 use serde::Deserializer;
 
 use crate::{Budget, Result};
@@ -49,7 +52,7 @@ pub struct Common {
 }
 
 /// A type that a setting may have.
-pub(crate) trait Value: fmt::Debug + for<'de> serde::Deserialize<'de> {
+pub trait Value: fmt::Debug + for<'de> serde::Deserialize<'de> {
     /// What users may write.
     fn expected() -> String;
 
@@ -292,7 +295,8 @@ macro_rules! common_print {
     };
 }
 
-/// An enum whose variants users choose by a word; their documentation is the text of the help.
+/// Defines an enum whose variants users choose by a word; their documentation is the text of the help.
+#[macro_export]
 macro_rules! choices {
     ($(#[$outer:meta])* pub enum $name:ident = $default:ident { $($(#[doc = $about:literal])+ $variant:ident = $word:literal,)+ }) => {
         $(#[$outer])*
@@ -344,10 +348,10 @@ macro_rules! choices {
             }
         }
 
-        impl<'de> serde::Deserialize<'de> for $name {
-            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                let word = String::deserialize(deserializer)?;
-                word.parse().map_err(serde::de::Error::custom)
+        impl<'de> $crate::settings::serde::Deserialize<'de> for $name {
+            fn deserialize<D: $crate::settings::serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                let word = <String as $crate::settings::serde::Deserialize>::deserialize(deserializer)?;
+                word.parse().map_err($crate::settings::serde::de::Error::custom)
             }
         }
 

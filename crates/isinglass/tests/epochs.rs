@@ -17,10 +17,10 @@ fn epochs_apart_are_epochs_at_once() {
     for learner in [sampled, sampled.persistent(true)] {
         for machine in [&layers, &linked] {
             let at_once = learner.iterations(4).fit(machine, &table);
-            let mut made = learner.go_on(machine, &table, None, &mut NoObserver).unwrap();
+            let mut made = learner.run_epochs(machine, &table, None, &mut NoObserver).unwrap();
             for _ in 1..4 {
                 let before = made.fit.machine;
-                made = learner.go_on(&before, &table, made.state.as_ref(), &mut NoObserver).unwrap();
+                made = learner.run_epochs(&before, &table, made.state.as_ref(), &mut NoObserver).unwrap();
                 assert!(made.is_complete);
             }
             assert_eq!(bits(&made.fit), bits(&at_once.unwrap()));
@@ -33,29 +33,30 @@ fn epochs_apart_are_epochs_at_once() {
 fn epochs_go_on_with_other_rows() {
     let machine = two_layers((6, &Links::None), (3, &Links::None), false, 2);
     let persistent = PLAIN.persistent(true).iterations(1).momentum(0.7);
-    let mut made = persistent.go_on(&machine, &chance_rows(6, 70, false, 4), None, &mut NoObserver).unwrap();
+    let mut made = persistent.run_epochs(&machine, &chance_rows(6, 70, false, 4), None, &mut NoObserver).unwrap();
     let (fewer, more) = (chance_rows(6, 4, false, 5), chance_rows(6, 90, false, 6));
     let plain = persistent.persistent(false).rate(0.01);
     let wide = persistent.chains(Some(37));
     for (learner, table) in [(persistent, &fewer), (wide, &more), (plain, &fewer), (wide, &more)] {
         let before = made.fit.machine;
-        let again = learner.go_on(&before, table, made.state.as_ref(), &mut NoObserver).unwrap();
-        let same = learner.go_on(&before, table, made.state.as_ref(), &mut NoObserver).unwrap();
+        let again = learner.run_epochs(&before, table, made.state.as_ref(), &mut NoObserver).unwrap();
+        let same = learner.run_epochs(&before, table, made.state.as_ref(), &mut NoObserver).unwrap();
         assert_eq!(again, same);
         assert_eq!(again.fit.iterations(), made.fit.history.len());
         made = again;
     }
     let mut stopper = Keeper { states: Vec::new(), told: Vec::new(), last: 5 };
     let stopped =
-        plain.iterations(9).go_on(&made.fit.machine, &more, made.state.as_ref(), &mut stopper).unwrap();
+        plain.iterations(9).run_epochs(&made.fit.machine, &more, made.state.as_ref(), &mut stopper).unwrap();
     assert_eq!((stopped.is_complete, stopped.fit.iterations()), (false, 6));
     let without_end = plain.iterations(usize::MAX);
     let mut stopper = Keeper { states: Vec::new(), told: Vec::new(), last: 7 };
     let stopped =
-        without_end.go_on(&stopped.fit.machine, &more, stopped.state.as_ref(), &mut stopper).unwrap();
+        without_end.run_epochs(&stopped.fit.machine, &more, stopped.state.as_ref(), &mut stopper).unwrap();
     assert_eq!((stopped.is_complete, stopped.fit.iterations()), (false, 7));
     let other = two_layers((6, &Links::Chain), (3, &Links::None), false, 2);
-    let refused = plain.go_on(&other, &more, made.state.as_ref(), &mut NoObserver).unwrap_err().to_string();
+    let refused =
+        plain.run_epochs(&other, &more, made.state.as_ref(), &mut NoObserver).unwrap_err().to_string();
     assert!(refused.contains("couplings"), "{refused}");
 }
 
@@ -67,13 +68,13 @@ fn what_epochs_leave_is_momentum_and_chains() {
     let both = PLAIN.persistent(true).iterations(1).momentum(0.7);
     let left = |seed: u64| {
         let learner = both.seed(seed);
-        learner.go_on(&machine, &chance_rows(6, 50, false, seed), None, &mut NoObserver).unwrap().state
+        learner.run_epochs(&machine, &chance_rows(6, 50, false, seed), None, &mut NoObserver).unwrap().state
     };
     let (one, other) = (left(1), left(2));
     let differs = |momentum: f64, persistent: bool, rows: &Table| {
         let learner = both.momentum(momentum).persistent(persistent);
         let from = |state: &Option<Checkpoint>| {
-            learner.go_on(&machine, rows, state.as_ref(), &mut NoObserver).unwrap().fit.machine
+            learner.run_epochs(&machine, rows, state.as_ref(), &mut NoObserver).unwrap().fit.machine
         };
         from(&one) != from(&other)
     };

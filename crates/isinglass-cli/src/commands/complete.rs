@@ -104,24 +104,8 @@ impl Args {
     ) -> anyhow::Result<(Option<&'static str>, Completed<'a>)> {
         let place = || self.table.table.display().to_string();
         let open = open(machine, table).with_context(place)?;
-        let advise = |error: Error| {
-            let hint = match &error {
-                Error::OverBudget { who: "complete", .. } => {
-                    "give more --budget, or some of the rows at a time"
-                }
-                Error::OverBudget { who: Gibbs::NAME, .. } => {
-                    "give more --budget, or fewer --samples or --chains"
-                }
-                _ => "give more --budget, or take --engine gibbs",
-            };
-            report::with_hint(error, hint)
-        };
         let settings = self.engine.settings(common.seed);
-        settings.complete(machine, table, open.as_ref(), &|text| common.note(text)).map_err(|error| {
-            match error {
-                isinglass_plan::Error::Core(error) => advise(error),
-                other => report::plain_error(other),
-            }
-        })
+        let found = settings.complete(machine, table, open.as_ref(), &|note| common.choice(&note));
+        found.map_err(report::advised)
     }
 }

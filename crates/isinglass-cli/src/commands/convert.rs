@@ -25,6 +25,7 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
     model_format(&args.output)?;
     let machine = read_model(&args.input)?;
     let notes = write_model(&machine, Output::create(&args.output)?)?;
+    let notes: Vec<String> = notes.iter().map(ToString::to_string).collect();
     for note in &notes {
         common.note(&format!("note: {note}"));
     }

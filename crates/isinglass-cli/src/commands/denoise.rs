@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, ValueEnum};
 use isinglass::Budget;
-use isinglass::lattice::{Denoised, Denoiser, Lattice, Method, flip_pixels, log_odds_of_flips};
 use isinglass::topology::Neighbours;
 use isinglass_files::{Output, Picture, check_picture_output, read_picture, write_picture};
+use isinglass_lab::lattice::{Denoised, Denoiser, Lattice, Method, flip_pixels, log_odds_of_flips};
 use isinglass_lab::sample::{SIDE, sample_picture};
 use serde_json::json;
 

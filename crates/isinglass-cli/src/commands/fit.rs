@@ -9,33 +9,23 @@ use isinglass::engine::Guarantee;
 use isinglass::learn::{Fit, Restarted};
 use isinglass_files::{Output, model_format, read_model, write_model, write_network, write_numbers};
 use isinglass_lab::report::FitStory;
-use isinglass_plan::{Asked, LearnerName};
+use isinglass_plan::{Asked, FitSettings, LearnerName};
 use serde_json::json;
 
 use self::bootstrap::BootstrapOptions;
 use self::by_learner::Done;
 use self::checkpoint::CheckpointOptions;
-use self::closed_form::ClosedFormOptions;
-use self::contrastive::ContrastiveOptions;
-use self::draws::DrawsOptions;
-use self::optimizer::OptimizerOptions;
-use self::sparse::SparseOptions;
 use self::structure::Structure;
-use crate::engine_options::{EngineName, EngineOptions, engines_for, named};
+use crate::engine_options::{EngineChoice, EngineName, engines_for};
 use crate::options::{Common, TableArgs, Usage, at_least, keep_inputs};
 use crate::report::{self, count};
 
 mod bootstrap;
 mod by_learner;
 mod checkpoint;
-mod closed_form;
 mod components;
-mod contrastive;
-mod draws;
-mod optimizer;
 mod page;
 mod progress;
-mod sparse;
 mod structure;
 
 /// Learn a machine from a table
@@ -56,11 +46,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "MODEL", conflicts_with_all = ["visible_links", "hidden", "hidden_links", "inputs"])]
     init: Option<PathBuf>,
     /// How to learn
-    #[arg(long, value_name = "LEARNER", default_value = "auto", value_parser = named::<LearnerName>())]
+    #[arg(long, value_name = "LEARNER", default_value = "auto")]
     learner: LearnerName,
-    /// Penalise couplings with X/2 times the sum of their squares
-    #[arg(long, value_name = "X", default_value = "0", value_parser = non_negative, allow_hyphen_values = true)]
-    l2: f64,
     /// likelihood and pl-em with hidden units: fits from N random starts, of which the best is kept
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = at_least::<1>)]
     restarts: usize,
@@ -74,15 +61,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE.html")]
     report: Option<PathBuf>,
     #[command(flatten)]
-    optimizer: OptimizerOptions,
-    #[command(flatten)]
-    sparse: SparseOptions,
-    #[command(flatten)]
-    draws: DrawsOptions,
-    #[command(flatten)]
-    contrastive: ContrastiveOptions,
-    #[command(flatten)]
-    closed_form: ClosedFormOptions,
+    settings: FitSettings,
     /// Write the couplings that are not 0 to a CSV file, the strongest first: from, to, weight (of units that are −1 or +1; a regression on 0 and 1 has 4 times that), sign
     #[arg(long, value_name = "FILE.csv", help_heading = "Network")]
     network: Option<PathBuf>,
@@ -91,18 +70,10 @@ pub(crate) struct Args {
     #[command(flatten)]
     checkpoint: CheckpointOptions,
     #[command(flatten)]
-    engine: EngineOptions,
+    engine: EngineChoice,
     /// likelihood: the engine with the table's cells clamped, where hidden units or missing cells are left [default: that of --engine; mean-field with mixture]
     #[arg(long, value_name = "ENGINE", help_heading = "Engine", value_parser = engines_for(Asked::Likelihood))]
     clamped_engine: Option<EngineName>,
-}
-
-/// A finite number of at least 0.
-fn non_negative(text: &str) -> Result<f64, String> {
-    let number = text.parse::<f64>().ok();
-    number
-        .filter(|x| x.is_finite() && *x >= 0.0)
-        .ok_or_else(|| "expected a finite number of at least 0".into())
 }
 
 pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
@@ -153,7 +124,7 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
         components,
         intervals,
         warnings,
-        is_through,
+        is_complete,
     } = done;
     let Restarted { fit, objectives, best } = &restarted;
     let steps = fit.history.iter();
@@ -168,12 +139,11 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
         write_network(&fit.machine, &measures, &mut output).map_err(|error| output.error(&error))?;
         output.commit()?;
     }
-    for note in write_model(&fit.machine, output)?.iter().chain(&fit.notes) {
+    let not_kept = write_model(&fit.machine, output)?;
+    for note in not_kept.iter().map(ToString::to_string).chain(fit.notes.iter().cloned()) {
         common.note(&format!("note: {note}"));
     }
-    for warning in &warnings {
-        common.note(&format!("warning: {warning}"));
-    }
+    common.warn(warnings);
     let seconds = began.elapsed().as_secs_f64();
     if let Some(page) = page {
         let story = FitStory::of(fit, learner, engine, clamped_engine);
@@ -219,7 +189,7 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
     } else {
         String::new()
     };
-    let ended = match (fit.converged, is_through) {
+    let ended = match (fit.converged, is_complete) {
         (true, _) => "converged",
         (false, true) => &fit.stopped,
         (false, false) => "NOT converged",

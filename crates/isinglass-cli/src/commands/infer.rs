@@ -5,12 +5,13 @@ use std::collections::HashSet;
 use anyhow::Context;
 use clap::{Args as ClapArgs, ValueEnum};
 use isinglass::bracket::Bracket;
+use isinglass::engine::Open;
 use isinglass::{Cumulants, Evidence, Expectations, Guarantee, Machine, PairMoments, Pairs};
+use isinglass_plan::Warning;
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
-use crate::engine_options::{EngineName, EngineOptions};
-use crate::engines::Task;
+use crate::engine_options::{EngineName, EngineOptions, Task};
 use crate::options::{Common, ModelWithEvidence, Usage, find, split_list};
 use crate::report::{self, count};
 
@@ -66,17 +67,21 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
     if args.bracket {
         return run_bracket(args, &machine, &evidence, common);
     }
-    let engine = args.engine.choose(&machine, &evidence, Task::Answer, common)?;
-    let answer = engine.expectations(&machine, &evidence, args.pairs.into()).map_err(report::with_advice)?;
+    let engine = args
+        .engine
+        .settings(common.seed)
+        .choose(&machine, &evidence, Task::Answer, &|note| common.choice(&note))
+        .map_err(report::failed)?;
+    let answer = engine.expectations(&machine, &evidence, args.pairs.into()).map_err(report::advised)?;
     report::warn_unless_converged(common, engine.name(), answer.guarantee, &answer.diagnostics);
-    warn_of_impossible(common, engine.name(), &answer);
+    common.warn(Warning::of_correlations(engine.name(), &answer));
     if !engine.has_log_z() {
         common.note(&format!("note: the engine {} has no log Z", engine.name()));
     }
     let cumulants = cumulants_of
         .map(|units| engine.cumulants(&machine, &evidence, &units))
         .transpose()
-        .map_err(report::with_advice)?;
+        .map_err(report::advised)?;
     if common.json {
         let document = Document::new(&machine, engine.name(), &answer);
         return report::json(&document.with_cumulants(&machine, cumulants.as_ref()));
@@ -96,14 +101,16 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
 
 /// log Z between two bounds, and what the engine of one of them says of the rest.
 fn run_bracket(args: &Args, machine: &Machine, evidence: &Evidence, common: &Common) -> anyhow::Result<()> {
-    args.engine.check_bracket()?;
-    let bounds = args.engine.bounds(machine, evidence, common)?;
-    let bracket = bounds.log_z(machine, evidence, args.pairs.into()).map_err(report::with_advice)?;
-    let shown = if args.engine.engine == EngineName::Trw { &bracket.above } else { &bracket.below };
+    let settings = args.engine.settings(common.seed);
+    settings.check_bracket().map_err(Usage::from)?;
+    let open = Open::alike(evidence.clone());
+    let bounds = settings.bounds(machine, &open, &|note| common.choice(&note)).map_err(report::failed)?;
+    let bracket = bounds.log_z(machine, evidence, args.pairs.into()).map_err(report::advised)?;
+    let shown = if args.engine.choice.engine == EngineName::Trw { &bracket.above } else { &bracket.below };
     for side in [&bracket.below, &bracket.above] {
         report::warn_unless_converged(common, side.engine, side.answer.guarantee, &side.answer.diagnostics);
     }
-    warn_of_impossible(common, shown.engine, &shown.answer);
+    common.warn(Warning::of_correlations(shown.engine, &shown.answer));
     if common.json {
         let document = Document::new(machine, shown.engine, &shown.answer);
         return report::json(&document.with_bracket(&bracket));
@@ -117,12 +124,6 @@ fn run_bracket(args: &Args, machine: &Machine, evidence: &Evidence, common: &Com
         bracket.width()
     );
     report::text(&(lines + &plain(machine, shown.engine, &shown.answer)))
-}
-
-fn warn_of_impossible(common: &Common, engine: &str, answer: &Expectations) {
-    if let Some(text) = isinglass_plan::impossible(engine, answer) {
-        common.note(&format!("warning: {text}"));
-    }
 }
 
 /// The units of `--cumulants`.

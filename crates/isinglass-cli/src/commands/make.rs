@@ -107,6 +107,7 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
     keep_inputs(&args.output, &args.edges.iter().map(PathBuf::as_path).collect::<Vec<_>>())?;
     let machine = args.machine(common.seed)?.with_temperature(args.temperature)?;
     let notes = write_model(&machine, Output::create(&args.output)?)?;
+    let notes: Vec<String> = notes.iter().map(ToString::to_string).collect();
     for note in &notes {
         common.note(&format!("note: {note}"));
     }
@@ -135,7 +136,7 @@ impl Args {
             ("edges", self.edges.is_some(), &[Edges]),
         ];
         match given.iter().find(|(_, given, kinds)| *given && !kinds.contains(&self.kind)) {
-            Some((option, ..)) => Err(Usage(format!("make {} has no use for --{option}", self.kind.word()))),
+            Some((option, ..)) => Err(Usage(format!("make {} does not accept --{option}", self.kind.word()))),
             None => Ok(()),
         }
     }

@@ -23,18 +23,18 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
     let (machine, evidence) = args.model.read()?;
-    let hint = if args.engine.engine == EngineName::MaxProduct {
+    let hint = if args.engine.choice.engine == EngineName::MaxProduct {
         "give more --budget, or clamp units with --given"
     } else {
         "give more --budget, or clamp units with --given; \
          --engine max-product needs little memory and finds a good state, without cycles the best"
     };
     let settings = args.engine.settings(common.seed);
-    let found = settings.mode(&machine, &evidence, &|text| common.note(text));
-    let (name, mode) = found.map_err(|error| report::with_hint(report::plain_error(error), hint))?;
+    let found = settings.mode(&machine, &evidence, &|note| common.choice(&note));
+    let (name, mode) = found.map_err(|error| report::with_hint(report::failed(error), hint))?;
     if !mode.diagnostics.converged {
         common.note(&format!(
-            "note: {name}: messages still changed at the end; the state is the best one met, and no single flip betters it. \
+            "note: {name}: messages still changed at the end; the state is the best one seen, and no single flip improves it. \
              Other --damping, more --max-sweeps or an exact engine may find a better one"
         ));
     }

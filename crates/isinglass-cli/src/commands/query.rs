@@ -5,8 +5,7 @@ use clap::Args as ClapArgs;
 use isinglass::JointTable;
 use serde_json::{Map, Value, json};
 
-use crate::engine_options::EngineOptions;
-use crate::engines::Task;
+use crate::engine_options::{EngineOptions, Task};
 use crate::options::{Common, ModelWithEvidence, Usage, find, split_list};
 use crate::report;
 
@@ -39,8 +38,12 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
             return Err(Usage(format!("--ask: unit '{name}' is both asked for and given")).into());
         }
     }
-    let engine = args.engine.choose(&machine, &evidence, Task::Answer, common)?;
-    let table = engine.joint(&machine, &evidence, &asked).map_err(report::with_advice)?;
+    let engine = args
+        .engine
+        .settings(common.seed)
+        .choose(&machine, &evidence, Task::Answer, &|note| common.choice(&note))
+        .map_err(report::failed)?;
+    let table = engine.joint(&machine, &evidence, &asked).map_err(report::advised)?;
     report::warn_unless_converged(common, engine.name(), table.guarantee, &table.diagnostics);
     let names: Vec<&str> = asked.iter().map(|&unit| machine.name(unit)).collect();
     let states: Vec<Vec<i8>> =

@@ -11,11 +11,11 @@ use isinglass::likelihood::{Phases, TwoPhase};
 use isinglass::{Engine, Evidence, Machine, Table};
 use isinglass_files::{Output, read_model};
 use isinglass_lab::report::{Origin, Report, Settings, Shape, parse_history};
+use isinglass_plan::EngineSettings;
 use serde_json::Value;
 
 use super::infer::PairChoice;
-use crate::engine_options::{EngineName, EngineOptions};
-use crate::engines::Task;
+use crate::engine_options::{EngineName, EngineOptions, Task};
 use crate::options::{Common, TableArgs, Usage, at_least, keep_inputs};
 use crate::report;
 
@@ -68,7 +68,8 @@ struct Look {
 
 pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
     check_ending(&args.output)?;
-    args.engine.check_for(&[args.engine.engine], &[])?;
+    let engine = args.engine.settings(common.seed);
+    engine.check().map_err(Usage::from)?;
     let inputs = [Some(&args.model), args.table.as_ref(), args.history.as_ref()];
     let inputs: Vec<&Path> = inputs.into_iter().flatten().map(PathBuf::as_path).collect();
     keep_inputs(&args.output, &inputs)?;
@@ -96,9 +97,9 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
         shape: args.look.shape,
         pairs: args.look.pairs.map(Into::into),
         rows: args.look.rows,
-        ..settings(&args.engine, common)
+        ..settings(&engine)
     };
-    let engines = Engines { options: &args.engine, rows: args.engine.engine.for_rows() };
+    let engines = Engines { rows: engine.engine.for_rows(), settings: engine };
     let document = write(&machine, table.as_ref(), origin, &settings, &engines, output, common)?;
     if common.json {
         return report::json(&document);
@@ -106,18 +107,18 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
     report::text(&format!("wrote {}\n", args.output.display()))
 }
 
-/// What a page shows unless told otherwise.
-pub(super) fn settings(engine: &EngineOptions, common: &Common) -> Settings {
-    Settings { seed: common.seed, budget: engine.budget, ..Settings::default() }
+/// What a page shows by default.
+pub(super) fn settings(engine: &EngineSettings) -> Settings {
+    Settings { seed: engine.seed(), budget: engine.budget(), ..Settings::default() }
 }
 
-/// Compute with the engines asked for, write the page, and tell in JSON what was computed.
+/// Computes with the chosen engines, writes the page, and returns what was computed as JSON.
 pub(super) fn write(
     machine: &Machine,
     table: Option<&Table>,
     origin: Origin,
     settings: &Settings,
-    engines: &Engines<'_>,
+    engines: &Engines,
     mut output: Output,
     common: &Common,
 ) -> anyhow::Result<Value> {
@@ -133,7 +134,7 @@ pub(super) fn write(
         common.note(&format!("note: {note}"));
     }
     if !page.converged() {
-        common.note("warning: an engine did not reach what it aims at; the page says where");
+        common.note("warning: an engine did not converge; the page says where");
     }
     let text = page.to_html();
     output.write_all(text.as_bytes()).map_err(|error| output.error(&error))?;
@@ -144,14 +145,14 @@ pub(super) fn write(
     Ok(document)
 }
 
-/// Which engines to take.
-pub(super) struct Engines<'a> {
-    pub(super) options: &'a EngineOptions,
+/// Which engines to use.
+pub(super) struct Engines {
+    pub(super) settings: EngineSettings,
     /// The engine for the rows of the table.
     pub(super) rows: EngineName,
 }
 
-impl Engines<'_> {
+impl Engines {
     /// For the rows of the table, and for the machine as a whole.
     fn choose(
         &self,
@@ -167,10 +168,11 @@ impl Engines<'_> {
             }
         };
         // Few units are free where the table's cells are known: an exact engine may serve there even where it cannot serve the whole.
-        let quiet = Common { quiet: true, ..*common };
-        let of_rows = self.options.pick_for_rows(self.rows, (machine, &clamped), Task::Answer, &quiet)?;
-        let of_all =
-            self.options.pick_for_rows(self.options.engine, (machine, &free), Task::Answer, common)?;
+        let pick = |name, open, note| {
+            self.settings.pick_for_rows(name, (machine, open), Task::Answer, note).map_err(report::failed)
+        };
+        let of_rows = pick(self.rows, &clamped, &|_| ())?;
+        let of_all = pick(self.settings.engine, &free, &|note| common.choice(&note))?;
         Ok((of_rows, of_all))
     }
 }

@@ -7,8 +7,7 @@ use isinglass_files::{Output, write_table};
 use isinglass_plan::Asked;
 use serde_json::json;
 
-use crate::engine_options::{EngineOptions, engines_for};
-use crate::engines::Task;
+use crate::engine_options::{EngineOptions, Task, engines_for};
 use crate::options::{Common, ModelWithEvidence, Usage, keep_inputs};
 use crate::report;
 
@@ -38,9 +37,13 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
     }
     let (machine, evidence) = args.model.read()?;
     let output = args.output.as_deref().map(Output::create).transpose()?;
-    let engine = args.engine.choose(&machine, &evidence, Task::Answer, common)?;
-    let sampler = isinglass_plan::sampler(&*engine).map_err(report::plain_error)?;
-    let draws = sampler.draw(&machine, &evidence, args.number, common.seed).map_err(report::with_advice)?;
+    let engine = args
+        .engine
+        .settings(common.seed)
+        .choose(&machine, &evidence, Task::Answer, &|note| common.choice(&note))
+        .map_err(report::failed)?;
+    let sampler = isinglass_plan::sampler(&*engine).map_err(report::failed)?;
+    let draws = sampler.draw(&machine, &evidence, args.number, common.seed).map_err(report::advised)?;
     report::warn_unless_converged(common, sampler.name(), draws.guarantee, &draws.diagnostics);
     let rows = || draws.cells.chunks_exact(draws.units.max(1));
     let values = args.model.values.into();

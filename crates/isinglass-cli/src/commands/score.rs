@@ -35,19 +35,17 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
     let table = args.table.read()?;
     table.evidence_for(&machine).with_context(|| args.table.table.display().to_string())?;
     let settings = args.engine.settings(common.seed);
-    let scored = settings.score((&machine, &table), args.bracket, &|text| common.note(text));
+    let scored = settings.score((&machine, &table), args.bracket, &|note| common.choice(&note));
     let scored = scored.map_err(report::advised)?;
     let (engine, clamped_engine, warnings) = (scored.engine(), scored.clamped_engine(), scored.warnings());
     let found = scored.score;
     if found.log_likelihood.is_none() && found.pseudo_log_likelihood.is_none() {
-        anyhow::bail!("no score could be had\n{}", found.notes.join("\n"));
+        anyhow::bail!("no score is available\n{}", found.notes.join("\n"));
     }
     for note in &found.notes {
         common.note(&format!("note: {note}"));
     }
-    for warning in &warnings {
-        common.note(&format!("warning: {warning}"));
-    }
+    common.warn(warnings);
     if common.json {
         let mut document = json!({
             "rows": found.rows,

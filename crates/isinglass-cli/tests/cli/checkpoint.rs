@@ -214,13 +214,13 @@ fn checkpoints_of_other_fits_and_other_files_are_refused() {
     let path = room.path().join("c.ckpt");
     let whole = std::fs::read(&path).unwrap();
     std::fs::write(&path, &whole[..whole.len() - 1]).unwrap();
-    refused(&format!("{fit} --l2 0.1"), "breaks off before its end");
+    refused(&format!("{fit} --l2 0.1"), "the checkpoint is truncated");
     let mut damaged = whole.clone();
     damaged[whole.len() / 2] ^= 1;
     std::fs::write(&path, damaged).unwrap();
     refused(&format!("{fit} --l2 0.1"), "is damaged");
     std::fs::write(&path, "a,b\n1,0\n").unwrap();
-    refused(&format!("{fit} --l2 0.1"), "is no checkpoint of isinglass");
+    refused(&format!("{fit} --l2 0.1"), "is not a checkpoint of isinglass");
     std::fs::write(&path, "").unwrap();
     refused(&format!("{fit} --l2 0.1"), "is empty");
     std::fs::write(&path, whole).unwrap();

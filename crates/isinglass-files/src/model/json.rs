@@ -1,25 +1,49 @@
-//! Machines as JSON, format `isinglass/1`: everything is kept, bit for bit.
+//! Machines as JSON, format `isinglass/1`: everything is kept, to the last bit.
 
 use std::collections::{HashMap, HashSet};
+use std::fmt;
 use std::io::{self, Write};
 
 use isinglass::{Machine, Role, Unit};
+use serde::de::{Unexpected, Visitor};
 use serde::{Deserialize, Deserializer};
 
-use crate::error::{Fault, Parsed, one_line, quoted};
+use crate::error::{Fault, Hint, Parsed, Place, Quoted};
 use crate::input::without_mark;
 
 /// The one format that is known.
 const FORMAT: &str = "isinglass/1";
+
+/// What can be wrong with a machine in JSON.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum JsonProblem {
+    #[error("is empty, expected a machine in JSON")]
+    Empty,
+    /// A message of the JSON reader.
+    #[error("{0}")]
+    Syntax(String),
+    #[error("the name is empty")]
+    NoName,
+    #[error("the name {name} is already that of units[{first}], expected another")]
+    RepeatedName { name: Quoted, first: usize },
+    #[error("found position {found}, and there are {units} units, counted from 0")]
+    Position { found: usize, units: usize },
+    #[error("joins unit {0} to itself, expected two units")]
+    SelfEdge(usize),
+    #[error("found the positions {0}, {1}, expected the smaller first: {1}, {0}")]
+    Unordered(usize, usize),
+    #[error("found the positions {a}, {b} again, expected each pair once (see edges[{first}])")]
+    RepeatedEdge { a: usize, b: usize, first: usize },
+}
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, expecting = "a machine: an object with format, temperature, units and edges")]
 struct File {
     #[serde(rename = "format", deserialize_with = "known_format")]
     _format: (),
-    temperature: f64,
+    temperature: Number,
     #[serde(default)]
-    offset: f64,
+    offset: Number,
     units: Vec<FileUnit>,
     edges: Vec<FileEdge>,
 }
@@ -31,7 +55,7 @@ struct FileUnit {
     #[serde(default)]
     role: FileRole,
     #[serde(default)]
-    bias: f64,
+    bias: Number,
 }
 
 #[derive(Deserialize, Default)]
@@ -45,27 +69,88 @@ enum FileRole {
 
 #[derive(Deserialize)]
 #[serde(expecting = "an edge: two positions in `units` and a weight, such as [0, 1, 0.25]")]
-struct FileEdge(usize, usize, f64);
+struct FileEdge(Position, Position, Number);
+
+/// A finite number, named so where something else is found.
+#[derive(Clone, Copy, Default)]
+struct Number(f64);
+
+impl<'de> Deserialize<'de> for Number {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct Expected;
+        impl Visitor<'_> for Expected {
+            type Value = Number;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a finite number")
+            }
+
+            fn visit_f64<E>(self, number: f64) -> Result<Number, E> {
+                Ok(Number(number))
+            }
+
+            fn visit_u64<E>(self, number: u64) -> Result<Number, E> {
+                Ok(Number(number as f64))
+            }
+
+            fn visit_i64<E>(self, number: i64) -> Result<Number, E> {
+                Ok(Number(number as f64))
+            }
+        }
+        from.deserialize_f64(Expected)
+    }
+}
+
+/// A position in `units`, named so where something else is found.
+#[derive(Clone, Copy)]
+struct Position(usize);
+
+impl<'de> Deserialize<'de> for Position {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct Expected;
+        impl Visitor<'_> for Expected {
+            type Value = Position;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a position in `units`, counted from 0")
+            }
+
+            fn visit_u64<E: serde::de::Error>(self, number: u64) -> Result<Position, E> {
+                usize::try_from(number)
+                    .map(Position)
+                    .map_err(|_| E::invalid_value(Unexpected::Unsigned(number), &self))
+            }
+
+            fn visit_i64<E: serde::de::Error>(self, number: i64) -> Result<Position, E> {
+                u64::try_from(number)
+                    .map_err(|_| E::invalid_value(Unexpected::Signed(number), &self))
+                    .and_then(|number| self.visit_u64(number))
+            }
+        }
+        from.deserialize_u64(Expected)
+    }
+}
 
 fn known_format<'de, D: Deserializer<'de>>(from: D) -> Result<(), D::Error> {
     let found = String::deserialize(from)?;
     if found == FORMAT {
         return Ok(());
     }
-    let found = quoted(found.as_bytes());
+    let found = Quoted::from(&found[..]);
     Err(serde::de::Error::custom(format!("found the format {found}, expected '{FORMAT}'")))
 }
 
-/// Read a machine from the text of a file.
+/// Reads a machine from the text of a file.
 pub(super) fn read(text: &[u8]) -> Parsed<Machine> {
     let text = without_mark(text);
     if text.trim_ascii().is_empty() {
-        return Err(Fault::whole("is empty, expected a machine in JSON"));
+        return Err(JsonProblem::Empty.into());
     }
     let parse = || serde_json::from_slice::<File>(text).map_err(|error| syntax(&error));
     let file = parse()?;
     check_edges(&file.edges, file.units.len())?;
-    // A machine checks names itself; only where one is refused, the file is looked at again for the place.
+    // A machine checks names itself; only where one is refused, the file is read again for the
+    // place.
     built(file).or_else(|fault| check_units(&parse()?.units).and(Err(fault)))
 }
 
@@ -77,24 +162,23 @@ fn built(file: File) -> Parsed<Machine> {
             FileRole::Hidden => Role::Hidden,
             FileRole::Input => Role::Input,
         },
-        bias: unit.bias,
+        bias: unit.bias.0,
     });
-    let edges = file.edges.into_iter().map(|FileEdge(a, b, weight)| (a, b, weight));
-    let machine =
-        Machine::new(units.collect(), edges)?.with_temperature(file.temperature)?.with_offset(file.offset)?;
-    Ok(machine)
+    let edges = file.edges.into_iter().map(|FileEdge(a, b, weight)| (a.0, b.0, weight.0));
+    let machine = Machine::new(units.collect(), edges)?;
+    Ok(machine.with_temperature(file.temperature.0)?.with_offset(file.offset.0)?)
 }
 
 fn check_units(units: &[FileUnit]) -> Parsed<()> {
     let mut first = HashMap::with_capacity(units.len());
     for (k, unit) in units.iter().enumerate() {
+        let place = Place::Entry("units", k);
         if unit.name.is_empty() {
-            return Err(Fault::new(format!("units[{k}]"), "the name is empty"));
+            return Err(Fault::at(place, JsonProblem::NoName));
         }
-        if let Some(other) = first.insert(&unit.name, k) {
-            let name = quoted(unit.name.as_bytes());
-            let problem = format!("the name {name} is already that of units[{other}], expected another");
-            return Err(Fault::new(format!("units[{k}]"), problem));
+        if let Some(first) = first.insert(&unit.name, k) {
+            let name = Quoted::from(&unit.name[..]);
+            return Err(Fault::at(place, JsonProblem::RepeatedName { name, first }));
         }
     }
     Ok(())
@@ -102,54 +186,43 @@ fn check_units(units: &[FileUnit]) -> Parsed<()> {
 
 fn check_edges(edges: &[FileEdge], units: usize) -> Parsed<()> {
     // Edges in rising order, as they are written, cannot repeat.
-    let pair = |edge: &FileEdge| (edge.0, edge.1);
+    let pair = |edge: &FileEdge| (edge.0.0, edge.1.0);
     let is_rising = edges.windows(2).all(|both| pair(&both[0]) < pair(&both[1]));
     let mut seen = HashSet::with_capacity(if is_rising { 0 } else { edges.len() });
-    for (k, &FileEdge(a, b, _)) in edges.iter().enumerate() {
+    for (k, edge) in edges.iter().enumerate() {
+        let (a, b) = pair(edge);
         let problem = if a.max(b) >= units {
-            format!("found position {}, and there are {units} units, counted from 0", a.max(b))
+            JsonProblem::Position { found: a.max(b), units }
         } else if a == b {
-            format!("joins unit {a} to itself, expected two units")
+            JsonProblem::SelfEdge(a)
         } else if a > b {
-            format!("found the positions {a}, {b}, expected the smaller first: {b}, {a}")
+            JsonProblem::Unordered(a, b)
         } else if !is_rising && !seen.insert((a, b)) {
-            let other = edges.iter().position(|edge| (edge.0, edge.1) == (a, b)).unwrap_or(k);
-            format!(
-                "found the positions {a}, {b} again, expected each pair once (it stands in edges[{other}])"
-            )
+            let first = edges.iter().position(|edge| pair(edge) == (a, b)).unwrap_or(k);
+            JsonProblem::RepeatedEdge { a, b, first }
         } else {
             continue;
         };
-        return Err(Fault::new(format!("edges[{k}]"), problem));
+        return Err(Fault::at(Place::Entry("edges", k), problem));
     }
     Ok(())
 }
 
-/// What the JSON reader has to say, in this project's words.
+/// The problem that the JSON reader found, and its place.
 fn syntax(error: &serde_json::Error) -> Fault {
     let (line, column) = (error.line(), error.column());
+    // The reader's message ends with the place, which comes first here.
     let message = error.to_string();
-    let message = message.strip_suffix(&format!(" at line {line} column {column}")).unwrap_or(&message);
-    let problem = match message.split_once(", expected ") {
-        Some((found, "f64")) => format!("{found}, expected a finite number"),
-        Some((found, "usize")) => {
-            format!("{found}, expected a position in `units`, counted from 0")
-        }
-        _ => message.to_owned(),
-    };
-    let place = format!("line {line}, column {column}");
-    let fault = Fault::new(place, one_line(&problem));
-    if error.is_eof() {
-        return fault.with_hint("the file may be truncated");
-    }
-    fault
+    let problem = message.strip_suffix(&format!(" at line {line} column {column}")).unwrap_or(&message);
+    let fault = Fault::at(Place::Character { line, column }, JsonProblem::Syntax(problem.to_owned()));
+    if error.is_eof() { fault.with_hint(Hint::Truncated) } else { fault }
 }
 
-/// Write a machine, one unit and one edge a line.
+/// Writes a machine, one unit or edge on each line.
 pub(super) fn write(machine: &Machine, output: &mut impl Write) -> io::Result<()> {
     // `{:?}` writes the shortest decimal number that is read back as the same f64.
     write!(output, "{{\"format\": \"{FORMAT}\", \"temperature\": {:?},", machine.temperature())?;
-    // Kept apart from 0.0 by its sign too, so that reading gives the same bits.
+    // −0.0 is written too, so that reading gives the same bits.
     if machine.offset().to_bits() != 0 {
         write!(output, " \"offset\": {:?},", machine.offset())?;
     }
@@ -176,7 +249,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn files_look_as_documented() {
+    fn files_are_as_documented() {
         let units = vec![Unit { role: Role::Hidden, ..Unit::new("a\"", 0.1) }, Unit::new("b", -2.0)];
         let machine = Machine::new(units, [(0, 1, 1e-300)]).unwrap().with_offset(3.5).unwrap();
         let mut text = Vec::new();

@@ -1,19 +1,26 @@
 //! Model files: a machine in JSON, in the UAI competition's format, or as NumPy arrays.
 //!
-//! The formats know nothing of paths; this file opens, chooses by ending, and puts the path to what went wrong.
+//! The formats do not know paths; this module opens files, chooses the format by ending, and adds
+//! the path to errors.
 
 mod json;
 mod npz;
 mod uai;
 
+use std::fmt;
 use std::io::{self, BufWriter, IntoInnerError, Write};
 use std::path::Path;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
+use isinglass::message::{Message, Style};
 use isinglass::{Evidence, Machine};
 
-use crate::error::Fault;
+pub(crate) use json::JsonProblem;
+pub(crate) use npz::NpzProblem;
+pub(crate) use uai::UaiProblem;
+
+use crate::error::{Endings, Fault};
 use crate::input::{self, Ending};
 use crate::{Error, Output, Result};
 
@@ -28,10 +35,10 @@ pub enum ModelFormat {
     Npz,
 }
 
-/// The format of a model file, by its ending. `.json.gz` and `.uai.gz` are known too.
+/// Returns the format of a model file, by its ending. `.json.gz` and `.uai.gz` are supported too.
 ///
 /// # Errors
-/// Any other ending; the message lists those that are known.
+/// Any other ending; the message lists those that are supported.
 ///
 /// # Example
 /// ```
@@ -47,15 +54,11 @@ pub fn model_format(path: &Path) -> Result<ModelFormat> {
         ("json", _) => Ok(ModelFormat::Json),
         ("uai", _) => Ok(ModelFormat::Uai),
         ("npz", false) => Ok(ModelFormat::Npz),
-        _ => Err(Error::Ending {
-            path: path.to_owned(),
-            problem: "not the ending of a model file, expected .json, .uai, .json.gz, .uai.gz or .npz".into(),
-            hint: None,
-        }),
+        _ => Err(Error::ending(path, Endings::Model)),
     }
 }
 
-/// Read a machine; the ending says in which format.
+/// Reads a machine, in the format of the ending.
 ///
 /// # Errors
 /// The file cannot be read, or its content breaks the rules of the format; with the place.
@@ -68,9 +71,39 @@ pub fn read_model(path: &Path) -> Result<Machine> {
     parsed.map_err(|fault| fault.reading(path))
 }
 
-/// Write a machine, and commit the output; the ending of its path says in which format.
+/// Something that a format does not keep of a machine.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub enum ModelNote {
+    /// Units are named `x0`, `x1`, ….
+    NamesNotKept,
+    /// All units are visible.
+    RolesNotKept,
+    /// Weights and biases are divided by the temperature, and the temperature is 1.
+    TemperatureNotKept(f64),
+}
+
+impl Message for ModelNote {
+    fn render(&self, out: &mut dyn fmt::Write, _style: Style) -> fmt::Result {
+        match self {
+            Self::NamesNotKept => out.write_str("the names of the units are not kept: they become x0, x1, …"),
+            Self::RolesNotKept => out.write_str("the roles of the units are not kept: all become visible"),
+            Self::TemperatureNotKept(temperature) => {
+                write!(out, "the temperature {temperature} is not kept: weights and biases are divided by it")
+            }
+        }
+    }
+}
+
+impl fmt::Display for ModelNote {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.render(f, Style::Flags)
+    }
+}
+
+/// Writes a machine in the format of the ending, and commits the output.
 ///
-/// Returns notes on what the format cannot keep, each a sentence for the user; none for `.json` and `.npz`.
+/// Returns notes on what the format does not keep; none for `.json` and `.npz`.
 ///
 /// # Errors
 /// The format cannot hold the machine, or the file cannot be written. The target is then as it was.
@@ -78,19 +111,20 @@ pub fn read_model(path: &Path) -> Result<Machine> {
 /// # Example
 /// ```
 /// use isinglass::{Machine, Unit};
-/// use isinglass_files::{Output, read_model, write_model};
+/// use isinglass_files::{ModelNote, Output, read_model, write_model};
 /// let machine = Machine::new(vec![Unit::new("a", 0.5), Unit::new("b", 0.0)], [(0, 1, -1.0)])?;
 /// let folder = tempfile::tempdir()?;
 /// let path = folder.path().join("pair.uai");
 /// let notes = write_model(&machine, Output::create(&path)?)?;
-/// assert_eq!(notes, ["the names of the units are not kept: they become x0, x1, …"]);
+/// assert_eq!(notes, [ModelNote::NamesNotKept]);
+/// assert_eq!(notes[0].to_string(), "the names of the units are not kept: they become x0, x1, …");
 /// assert_eq!(read_model(&path)?.names(), ["x0", "x1"]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn write_model(machine: &Machine, mut output: Output) -> Result<Vec<String>> {
+pub fn write_model(machine: &Machine, mut output: Output) -> Result<Vec<ModelNote>> {
     let format = model_format(output.path())?;
     let written = if Ending::of(output.path()).gzip {
-        // The encoder is slow on small pieces, and the formats write small pieces.
+        // The encoder is slow on small writes, and the formats write little at a time.
         let mut pieces = BufWriter::new(GzEncoder::new(&mut output, Compression::default()));
         write_as(format, machine, &mut pieces).and_then(|()| {
             let mut packed = pieces.into_inner().map_err(IntoInnerError::into_error)?;
@@ -139,13 +173,15 @@ impl From<Fault> for Failure {
     }
 }
 
-/// Read the evidence that belongs to a machine from a UAI `.evid` file.
+/// Reads the evidence on a machine from a UAI `.evid` file.
 ///
-/// The file holds the number of observed variables, and for each its position and its state: 0 for −1, 1 for +1.
-/// The older form, with the number of samples (1) before all that, is read too. An empty file is no evidence.
+/// The file holds the number of observed variables, and for each its position and its state: 0 for
+/// −1, 1 for +1. The older form, which begins with the number of samples (1), is read too. An empty
+/// file is no evidence.
 ///
 /// # Errors
-/// The file cannot be read; a number that is no position or state; a variable that stands twice; too few or too many numbers.
+/// The file cannot be read; a number that is not a position or a state; a variable that is observed
+/// twice; too few or too many numbers.
 ///
 /// # Example
 /// ```

@@ -1,11 +1,11 @@
 //! The header of an NPY file: a Python dictionary of three entries, read strictly.
 
-use super::{Element, Kind};
-use crate::error::{Fault, Parsed, quoted};
+use super::{Element, Expected, Kind, NpyProblem};
+use crate::error::{Fault, Hint, Parsed, Place, Quoted};
 
 const MAGIC: &[u8] = b"\x93NUMPY";
 
-/// What the header says.
+/// The entries of the header.
 #[derive(Debug)]
 pub(super) struct Header {
     pub(super) element: Element,
@@ -14,12 +14,11 @@ pub(super) struct Header {
 }
 
 impl Header {
-    /// Read the header, and return it with the bytes that follow it.
+    /// Reads the header, and returns it with the bytes that follow it.
     pub(super) fn parse(bytes: &[u8]) -> Parsed<(Self, &[u8])> {
-        let short = || Fault::new("NPY header", "the file ends inside it");
-        let Some(rest) = bytes.strip_prefix(MAGIC) else {
-            return Err(Fault::new("NPY header", "not found: this is no NPY file"));
-        };
+        let fault = |problem| Fault::at(Place::NpyHeader, problem);
+        let short = || fault(NpyProblem::ShortHeader);
+        let rest = bytes.strip_prefix(MAGIC).ok_or_else(|| fault(NpyProblem::NotNpy))?;
         let [major, minor, rest @ ..] = rest else {
             return Err(short());
         };
@@ -27,14 +26,11 @@ impl Header {
             (1, [a, b, rest @ ..]) => (usize::from(u16::from_le_bytes([*a, *b])), rest),
             (2 | 3, [a, b, c, d, rest @ ..]) => (u32::from_le_bytes([*a, *b, *c, *d]) as usize, rest),
             (1..=3, _) => return Err(short()),
-            _ => {
-                let problem = format!("found version {major}.{minor}, expected 1.0, 2.0 or 3.0");
-                return Err(Fault::new("NPY header", problem));
-            }
+            _ => return Err(fault(NpyProblem::Version(*major, *minor))),
         };
         let (text, data) = rest.split_at_checked(length).ok_or_else(short)?;
-        let text = str::from_utf8(text).map_err(|_| Fault::new("NPY header", "is no text"))?;
-        let header = Scanner { rest: text }.header().map_err(|fault| fault.inside("NPY header"))?;
+        let text = str::from_utf8(text).map_err(|_| fault(NpyProblem::NotText))?;
+        let header = Scanner { rest: text }.header().map_err(|fault| fault.inside(Place::NpyHeader))?;
         Ok((header, data))
     }
 }
@@ -55,15 +51,10 @@ impl<'a> Scanner<'a> {
                 "descr" => element.replace(self.element()?).is_some(),
                 "fortran_order" => fortran.replace(self.truth()?).is_some(),
                 "shape" => shape.replace(self.shape()?).is_some(),
-                other => {
-                    return Err(Fault::whole(format!(
-                        "found the unknown entry {}",
-                        quoted(other.as_bytes())
-                    )));
-                }
+                other => return Err(NpyProblem::UnknownEntry(Quoted::from(other)).into()),
             };
             if repeated {
-                return Err(Fault::whole(format!("the entry '{key}' stands twice")));
+                return Err(NpyProblem::RepeatedEntry(Quoted::from(key)).into());
             }
             if !self.take(",") {
                 self.expect("}")?;
@@ -71,9 +62,9 @@ impl<'a> Scanner<'a> {
             }
         }
         if !self.rest.trim().is_empty() {
-            return Err(self.wrong("the end of the header"));
+            return Err(self.wrong(Expected::End));
         }
-        let missing = |entry: &str| Fault::whole(format!("the entry '{entry}' is missing"));
+        let missing = |entry| Fault::from(NpyProblem::MissingEntry(entry));
         Ok(Header {
             element: element.ok_or_else(|| missing("descr"))?,
             fortran: fortran.ok_or_else(|| missing("fortran_order"))?,
@@ -81,7 +72,7 @@ impl<'a> Scanner<'a> {
         })
     }
 
-    /// Take a symbol if it comes next, spaces aside.
+    /// Takes a symbol if it comes next, spaces aside.
     fn take(&mut self, symbol: &str) -> bool {
         match self.rest.trim_start().strip_prefix(symbol) {
             Some(rest) => {
@@ -92,24 +83,24 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    fn expect(&mut self, symbol: &str) -> Parsed<()> {
-        if self.take(symbol) { Ok(()) } else { Err(self.wrong(&format!("'{symbol}'"))) }
+    fn expect(&mut self, symbol: &'static str) -> Parsed<()> {
+        if self.take(symbol) { Ok(()) } else { Err(self.wrong(Expected::Symbol(symbol))) }
     }
 
-    fn wrong(&self, expected: &str) -> Fault {
-        Fault::whole(format!("found {}, expected {expected}", quoted(self.rest.trim().as_bytes())))
+    fn wrong(&self, expected: Expected) -> Fault {
+        NpyProblem::Found(Quoted::from(self.rest.trim()), expected).into()
     }
 
     fn string(&mut self) -> Parsed<&'a str> {
         for mark in ["'", "\""] {
             if self.take(mark) {
                 let (text, rest) =
-                    self.rest.split_once(mark).ok_or_else(|| self.wrong("a closing quotation mark"))?;
+                    self.rest.split_once(mark).ok_or_else(|| self.wrong(Expected::ClosingMark))?;
                 self.rest = rest;
                 return Ok(text);
             }
         }
-        Err(self.wrong("a string"))
+        Err(self.wrong(Expected::String))
     }
 
     fn truth(&mut self) -> Parsed<bool> {
@@ -118,7 +109,7 @@ impl<'a> Scanner<'a> {
         } else if self.take("False") {
             Ok(false)
         } else {
-            Err(self.wrong("True or False"))
+            Err(self.wrong(Expected::Truth))
         }
     }
 
@@ -129,7 +120,7 @@ impl<'a> Scanner<'a> {
             self.rest = self.rest.trim_start();
             let digits = self.rest.bytes().take_while(u8::is_ascii_digit).count();
             let (number, rest) = self.rest.split_at(digits);
-            shape.push(number.parse().map_err(|_| self.wrong("a length"))?);
+            shape.push(number.parse().map_err(|_| self.wrong(Expected::Length))?);
             self.rest = rest;
             if !self.take(",") {
                 self.expect(")")?;
@@ -141,18 +132,13 @@ impl<'a> Scanner<'a> {
 
     fn element(&mut self) -> Parsed<Element> {
         if self.rest.trim_start().starts_with('[') {
-            return Err(Fault::whole("found a structured array, expected a plain one"));
+            return Err(NpyProblem::Structured.into());
         }
         let descr = self.string()?;
         let problem = || {
-            let expected =
-                "bool, a signed or unsigned integer of 8 to 64 bits, float32, float64 or text (<U)";
-            let fault = Fault::whole(format!(
-                "found elements of type {}, expected {expected}",
-                quoted(descr.as_bytes())
-            ));
+            let fault = Fault::from(NpyProblem::Element(Quoted::from(descr)));
             match descr.get(1..2) {
-                Some("O" | "S") => fault.with_hint("write text with np.array(names, dtype=str)"),
+                Some("O" | "S") => fault.with_hint(Hint::TextArray),
                 _ => fault,
             }
         };

@@ -1,15 +1,76 @@
 //! Arrays in NumPy's NPY format: the plain types that tables and machines are made of.
 //!
-//! An [`Array`] looks into the bytes of the file and converts single elements when asked, so a large matrix
-//! stands in memory once. Nothing is allocated from what a header claims: the claim is checked against the
-//! bytes that are there.
+//! An [`Array`] borrows the bytes of the file and converts single elements on demand, so a large
+//! matrix is in memory once. Nothing is allocated from what a header claims: the claim is checked
+//! against the bytes that are there.
 
 mod header;
 mod write;
 
+use std::fmt;
+
 pub(crate) use write::{Head, write_head};
 
-use crate::error::{Fault, Parsed};
+use crate::error::{Fault, Hint, Parsed, Place, Quoted};
+
+/// What can be wrong with an NPY array.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum NpyProblem {
+    #[error("not found: this is not an NPY file")]
+    NotNpy,
+    #[error("the file ends inside it")]
+    ShortHeader,
+    #[error("found version {0}.{1}, expected 1.0, 2.0 or 3.0")]
+    Version(u8, u8),
+    #[error("is not text")]
+    NotText,
+    #[error("found the unknown entry {0}")]
+    UnknownEntry(Quoted),
+    #[error("the entry {0} appears twice")]
+    RepeatedEntry(Quoted),
+    #[error("the entry '{0}' is missing")]
+    MissingEntry(&'static str),
+    #[error("found {0}, expected {1}")]
+    Found(Quoted, Expected),
+    #[error("found a structured array, expected a plain one")]
+    Structured,
+    #[error(
+        "found elements of type {0}, expected bool, a signed or unsigned integer of 8 to 64 bits, float32, \
+         float64 or text (<U)"
+    )]
+    Element(Quoted),
+    #[error(
+        "shape {shape:?} needs {} of data, found {found}",
+        .needed.map_or_else(|| "more bytes than there can be".into(), |needed| format!("{needed} bytes"))
+    )]
+    Size { shape: Vec<usize>, needed: Option<usize>, found: usize },
+    #[error("found the code {0:#x}, expected a Unicode character")]
+    Character(u32),
+}
+
+/// What should come next in a header.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Expected {
+    Symbol(&'static str),
+    ClosingMark,
+    String,
+    Truth,
+    Length,
+    End,
+}
+
+impl fmt::Display for Expected {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Symbol(symbol) => write!(f, "'{symbol}'"),
+            Self::ClosingMark => f.write_str("a closing quotation mark"),
+            Self::String => f.write_str("a string"),
+            Self::Truth => f.write_str("True or False"),
+            Self::Length => f.write_str("a length"),
+            Self::End => f.write_str("the end of the header"),
+        }
+    }
+}
 
 /// The kind of an array's elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,17 +106,14 @@ pub(crate) struct Array<'a> {
 }
 
 impl<'a> Array<'a> {
-    /// Read an array from the bytes of an NPY file.
+    /// Reads an array from the bytes of an NPY file.
     pub(crate) fn parse(bytes: &'a [u8]) -> Parsed<Self> {
         let (header, data) = header::Header::parse(bytes)?;
         let needed =
             header.shape.iter().try_fold(header.element.size, |product, &length| product.checked_mul(length));
         if needed != Some(data.len()) {
-            let needed =
-                needed.map_or_else(|| "more bytes than there can be".into(), |n| format!("{n} bytes"));
-            let found = data.len();
-            let problem = format!("shape {:?} needs {needed} of data, found {found}", header.shape);
-            return Err(Fault::whole(problem).with_hint("the file may be truncated"));
+            let problem = NpyProblem::Size { shape: header.shape, needed, found: data.len() };
+            return Err(Fault::from(problem).with_hint(Hint::Truncated));
         }
         Ok(Self { element: header.element, shape: header.shape, fortran: header.fortran, data })
     }
@@ -87,7 +145,8 @@ impl<'a> Array<'a> {
         let Element { kind, size, big_endian } = self.element;
         let bytes = &self.data[k * size..(k + 1) * size];
         let mut little = [0; 8];
-        // Text has elements of other sizes, but it is no number; all others have 1, 2, 4 or 8 bytes.
+        // Elements of text have other sizes, but are not numbers; all others have 1, 2, 4 or 8
+        // bytes.
         let used = size.min(8);
         for (to, from) in little[..used].iter_mut().enumerate() {
             *from = bytes[if big_endian { size - 1 - to } else { to }];
@@ -105,7 +164,7 @@ impl<'a> Array<'a> {
         }
     }
 
-    /// An element of text, without the zeros that fill it up.
+    /// An element of text, without the zeros that pad it.
     pub(crate) fn text(&self, k: usize) -> Parsed<String> {
         let Element { size, big_endian, .. } = self.element;
         let mut text = String::new();
@@ -116,8 +175,7 @@ impl<'a> Array<'a> {
             }
             let code = u32::from_le_bytes(little);
             let Some(c) = char::from_u32(code) else {
-                let problem = format!("found the code {code:#x}, expected a Unicode character");
-                return Err(Fault::new(format!("element {k}"), problem));
+                return Err(Fault::at(Place::Element(k), NpyProblem::Character(code)));
             };
             text.push(c);
         }
@@ -170,7 +228,7 @@ mod tests {
     #[test]
     fn shapes_are_checked_against_the_data() {
         let problem = |shape: &str, data: &[u8]| {
-            format!("{:?}", Array::parse(&file("<f8", shape, "False", data)).unwrap_err())
+            Array::parse(&file("<f8", shape, "False", data)).unwrap_err().to_string()
         };
         assert!(problem("(2,)", &[0; 15]).contains("needs 16 bytes of data, found 15"));
         assert!(problem("(2,)", &[0; 17]).contains("needs 16 bytes of data, found 17"));

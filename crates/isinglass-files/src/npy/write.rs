@@ -9,11 +9,11 @@ pub(crate) enum Head {
     Float,
     /// 64-bit signed integers.
     Int,
-    /// Text of up to so many characters.
+    /// Text of up to this many characters.
     Text(usize),
 }
 
-/// Write everything that comes before the elements, which are little-endian and row after row.
+/// Writes everything before the elements, which are little-endian and in row-major order.
 pub(crate) fn write_head(output: &mut impl Write, elements: Head, shape: &[usize]) -> io::Result<()> {
     let descr = match elements {
         Head::Float => "<f8".to_owned(),
@@ -24,13 +24,14 @@ pub(crate) fn write_head(output: &mut impl Write, elements: Head, shape: &[usize
     let comma = if shape.len() == 1 { "," } else { "" };
     let shape = lengths.join(", ") + comma;
     let mut text = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': ({shape}), }}");
-    // The data begin at a multiple of 64 bytes: 10 bytes come before the text, and a line end closes it.
+    // The data begin at a multiple of 64 bytes: 10 bytes precede the text, and a line end closes
+    // it.
     while (10 + text.len() + 1) % 64 != 0 {
         text.push(' ');
     }
     text.push('\n');
     output.write_all(b"\x93NUMPY\x01\x00")?;
-    // Three short entries: two dimensions at most are written, so the text is below 200 bytes.
+    // Three short entries with at most two dimensions: the text is shorter than 200 bytes.
     output.write_all(&(text.len() as u16).to_le_bytes())?;
     output.write_all(text.as_bytes())
 }

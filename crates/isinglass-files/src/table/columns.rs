@@ -1,13 +1,13 @@
-//! What is to be done with each column of a file, and the rows collected so far.
+//! The use of each column of a file, and the rows collected so far.
 
 use isinglass::Table;
-use isinglass::machine::nearest;
 
+use super::problem::{Found, TableProblem};
 use super::sheet::{Column, Sheet, Texts};
 use super::words::{self, Case, Kinds, Pair, Word};
-use crate::error::{Fault, Parsed, quoted};
+use crate::error::{Fault, Hint, Near, Parsed, Place, Quoted};
 
-/// Which columns of a table file are not cells of units.
+/// Which columns of a table file do not hold the cells of a unit.
 ///
 /// # Example
 /// ```
@@ -26,14 +26,14 @@ pub struct TableOptions {
     pub drop: Vec<String>,
 }
 
-/// What becomes of the cells of one column.
+/// The use of one column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Use {
-    /// They are the cells of this column of the table.
+    /// The cells of this column of the table.
     Cells(usize),
-    /// They are the weights of the rows.
+    /// The weights of the rows.
     Weights,
-    /// Nothing.
+    /// None.
     Dropped,
 }
 
@@ -47,13 +47,13 @@ pub(crate) struct Collector {
     kinds: Vec<Kinds>,
     /// And how its letters are written.
     cases: Vec<Case>,
-    /// For each column of the file, its text if it is not one of cells and is to be kept.
+    /// For each column of the file, its text if it holds no cells and is to be kept.
     texts: Option<Vec<Texts>>,
     row: Vec<i8>,
     weight: f64,
 }
 
-/// What is kept of columns that are not cells of units.
+/// What is kept of columns that belong to no unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Keep {
     /// The weights of the rows.
@@ -63,19 +63,18 @@ pub(crate) enum Keep {
 }
 
 impl Collector {
-    /// Prepare for a file with these columns.
+    /// Prepares for a file with these columns.
     pub(crate) fn new(names: Vec<String>, options: &TableOptions, keep: Keep) -> Parsed<Self> {
         for wanted in options.weights.iter().chain(&options.drop) {
             if !names.contains(wanted) {
-                let near = nearest(wanted, &names)
-                    .map_or_else(String::new, |near| format!(" (did you mean {}?)", quoted(near.as_bytes())));
-                let wanted = quoted(wanted.as_bytes());
-                return Err(Fault::new("header", format!("there is no column {wanted}{near}")));
+                let problem =
+                    TableProblem::UnknownColumn(Quoted::from(&wanted[..]), Near::to(wanted, &names));
+                return Err(Fault::at(Place::Header, problem));
             }
         }
         if let Some(both) = options.weights.as_ref().filter(|name| options.drop.contains(name)) {
-            let problem = "is to be dropped and to hold the weights, expected one of the two";
-            return Err(Fault::new(format!("column {}", quoted(both.as_bytes())), problem));
+            let place = Place::Column(Quoted::from(&both[..]));
+            return Err(Fault::at(place, TableProblem::DroppedWeights).with_hint(Hint::DropOrWeights));
         }
         let mut kept = Vec::new();
         let mut uses = Vec::with_capacity(names.len());
@@ -90,10 +89,10 @@ impl Collector {
             });
         }
         if kept.is_empty() {
-            return Err(Fault::new("header", "no column is left, expected at least one that names a unit"));
+            return Err(Fault::at(Place::Header, TableProblem::NoColumns));
         }
         let width = kept.len();
-        let table = Table::new(kept).map_err(|error| Fault::from(error).inside("header"))?;
+        let table = Table::new(kept).map_err(|error| Fault::at(Place::Header, error))?;
         Ok(Self {
             table,
             kinds: vec![words::ALL; width],
@@ -111,18 +110,19 @@ impl Collector {
         self.uses.len()
     }
 
-    /// What becomes of a column of the file.
+    /// The use of a column of the file.
     #[inline]
     pub(crate) fn usage(&self, column: usize) -> Use {
         self.uses[column]
     }
 
     /// The place of a column in messages.
-    pub(crate) fn place(&self, column: usize) -> String {
-        format!("column {}", quoted(self.names[column].as_bytes()))
+    pub(crate) fn place(&self, column: usize) -> Place {
+        Place::Column(Quoted::from(&self.names[column][..]))
     }
 
-    /// Set a cell of the current row; `false` if it is no word, or none of a kind with those above.
+    /// Sets a cell of the current row; `false` if it is not a word, or not of the same kind as
+    /// those above.
     #[inline]
     #[must_use]
     pub(crate) fn set(&mut self, column: usize, word: Word) -> bool {
@@ -130,7 +130,7 @@ impl Collector {
         if left == 0 {
             return false;
         }
-        // Words with letters belong to one kind, so the first of them comes by here.
+        // Words with letters belong to one kind, so the first of them is seen here.
         if left != self.kinds[column] {
             self.kinds[column] = left;
             self.cases[column] = word.case;
@@ -139,7 +139,7 @@ impl Collector {
         true
     }
 
-    /// Keep the text of a cell that is not one of units, if it is to be kept.
+    /// Keeps the text of a cell that belongs to no unit, if it is to be kept.
     pub(crate) fn keep_text(&mut self, column: usize, text: &[u8]) {
         if let Some(texts) = &mut self.texts {
             texts[column].push(text);
@@ -151,27 +151,27 @@ impl Collector {
         self.kinds[column]
     }
 
-    /// Set the weight of the current row from text.
+    /// Sets the weight of the current row from text.
     pub(crate) fn set_weight_text(&mut self, cell: &[u8]) -> Parsed<()> {
         match str::from_utf8(cell).map(|text| text.trim().parse::<f64>()) {
             Ok(Ok(weight)) if is_weight(weight) => {
                 self.weight = weight;
                 Ok(())
             }
-            _ => Err(weight_fault(&quoted(cell))),
+            _ => Err(TableProblem::Weight(Found::Text(Quoted::new(cell))).into()),
         }
     }
 
-    /// Set the weight of the current row.
+    /// Sets the weight of the current row.
     pub(crate) fn set_weight(&mut self, weight: f64) -> Parsed<()> {
         if !is_weight(weight) {
-            return Err(weight_fault(&weight.to_string()));
+            return Err(TableProblem::Weight(Found::Number(weight)).into());
         }
         self.weight = weight;
         Ok(())
     }
 
-    /// Set a cell, or the weight, of the current row from a number.
+    /// Sets a cell, or the weight, of the current row from a number.
     pub(crate) fn set_number(&mut self, column: usize, number: f64) -> Parsed<()> {
         let usage = self.usage(column);
         if !matches!(usage, Use::Cells(_)) {
@@ -179,24 +179,24 @@ impl Collector {
         }
         match usage {
             Use::Cells(to) if !self.set(to, Word::of_number(number)) => {
-                Err(words::number_fault(number, self.kinds[to]))
+                Err(words::number_problem(number, self.kinds[to]).into())
             }
             Use::Weights => self.set_weight(number),
             Use::Cells(_) | Use::Dropped => Ok(()),
         }
-        .map_err(|fault| fault.inside(&self.place(column)))
+        .map_err(|fault| fault.inside(self.place(column)))
     }
 
-    /// Take the current row into the table.
+    /// Adds the current row to the table.
     #[inline]
     pub(crate) fn finish_row(&mut self) -> Parsed<()> {
         Ok(self.table.push(&self.row, self.weight)?)
     }
 
-    /// The table, which must have rows, and what its file held besides.
+    /// Returns the table, which must have rows, and what else its file holds.
     pub(crate) fn finish(self) -> Parsed<Sheet> {
         if self.table.row_count() == 0 {
-            return Err(Fault::whole("has a header but no rows, expected at least one row"));
+            return Err(TableProblem::NoRows.into());
         }
         let words: Vec<(Kinds, Case)> = self.kinds.into_iter().zip(self.cases).collect();
         let pairs = words.iter().map(|&own| Pair::of_column(own, &words)).collect();
@@ -213,8 +213,4 @@ impl Collector {
 
 fn is_weight(weight: f64) -> bool {
     weight.is_finite() && weight >= 0.0
-}
-
-fn weight_fault(found: &str) -> Fault {
-    Fault::whole(format!("found {found}, expected a weight: a finite number of at least 0"))
 }

@@ -1,16 +1,17 @@
-//! Tables as text: cells between commas or tabs, one row a line.
+//! Tables as text: cells between commas or tabs, one row on each line.
 //!
-//! A line is taken apart in place, so that reading costs little more than finding the separators. Quotation
-//! marks follow RFC 4180; unlike most readers this one refuses a quotation mark that is never closed and a blank
-//! line among the rows, since both mean that rows were lost.
+//! A line is split in place, so that reading costs little more than finding the separators.
+//! Quotation marks follow RFC 4180; unlike most readers this one refuses a quotation mark that is
+//! never closed and a blank line among the rows, since both mean that rows were lost.
 
 use std::borrow::Cow;
 use std::io::{self, BufRead};
 
 use super::columns::{Collector, Keep, TableOptions, Use};
+use super::problem::TableProblem;
 use super::sheet::Sheet;
 use super::words::{self, Word};
-use crate::error::{Fault, Parsed, quoted};
+use crate::error::{Fault, Hint, Parsed, Place, Quoted};
 use crate::input::without_mark;
 
 /// Why reading stopped.
@@ -34,7 +35,7 @@ impl From<Fault> for Stopped {
     }
 }
 
-/// Read a table of text.
+/// Reads a table of text.
 pub(crate) fn read(
     input: impl BufRead,
     separator: u8,
@@ -43,7 +44,7 @@ pub(crate) fn read(
 ) -> Result<Sheet, Stopped> {
     let mut records = Records::new(input, separator);
     if !records.advance()? {
-        return Err(Fault::whole("is empty, expected a header that names the units").into());
+        return Err(Fault::from(TableProblem::Empty).into());
     }
     let names = header(&records)?;
     let mut collector = Collector::new(names, options, keep)?;
@@ -51,12 +52,11 @@ pub(crate) fn read(
     while records.advance()? {
         row += 1;
         if let Some(line) = records.blank {
-            let problem = "is blank, and rows follow it; expected the next row";
-            let fault = Fault::new(format!("line {line}"), problem);
-            return Err(fault.with_hint("write a row of missing cells as NA").into());
+            let fault = Fault::at(Place::Line(line as u64), TableProblem::Blank);
+            return Err(fault.with_hint(Hint::MissingRow).into());
         }
         read_row(&records.record, separator, &mut collector)
-            .map_err(|fault| fault.inside(&format!("row {row} (line {})", records.line)))?;
+            .map_err(|fault| fault.inside(Place::RowOnLine { row, line: records.line }))?;
     }
     Ok(collector.finish()?)
 }
@@ -67,42 +67,36 @@ fn header<R>(records: &Records<R>) -> Parsed<Vec<String>> {
     let mut names: Vec<String> = Vec::new();
     let mut at = 0;
     while at < record.len() {
-        let place = format!("header, column {}", names.len() + 1);
-        let (cell, next) = split(record, at, records.separator).map_err(|fault| fault.inside(&place))?;
+        let place = Place::HeaderColumn(names.len() + 1);
+        let (cell, next) =
+            split(record, at, records.separator).map_err(|fault| fault.inside(place.clone()))?;
         at = next;
         let bytes = match &cell {
             Cell::Plain(bytes) => bytes.trim_ascii(),
             Cell::Quoted(bytes) => bytes,
         };
         let Ok(name) = str::from_utf8(bytes) else {
-            let fault = Fault::new(place, format!("found {}, expected text in UTF-8", quoted(bytes)));
-            return Err(fault.with_hint("save the table as UTF-8"));
+            let fault = Fault::at(place, TableProblem::NotUtf8(Quoted::new(bytes)));
+            return Err(fault.with_hint(Hint::Utf8));
         };
         if name.is_empty() {
-            let hint = "row names come without a header: leave them out with write.csv(..., row.names = FALSE) \
-                        in R or to_csv(..., index=False) in pandas";
-            return Err(Fault::new(place, "has no name, expected the name of a unit").with_hint(hint));
+            return Err(Fault::at(place, TableProblem::NoName).with_hint(Hint::RowNames));
         }
         names.push(name.to_owned());
     }
     let mut first = std::collections::HashMap::new();
     for (k, name) in names.iter().enumerate() {
         if let Some(other) = first.insert(name, k) {
-            let problem = format!("{} is also the name of column {}", quoted(name.as_bytes()), other + 1);
-            let fault = Fault::new(format!("header, column {}", k + 1), problem);
-            return Err(if Word::of(name.as_bytes()).is_value() {
-                fault.with_hint(
-                    "the first line of a table names its columns; here it looks like a row of cells",
-                )
-            } else {
-                fault
-            });
+            let problem = TableProblem::RepeatedName { name: Quoted::from(&name[..]), first: other + 1 };
+            let fault = Fault::at(Place::HeaderColumn(k + 1), problem);
+            let is_row = Word::of(name.as_bytes()).is_value();
+            return Err(if is_row { fault.with_hint(Hint::HeaderIsRow) } else { fault });
         }
     }
     Ok(names)
 }
 
-/// Take one row into the table.
+/// Adds one row to the table.
 fn read_row(record: &[u8], separator: u8, collector: &mut Collector) -> Parsed<()> {
     let width = collector.width();
     let mut at = 0;
@@ -110,7 +104,8 @@ fn read_row(record: &[u8], separator: u8, collector: &mut Collector) -> Parsed<(
     while at < record.len() && column < width {
         let usage = collector.usage(column);
         if let Use::Cells(to) = usage {
-            // Nearly all cells are one byte. The record ends with a separator, so every cell has an end.
+            // Nearly all cells are one byte. The record ends with a separator, so every cell has an
+            // end.
             let (word, next) = match record[at..] {
                 [byte, end, ..] if end == separator && byte != separator => (Word::of_byte(byte), at + 2),
                 _ => {
@@ -122,7 +117,7 @@ fn read_row(record: &[u8], separator: u8, collector: &mut Collector) -> Parsed<(
                 let (cell, _) = split(record, at, separator)?;
                 let fault = words::fault(cell.bytes().trim_ascii(), collector.kinds(to));
                 return Err(wrong_width(record, separator, width)
-                    .unwrap_or_else(|| fault.inside(&collector.place(column))));
+                    .unwrap_or_else(|| fault.inside(collector.place(column))));
             }
             at = next;
         } else {
@@ -130,7 +125,7 @@ fn read_row(record: &[u8], separator: u8, collector: &mut Collector) -> Parsed<(
             if usage == Use::Weights {
                 collector
                     .set_weight_text(cell.bytes())
-                    .map_err(|fault| fault.inside(&collector.place(column)))?;
+                    .map_err(|fault| fault.inside(collector.place(column)))?;
             }
             collector.keep_text(column, cell.bytes());
             at = next;
@@ -138,8 +133,8 @@ fn read_row(record: &[u8], separator: u8, collector: &mut Collector) -> Parsed<(
         column += 1;
     }
     if column < width || at < record.len() {
-        let fault = wrong_width(record, separator, width);
-        return Err(fault.unwrap_or_else(|| Fault::whole("has a wrong number of cells")));
+        let width_is_wrong = || TableProblem::Width { found: column, expected: width }.into();
+        return Err(wrong_width(record, separator, width).unwrap_or_else(width_is_wrong));
     }
     collector.finish_row()
 }
@@ -154,9 +149,7 @@ fn wrong_width(record: &[u8], separator: u8, width: usize) -> Option<Fault> {
         }
         cells += 1;
     }
-    let s = if cells == 1 { "" } else { "s" };
-    (cells != width)
-        .then(|| Fault::whole(format!("found {cells} cell{s}, expected {width} as in the header")))
+    (cells != width).then(|| TableProblem::Width { found: cells, expected: width }.into())
 }
 
 /// The text of a cell, without its quotation marks.
@@ -185,8 +178,7 @@ fn split(record: &[u8], at: usize, separator: u8) -> Parsed<(Cell<'_>, usize)> {
     let end = rest.iter().position(|&byte| byte == separator).unwrap_or(rest.len());
     let cell = &rest[..end];
     if cell.contains(&b'"') {
-        let problem = format!("found {}, expected quotation marks only around a whole cell", quoted(cell));
-        return Err(Fault::whole(problem));
+        return Err(TableProblem::InnerQuote(Quoted::new(cell)).into());
     }
     Ok((Cell::Plain(cell), at + end + 1))
 }
@@ -197,7 +189,7 @@ fn unquote(rest: &[u8], separator: u8) -> Parsed<(Cow<'_, [u8]>, usize)> {
     let mut from = 0;
     loop {
         let Some(length) = rest[from..].iter().position(|&byte| byte == b'"') else {
-            return Err(Fault::whole("a quotation mark opens here and is never closed"));
+            return Err(TableProblem::OpenQuote.into());
         };
         let mark = from + length;
         if text.is_empty() && from == 0 {
@@ -214,21 +206,17 @@ fn unquote(rest: &[u8], separator: u8) -> Parsed<(Cow<'_, [u8]>, usize)> {
         let after = &rest[from..];
         let end = after.iter().position(|&byte| byte == separator).unwrap_or(after.len());
         if !after[..end].iter().all(|&byte| byte == b' ') {
-            let problem = format!(
-                "found {} behind a closing quotation mark, expected the next cell",
-                quoted(&after[..end])
-            );
-            return Err(Fault::whole(problem));
+            return Err(TableProblem::AfterQuote(Quoted::new(&after[..end])).into());
         }
         return Ok((text, from + end + 1));
     }
 }
 
-/// The records of the input, one after the other.
+/// The records of the input, one after another.
 struct Records<R> {
     input: R,
     separator: u8,
-    /// The current record, without its line end, but with a separator behind its last cell.
+    /// The current record, without its line end, but with a separator after its last cell.
     record: Vec<u8>,
     /// The line where the current record begins, from 1.
     line: usize,
@@ -243,7 +231,7 @@ impl<R: BufRead> Records<R> {
         Self { input, separator, record: Vec::new(), line: 0, next_line: 1, blank: None }
     }
 
-    /// Go to the next record that is not blank; `false` at the end.
+    /// Goes to the next record that is not blank; `false` at the end.
     fn advance(&mut self) -> Result<bool, Stopped> {
         self.blank = None;
         loop {
@@ -267,15 +255,15 @@ impl<R: BufRead> Records<R> {
         }
     }
 
-    /// Read lines until all quotation marks are closed; `false` at the end.
+    /// Reads lines until all quotation marks are closed; `false` at the end.
     fn fill(&mut self) -> Result<bool, Stopped> {
         let mut open = false;
         loop {
             let from = self.record.len();
             if self.input.read_until(b'\n', &mut self.record)? == 0 {
                 if open {
-                    let problem = "a quotation mark opens here and is never closed";
-                    return Err(Fault::new(format!("line {}", self.line), problem).into());
+                    let place = Place::Line(self.line as u64);
+                    return Err(Fault::at(place, TableProblem::OpenQuote).into());
                 }
                 return Ok(from > 0);
             }

@@ -1,12 +1,14 @@
 //! Tables: files of binary cells become a [`Table`], rows of −1 and +1 become a file.
 //!
-//! The formats share what a cell may say (`words`) and what columns are for (`columns`). A `sheet` is a table that can be written again as it was.
+//! The formats share the words of cells (`words`), the uses of columns (`columns`) and what can be
+//! wrong (`problem`). A `sheet` is a table that can be written again as it was.
 
 mod columns;
 mod csv;
 mod npy;
 #[cfg(feature = "parquet")]
 mod parquet;
+mod problem;
 mod sheet;
 mod words;
 mod write;
@@ -17,18 +19,21 @@ use isinglass::Table;
 
 use columns::Keep;
 pub use columns::TableOptions;
+pub(crate) use problem::TableProblem;
 pub use sheet::{CellForm, Sheet, TableFormat, table_format, write_sheet};
 pub use write::{Values, write_numbers, write_table};
 pub(crate) use write::{end_line, push_text};
 
+use crate::error::Endings;
 use crate::input::{self, Ending};
 use crate::{Error, Result};
 
-/// Read a table; the ending says in which format, and `.gz` behind it is undone.
+/// Reads a table in the format of the ending, decompressed if `.gz` follows it.
 ///
-/// In text (`.csv`, `.tsv`) a header names the units. Cells are `1/-1`, `0/1`, `true/false`, `yes/no`, `y/n` or
-/// `+/-`, one kind in one column; empty cells, `NA`, `NaN` and `?` are missing. In `.npy` matrices the columns are
-/// named `x0`, `x1`, …, and NaN is missing. `.parquet` needs the feature `parquet`.
+/// In text (`.csv`, `.tsv`) a header names the units. Cells are `1/-1`, `0/1`, `true/false`,
+/// `yes/no`, `y/n` or `+/-`, one kind in one column; empty cells, `NA`, `NaN` and `?` are missing.
+/// In `.npy` matrices the columns are named `x0`, `x1`, …, and NaN is missing. `.parquet` needs the
+/// feature `parquet`.
 ///
 /// # Errors
 /// The file cannot be read, or holds anything else; with row, line and column.
@@ -47,10 +52,10 @@ pub fn read_table(path: &Path, options: &TableOptions) -> Result<Table> {
     read(path, options, Keep::Weights).map(|sheet| sheet.table)
 }
 
-/// Read a table as [`read_table`] does, and keep how its file is written.
+/// Reads a table as [`read_table`] does, and keeps how its file is written.
 ///
 /// # Errors
-/// As those of [`read_table`].
+/// Those of [`read_table`].
 pub fn read_sheet(path: &Path, options: &TableOptions) -> Result<Sheet> {
     read(path, options, Keep::Texts)
 }
@@ -62,19 +67,14 @@ fn read(path: &Path, options: &TableOptions, keep: Keep) -> Result<Sheet> {
         ("tsv", _) => read_text(path, b'\t', options, keep),
         ("npy", _) => npy::read(&input::bytes(path)?, options, keep).map_err(|fault| fault.reading(path)),
         ("parquet", false) => read_parquet(path, options, keep),
-        _ => Err(Error::Ending {
-            path: path.to_owned(),
-            problem: "not the ending of a table, expected .csv, .tsv, .npy (each also with .gz) or .parquet"
-                .into(),
-            hint: None,
-        }),
+        _ => Err(Error::ending(path, Endings::Table)),
     }
 }
 
-/// Read a table of text that is in memory; messages call it by the given name.
+/// Reads a table of text from memory; errors give it the name of a file.
 ///
 /// # Errors
-/// As those of [`read_table`].
+/// Those of [`read_table`].
 ///
 /// # Example
 /// ```
@@ -107,9 +107,5 @@ fn read_parquet(path: &Path, options: &TableOptions, keep: Keep) -> Result<Sheet
 
 #[cfg(not(feature = "parquet"))]
 fn read_parquet(path: &Path, _options: &TableOptions, _keep: Keep) -> Result<Sheet> {
-    Err(Error::Ending {
-        path: path.to_owned(),
-        problem: "this build does not read Parquet".into(),
-        hint: Some("build the program with --features parquet, or write the table as .csv".into()),
-    })
+    Err(Error::NoParquet { path: path.to_owned() })
 }

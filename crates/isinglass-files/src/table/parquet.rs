@@ -3,43 +3,43 @@
 use std::fs::File;
 use std::panic;
 
-use ::parquet::errors::ParquetError;
 use ::parquet::file::metadata::ParquetMetaData;
 use ::parquet::file::reader::{FileReader, SerializedFileReader};
 use ::parquet::record::{Field, Row};
 
 use super::columns::{Collector, Keep, TableOptions, Use};
+use super::problem::{Found, TableProblem};
 use super::sheet::Sheet;
 use super::words::{self, MISSING, Word};
-use crate::error::{Fault, Parsed, one_line, quoted};
+use crate::error::{Fault, Hint, Parsed, Place, Quoted};
 
-/// Read a table from a file.
+/// Reads a table from a file.
 ///
-/// The Parquet reader panics on some broken files where it should return an error. The commonest are found before
-/// it comes to that, and the others end here.
+/// The Parquet reader panics on some broken files where it should return an error. The most common
+/// are found before that happens; the others are caught here.
 pub(crate) fn read(file: File, options: &TableOptions, keep: Keep) -> Parsed<Sheet> {
     panic::catch_unwind(|| read_trusting(file, options, keep))
-        .unwrap_or_else(|_| Err(Fault::whole("is no readable Parquet file: its structure is broken")))
+        .unwrap_or_else(|_| Err(TableProblem::BrokenParquet.into()))
 }
 
 fn read_trusting(file: File, options: &TableOptions, keep: Keep) -> Parsed<Sheet> {
     let length = file.metadata().map_or(u64::MAX, |found| found.len());
-    let reader = SerializedFileReader::new(file).map_err(|error| broken(&error))?;
+    let reader = SerializedFileReader::new(file).map_err(TableProblem::UnreadableParquet)?;
     check_places(reader.metadata(), length)?;
     let schema = reader.metadata().file_metadata().schema();
     let names = schema.get_fields().iter().map(|field| field.name().to_owned());
     let mut collector = Collector::new(names.collect(), options, keep)?;
-    let rows = reader.get_row_iter(None).map_err(|error| broken(&error))?;
+    let rows = reader.get_row_iter(None).map_err(TableProblem::UnreadableParquet)?;
     for (k, row) in rows.enumerate() {
-        let place = || format!("row {}", k + 1);
-        let row = row.map_err(|error| broken(&error).inside(&place()))?;
-        read_row(&row, &mut collector).map_err(|fault| fault.inside(&place()))?;
+        let place = || Place::Row(k + 1);
+        let row = row.map_err(|error| Fault::at(place(), TableProblem::UnreadableParquet(error)))?;
+        read_row(&row, &mut collector).map_err(|fault| fault.inside(place()))?;
         collector.finish_row()?;
     }
     collector.finish()
 }
 
-/// Check that every column lies within the file.
+/// Checks that every column lies within the file.
 fn check_places(metadata: &ParquetMetaData, length: u64) -> Parsed<()> {
     for (k, group) in metadata.row_groups().iter().enumerate() {
         for column in group.columns() {
@@ -49,17 +49,13 @@ fn check_places(metadata: &ParquetMetaData, length: u64) -> Parsed<()> {
                 .zip(u64::try_from(column.compressed_size()).ok())
                 .and_then(|(start, size)| start.checked_add(size));
             if end.is_none_or(|end| end > length) {
-                let place =
-                    format!("row group {k}, column {}", quoted(column.column_path().string().as_bytes()));
-                return Err(Fault::new(place, "lies outside the file").with_hint("the file may be truncated"));
+                let place = Place::Column(Quoted::from(&column.column_path().string()[..]));
+                let fault = Fault::at(place, TableProblem::OutsideFile).inside(Place::RowGroup(k));
+                return Err(fault.with_hint(Hint::Truncated));
             }
         }
     }
     Ok(())
-}
-
-fn broken(error: &ParquetError) -> Fault {
-    Fault::whole(format!("is no readable Parquet file: {}", one_line(&error.to_string())))
 }
 
 fn read_row(row: &Row, collector: &mut Collector) -> Parsed<()> {
@@ -84,13 +80,10 @@ fn read_row(row: &Row, collector: &mut Collector) -> Parsed<()> {
             Field::Null => set(collector, usage, MISSING, |kinds| words::fault(b"", kinds)),
             other => match number(other) {
                 Some(number) => set_number(collector, usage, number),
-                None => Err(Fault::whole(format!(
-                    "found {}, expected a truth value, a number or text",
-                    one_line(&other.to_string())
-                ))),
+                None => Err(TableProblem::UnknownType(other.clone()).into()),
             },
         }
-        .map_err(|fault| fault.inside(&collector.place(column)))?;
+        .map_err(|fault| fault.inside(collector.place(column)))?;
     }
     Ok(())
 }
@@ -99,10 +92,10 @@ fn set_number(collector: &mut Collector, usage: Use, number: f64) -> Parsed<()> 
     if usage == Use::Weights {
         return collector.set_weight(number);
     }
-    set(collector, usage, Word::of_number(number), |kinds| words::number_fault(number, kinds))
+    set(collector, usage, Word::of_number(number), |kinds| words::number_problem(number, kinds).into())
 }
 
-/// Set a cell; a weight that is no number is refused.
+/// Sets a cell; a weight that is not a number is refused.
 fn set(
     collector: &mut Collector,
     usage: Use,
@@ -111,9 +104,7 @@ fn set(
 ) -> Parsed<()> {
     match usage {
         Use::Cells(to) if !collector.set(to, word) => Err(fault(collector.kinds(to))),
-        Use::Weights => {
-            Err(Fault::whole("found no number, expected a weight: a finite number of at least 0"))
-        }
+        Use::Weights => Err(TableProblem::Weight(Found::NoNumber).into()),
         Use::Cells(_) | Use::Dropped => Ok(()),
     }
 }

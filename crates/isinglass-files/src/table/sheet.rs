@@ -1,18 +1,20 @@
-//! A table that can be written again as its file was: the same columns in the same words, with other cells.
+//! A table that can be written again as its file was: the same columns and words, with other cells.
 
 use std::io::{self, Write};
 use std::path::Path;
 
 use isinglass::Table;
 
+use super::problem::TableProblem;
 use super::words::{self, Pair, Word};
 use super::write::{end_line, push_text};
-use crate::error::{Fault, quoted};
+use crate::error::{Endings, Fault, Hint, Parsed, Place, Quoted};
 use crate::input::Ending;
 use crate::npy::{Head, write_head};
 use crate::{Error, Output, Result};
 
-/// A table, and how its file was written: the words of each column, and the text of columns that are not cells of units.
+/// A table, and how its file was written: the words of each column, and the text of columns that
+/// belong to no unit.
 #[derive(Debug, Clone)]
 pub struct Sheet {
     /// The table.
@@ -21,12 +23,12 @@ pub struct Sheet {
     pub(super) columns: Vec<Column>,
     /// For each column of the table, what it writes.
     pub(super) pairs: Vec<Pair>,
-    /// What a column writes that the file does not have.
+    /// What a column writes that is added to those of the file.
     pub(super) added: Pair,
 }
 
 impl Sheet {
-    /// The names of the columns that are copied as they are: weights, and what was dropped.
+    /// The names of the columns that are copied unchanged: weights, and those that were dropped.
     pub fn copied(&self) -> impl Iterator<Item = &str> {
         self.columns.iter().filter_map(|column| match column {
             Column::Other { name, .. } => Some(name.as_str()),
@@ -49,7 +51,7 @@ pub(super) enum Column {
     },
 }
 
-/// The text of every cell of a column, one behind the other.
+/// The text of every cell of a column, one after another.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Texts {
     bytes: Vec<u8>,
@@ -88,7 +90,7 @@ pub enum TableFormat {
     Npy,
 }
 
-/// The format in which a table is written to a path; a device takes text.
+/// Returns the format in which a table is written to a path; text for a device.
 ///
 /// # Errors
 /// An ending other than `.csv`, `.tsv` and `.npy`.
@@ -99,15 +101,11 @@ pub fn table_format(path: &Path) -> Result<TableFormat> {
         ("tsv", false) => Ok(TableFormat::Tsv),
         ("npy", false) => Ok(TableFormat::Npy),
         _ if path.exists() && !path.is_file() => Ok(TableFormat::Csv),
-        _ => Err(Error::Ending {
-            path: path.to_owned(),
-            problem: "not the ending of a table that can be written, expected .csv, .tsv or .npy".into(),
-            hint: None,
-        }),
+        _ => Err(Error::ending(path, Endings::WrittenTable)),
     }
 }
 
-/// What the numbers given for cells are written as.
+/// How the numbers given for cells are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CellForm {
     /// By their sign, in the words of their column.
@@ -116,15 +114,19 @@ pub enum CellForm {
     Numbers,
 }
 
-/// Write a table as its file was, with other cells: rows, columns and words are the same; columns that are not cells of units are copied.
+/// Writes a table as its file was, with other cells.
 ///
-/// A column whose cells do not tell its words (all missing, or all `1`) follows the first of the table's columns that tells them, as do columns that are added behind the
-/// last; where none does, they are `1/-1`. Words are in upper or lower case as the first of the column. In `.npy` all is numbers: `0/1` and `true/false` are 0 and 1, the other words −1 and 1.
+/// Rows, columns and words are the same; columns that belong to no unit are copied. A column whose
+/// cells leave its words open (all missing, or all `1`) follows the first column of the table that
+/// does not, as do columns that are added after the last; where there is none, they are `1/-1`.
+/// Words are in upper or lower case as the first of the column. In `.npy` everything is a number:
+/// `0/1` and `true/false` are 0 and 1, the other words −1 and 1.
 ///
-/// *Arguments*: the names of columns to add; what to write; what puts the numbers of a row (by its number as given) into an empty list, those of added columns last.
+/// *Arguments*: the names of columns to add; what to write; a function that puts the numbers of a
+/// row (by its number in the file) into an empty list, those of added columns last.
 ///
 /// # Errors
-/// The output fails, its ending is none of a table, or text should go into a matrix of numbers.
+/// The output fails, its ending is not that of a table, or text would go into a matrix of numbers.
 ///
 /// # Example
 /// ```
@@ -166,7 +168,7 @@ struct Writer<'a> {
 }
 
 impl Writer<'_> {
-    /// What a cell of the table, or of an added column, is written as.
+    /// The words of a column of the table, or of an added one.
     fn pair(&self, column: usize) -> &Pair {
         self.sheet.pairs.get(column).unwrap_or(&self.sheet.added)
     }
@@ -226,14 +228,14 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Whether all that is copied can stand in a matrix.
-    fn check_numbers(&self) -> std::result::Result<(), Fault> {
+    /// Checks that everything that is copied is a number.
+    fn check_numbers(&self) -> Parsed<()> {
         for column in &self.sheet.columns {
             let Column::Other { name, texts } = column else { continue };
             if let Some(row) = (0..self.sheet.table.row_count()).find(|&row| texts.number(row).is_none()) {
-                let place = format!("row {}, column {}", row + 1, quoted(name.as_bytes()));
-                let problem = format!("found {}, and an .npy file holds numbers", quoted(texts.get(row)));
-                return Err(Fault::new(place, problem).with_hint("write a .csv or .tsv file"));
+                let problem = TableProblem::TextForMatrix(Quoted::new(texts.get(row)));
+                let fault = Fault::at(Place::Column(Quoted::from(&name[..])), problem);
+                return Err(fault.inside(Place::Row(row + 1)).with_hint(Hint::WriteText));
             }
         }
         Ok(())
@@ -261,7 +263,7 @@ impl Writer<'_> {
             for column in &self.sheet.columns {
                 put(match column {
                     Column::Cells(column) => cell(*column),
-                    // All texts were seen to be numbers before.
+                    // All texts are numbers, as was checked before.
                     Column::Other { texts, .. } => texts.number(number).unwrap_or(f64::NAN),
                 })?;
             }

@@ -1,6 +1,7 @@
-//! The words that cells are written in, and which of them go together in one column.
+//! The words that cells are written in, and which of them may share a column.
 
-use crate::error::{Fault, quoted};
+use super::problem::TableProblem;
+use crate::error::{Fault, Hint, Quoted};
 
 /// A set of the kinds of word that a column may be written in, one bit for each of [`NAMES`].
 pub(crate) type Kinds = u8;
@@ -15,15 +16,15 @@ const SIGN: Kinds = 1 << 5;
 /// All kinds: what is known of a column before its first word.
 pub(crate) const ALL: Kinds = (1 << NAMES.len()) - 1;
 
-/// The kinds as they are named to users, in the order of their bits.
+/// The names of the kinds for users, in the order of their bits.
 const NAMES: [&str; 6] = ["1/-1", "0/1", "true/false", "yes/no", "y/n", "+/-"];
 
-const MISSING_WORDS: &str = "nothing, NA, NaN or ? for a missing cell";
+pub(super) const MISSING_WORDS: &str = "nothing, NA, NaN or ? for a missing cell";
 
 /// A cell that has been understood.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Word {
-    /// The kinds that the word belongs to; none for something that is no word.
+    /// The kinds that the word belongs to; none for something that is not a word.
     pub(crate) kinds: Kinds,
     /// −1, +1, or 0 for a missing cell.
     pub(crate) value: i8,
@@ -53,10 +54,10 @@ impl Case {
     }
 }
 
-/// A cell without a value; it goes with every kind.
+/// A cell without a value; it belongs to every kind.
 pub(crate) const MISSING: Word = Word { kinds: ALL, value: 0, case: Case::Lower };
 
-/// What is none of the words.
+/// Anything that is not a word.
 const UNKNOWN: Word = Word { kinds: 0, value: 0, case: Case::Lower };
 
 const fn up(kinds: Kinds) -> Word {
@@ -87,7 +88,7 @@ const WORDS: [(&[u8], Word); 16] = [
     (b"-", down(SIGN)),
 ];
 
-/// The words of one byte, in lower and upper case, each at the place of its byte.
+/// The words of one byte, in lower and upper case, by that byte.
 static SINGLE: [Word; 256] = {
     let mut table = [UNKNOWN; 256];
     let mut k = 0;
@@ -176,8 +177,10 @@ impl Pair {
         Self { words, numbers: [low, 1] }
     }
 
-    /// What a column writes, from the kinds left to it and its case. A column that could be of several kinds follows the first column of
-    /// the table that is decided for one of these; where there is none, it writes `1/-1`.
+    /// What a column writes, from the kinds left to it and its case.
+    ///
+    /// A column that could be of several kinds follows the first column of the table that is of
+    /// only one of these; where there is none, it writes `1/-1`.
     pub(crate) fn of_column(own: (Kinds, Case), table: &[(Kinds, Case)]) -> Self {
         let fits = |other: &&(Kinds, Case)| other.0.is_power_of_two() && other.0 & own.0 != 0;
         let (kind, case) = [own].iter().chain(table).find(fits).copied().unwrap_or((PLUS_MINUS_ONE, own.1));
@@ -185,49 +188,38 @@ impl Pair {
     }
 }
 
-/// What is wrong with a cell in a column whose cells so far leave it the given kinds.
-pub(crate) fn fault(cell: &[u8], so_far: Kinds) -> Fault {
-    let found = quoted(cell);
+/// What is wrong with a cell in a column whose cells above leave it the given kinds.
+pub(crate) fn fault(cell: &[u8], above: Kinds) -> Fault {
+    let found = Quoted::new(cell);
     if Word::of(cell).kinds != 0 {
-        let above = list(so_far);
-        return Fault::whole(format!(
-            "found {found}, but the rows above hold {above}: one column uses one kind of word"
-        ));
+        return TableProblem::MixedWords { found, above }.into();
     }
-    let expected = list(so_far);
-    let above = if so_far == ALL { "" } else { " as in the rows above" };
-    let fault = Fault::whole(format!("found {found}, expected {expected}{above}, or {MISSING_WORDS}"));
+    let fault = Fault::from(TableProblem::UnknownWord { found, above });
     match hint(cell) {
         Some(hint) => fault.with_hint(hint),
         None => fault,
     }
 }
 
-/// What is wrong with a number in a column whose cells so far leave it the given kinds.
-pub(crate) fn number_fault(number: f64, so_far: Kinds) -> Fault {
-    Fault::whole(if Word::of_number(number).kinds != 0 {
-        format!(
-            "found {number}, but the rows above hold {}: a column holds 1 and -1, or 0 and 1",
-            list(so_far)
-        )
+/// What is wrong with a number in a column whose cells above leave it the given kinds.
+pub(crate) fn number_problem(found: f64, above: Kinds) -> TableProblem {
+    if Word::of_number(found).kinds != 0 {
+        TableProblem::MixedNumbers { found, above }
     } else {
-        format!("found {number}, expected 1 and -1, or 0 and 1, or NaN for a missing cell")
-    })
+        TableProblem::UnknownNumber(found)
+    }
 }
 
-fn hint(cell: &[u8]) -> Option<String> {
+fn hint(cell: &[u8]) -> Option<Hint> {
     let text = str::from_utf8(cell).ok()?.trim();
     if text.parse::<f64>().is_ok_and(|number| Word::of_number(number).kinds != 0) {
-        return Some(
-            "the table was probably written with float columns: write them as integers, 1, 0 or -1".into(),
-        );
+        return Some(Hint::FloatColumns);
     }
-    let separator = text.chars().find(|c| matches!(c, ';' | '\t' | '|'))?;
-    Some(format!("cells seem to be separated by {separator:?}: a .csv file uses commas, a .tsv file tabs"))
+    text.chars().find(|c| matches!(c, ';' | '\t' | '|')).map(Hint::Separator)
 }
 
 /// The kinds of a set in words.
-fn list(kinds: Kinds) -> String {
+pub(super) fn list(kinds: Kinds) -> String {
     let names: Vec<_> = (0..NAMES.len()).filter(|bit| kinds >> bit & 1 == 1).map(|bit| NAMES[bit]).collect();
     match names.split_last() {
         Some((last, [])) => (*last).to_owned(),
@@ -293,7 +285,7 @@ mod tests {
         ] {
             assert_eq!(written(&[&up.split(',').collect::<Vec<_>>()]), [expected]);
         }
-        // A column without values, and one of ones only, are written as the first that shows what it is.
+        // A column without values, and one of ones only, are written as the first unambiguous one.
         assert_eq!(
             written(&[&["?"], &["1"], &["TRUE"], &["1", "0"]]),
             ["FALSE/TRUE", "0/1", "FALSE/TRUE", "0/1"]
@@ -304,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn kinds_are_listed_as_a_person_would() {
+    fn kinds_are_listed_in_words() {
         assert_eq!(list(PLUS_MINUS_ONE), "1/-1");
         assert_eq!(list(PLUS_MINUS_ONE | ZERO_ONE), "1/-1 or 0/1");
         assert_eq!(list(ALL), "1/-1, 0/1, true/false, yes/no, y/n or +/-");

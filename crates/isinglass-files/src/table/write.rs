@@ -35,7 +35,7 @@ impl Values {
         }
     }
 
-    /// The value that a word stands for; `None` if it is not one of these words.
+    /// The value of a word; `None` if it is not one of these words.
     pub fn spin(self, word: &str) -> Option<Spin> {
         match (self, word) {
             (_, "1" | "+1") => Some(Spin::Up),
@@ -45,9 +45,9 @@ impl Values {
     }
 }
 
-/// Write a table: a header, and rows of −1, +1 and 0 for missing cells, which are left empty.
+/// Writes a table: a header, and rows of −1, +1 and 0 for missing cells, which are left empty.
 ///
-/// [`read_table`](crate::read_table) gives the same table back, whatever its columns are called.
+/// [`read_table`](crate::read_table) returns the same table, whatever the names of its columns.
 ///
 /// # Errors
 /// The output fails.
@@ -83,7 +83,7 @@ pub fn write_table<R: AsRef<[i8]>>(
             line.push(separator);
         }
         if row == [0] {
-            // A blank line would be no row at all.
+            // A blank line would not be a row.
             line.splice(..0, *b"\"\"");
         }
         end_line(&mut line);
@@ -92,7 +92,7 @@ pub fn write_table<R: AsRef<[i8]>>(
     Ok(())
 }
 
-/// Write a table of numbers as CSV: histories and the like. Each number has all of its digits.
+/// Writes a table of numbers, such as a history, as CSV. Each number has all of its digits.
 ///
 /// # Example
 /// ```
@@ -127,13 +127,13 @@ pub fn write_numbers<'a, R: AsRef<[f64]>>(
     Ok(())
 }
 
-/// Put a line end in place of the separator behind the last cell.
+/// Puts a line end in place of the separator after the last cell.
 pub(crate) fn end_line(line: &mut Vec<u8>) {
     line.pop();
     line.push(b'\n');
 }
 
-/// A text, in quotation marks if it would be read as something else without them.
+/// Adds a text, in quotation marks if it would be read as something else without them.
 pub(crate) fn push_text(line: &mut Vec<u8>, text: &[u8], separator: u8) {
     const MARK: &[u8] = "\u{feff}".as_bytes();
     let special = |&byte: &u8| byte == separator || matches!(byte, b'"' | b'\n' | b'\r');

@@ -1,4 +1,4 @@
-//! What the tests of this crate share: random machines, and folders to write them to.
+//! Shared by the tests of this crate: random machines, and files to write them to.
 
 // Each test program uses a part of this.
 #![allow(dead_code)]
@@ -14,7 +14,7 @@ pub(crate) fn fixture(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(name)
 }
 
-/// Write a machine to a file with this name in a folder of its own, and return what is read back.
+/// Writes a machine to a file with this name in a folder of its own, and returns what is read back.
 pub(crate) fn through_file(machine: &Machine, name: &str) -> Machine {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(name);
@@ -22,14 +22,14 @@ pub(crate) fn through_file(machine: &Machine, name: &str) -> Machine {
     read_model(&path).unwrap()
 }
 
-/// Names with everything in them that a format might trip over.
+/// Names with every kind of character that a format might misread.
 pub(crate) fn names(count: impl Into<proptest::collection::SizeRange>) -> impl Strategy<Value = Vec<String>> {
     let name = prop_oneof!["[a-z]{1,4}", "[ ,;\"'\\\\\t\n\r#äß日🦀\u{feff}a]{1,6}", any::<String>(),]
         .prop_filter("a unit has a name", |name| !name.is_empty());
     proptest::collection::hash_set(name, count).prop_map(|names| names.into_iter().collect())
 }
 
-/// Machines of up to eight units, numbers taken from a strategy.
+/// Machines of up to eight units, with numbers from a strategy.
 pub(crate) fn machines<S>(number: impl Fn() -> S) -> impl Strategy<Value = Machine>
 where
     S: Strategy<Value = f64>,
@@ -54,7 +54,7 @@ where
         })
 }
 
-/// Check that two machines are the same to the last bit.
+/// Checks that two machines are the same to the last bit.
 pub(crate) fn assert_same_bits(one: &Machine, two: &Machine) {
     let bits = |numbers: &[f64]| numbers.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
     assert_eq!(one, two);

@@ -1,7 +1,6 @@
 //! The lecture "Applied Machine Learning: Boltzmann Machines": its mean-field inference, applied to a noisy picture.
 
 use isinglass::Result;
-use isinglass::lattice::{Denoised, Denoiser, Lattice, Method, flip_pixels, log_odds_of_flips};
 use rayon::prelude::*;
 
 use super::outcome::check;
@@ -11,6 +10,7 @@ use crate::figure::chart::{Chart, Marker, Series};
 use crate::figure::pictures::{Picture, Pictures};
 use crate::figure::sheet::Sheet;
 use crate::figure::{INK, PALETTE};
+use crate::lattice::{Denoised, Denoiser, Lattice, Method, flip_pixels, log_odds_of_flips};
 use crate::sample::{SIDE, sample_picture};
 
 pub(super) const EXPERIMENTS: &[Experiment] = &[Experiment {

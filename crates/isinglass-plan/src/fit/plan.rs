@@ -1,21 +1,23 @@
-//! Which learner a fit is made by in the end, and making it.
+//! The learner and the engines of a fit, resolved once, and the fit itself.
 
 use isinglass::engine::Open;
-use isinglass::engine::auto::Choice;
+use isinglass::engine::auto::{self, Choice};
 use isinglass::learn::{
-    Bootstrap, Bootstrapped, Checkpoint, ClosedForm, Epochs, Factorized, Fit, Learner, Likelihood, Observer,
-    OptimizerSettings, Progress, Remedy, Restarted, Restarts, start as start_of,
+    Bootstrap, Bootstrapped, Checkpoint, ClosedForm, ContrastiveDivergence, Epochs, Factorized, Fit, L1,
+    Learner, Likelihood, MeanFieldCd, Observer, Progress, PseudoLikelihood, PseudoLikelihoodEm, Remedy,
+    Restarted, Restarts, start as start_of,
 };
 use isinglass::likelihood::{Phases, TwoPhase, log_likelihood};
-use isinglass::{Budget, Engine, Error as CoreError, Machine, Role, Table};
+use isinglass::{Budget, Engine, Error as CoreError, Machine, Mixture, Role, Table};
 
-use super::{FitSettings, LearnerName};
-use crate::{EngineName, EngineSettings, Error, Named, Result, Task, Usage};
+use super::FitSettings;
+use crate::{EngineName, Error, Hint, LearnerName, Note, Result, Task, Usage, Warning};
 
-/// Memory within which a likelihood that was not asked for is computed all the same: it takes some hundredths of a second.
+/// Memory within which a likelihood that was not requested is computed all the same: it takes some
+/// hundredths of a second.
 const AT_HAND: Budget = Budget(16 << 20);
 
-/// A fit that can be made: the learner is settled, and its engines are chosen.
+/// A request for a fit, resolved: its learner and engines are chosen.
 pub struct Plan {
     settings: FitSettings,
     way: Way,
@@ -28,16 +30,28 @@ enum Way {
         clamped: Option<Box<dyn Engine>>,
         /// Whether any unit is free in any row.
         is_open: bool,
-        /// Whether any unit is clamped in all rows.
-        has_inputs: bool,
     },
-    /// Step by step, without an engine.
-    Steps(Box<dyn Learner + Send + Sync>, OptimizerSettings),
+    /// Without an engine.
+    Other(Box<dyn Learner + Send + Sync>, Limits),
     ClosedForm(ClosedForm),
-    Factorized,
 }
 
-/// What a fit gave, and by what.
+/// When a fit ends at the latest, and when it has converged.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Limits {
+    /// Largest number of iterations.
+    pub iterations: usize,
+    /// Converged when the gradient is not above this.
+    pub tolerance: f64,
+}
+
+/// The learner that a request is resolved to, with the engine that was chosen on the way.
+struct Resolved {
+    learner: LearnerName,
+    engine: Option<Box<dyn Engine>>,
+}
+
+/// The result of a fit, and what made it.
 #[derive(Debug)]
 pub struct Fitted {
     /// The learner.
@@ -50,8 +64,8 @@ pub struct Fitted {
     pub restarted: Restarted,
     /// What was done about singular covariances, by a learner that needs their inverse.
     pub remedy: Option<Remedy>,
-    /// Whether it has done all that it was told to, although there is no convergence to be told.
-    pub is_through: bool,
+    /// Whether a learner that does not converge has made all its iterations.
+    pub is_complete: bool,
 }
 
 /// A fit from one start.
@@ -60,53 +74,60 @@ fn once(fit: Fit) -> Restarted {
     Restarted { fit, objectives, best: 0 }
 }
 
-/// The machine as training may make it: whatever a bias is at the start, an engine must be able to do with all of them.
+/// The machine as training may change it: an engine must be able to handle all biases, whatever they are
+/// at the start.
 fn with_all_biases(machine: &Machine) -> isinglass::Result<Machine> {
     machine.clone().with_parameters(machine.weights().to_vec(), vec![1.0; machine.unit_count()])
 }
 
-/// Iterations and a tolerance, for learners that do not follow a gradient in the usual ways.
-fn limits(iterations: usize, tolerance: f64) -> OptimizerSettings {
-    OptimizerSettings { iterations, tolerance, ..OptimizerSettings::default() }
-}
-
 impl FitSettings {
-    /// Settle how a machine is fitted to a table; what was taken and why is noted.
+    /// Resolves the request for a start and a table: the learner, and its engines. Choices are noted.
     ///
-    /// Settings are taken as they are: [`FitSettings::check`] tells whether they go together.
-    pub fn plan(&self, start: &Machine, table: &Table, note: &dyn Fn(&str)) -> Result<Plan> {
-        let way = match self.settled(start, table, note)? {
-            LearnerName::Auto | LearnerName::Likelihood => self.likelihood(start, table, note)?,
-            LearnerName::PseudoLikelihood => match self.paths() {
-                Some(paths) => Way::Steps(Box::new(paths), limits(start.unit_count(), 0.0)),
-                None => {
-                    let learner = self.pseudo_likelihood();
-                    Way::Steps(Box::new(learner), learner.settings)
-                }
-            },
-            LearnerName::PlEm => {
-                let learner = self.pl_em();
-                let limits = limits(learner.iterations, 0.0);
-                Way::Steps(Box::new(learner), limits)
+    /// [`FitSettings::check`] says whether the settings go together.
+    pub fn plan(&self, start: &Machine, table: &Table, note: &dyn Fn(Note)) -> Result<Plan> {
+        let (clamped, free) = TwoPhase::new(start, table)?.open()?;
+        let is_open = clamped.in_one_row.free_count() > 0;
+        let Resolved { learner, engine } = self.resolve(start, (is_open, &free), note)?;
+        let group = &self.group;
+        let limits = |iterations, tolerance| Limits { iterations, tolerance };
+        let way = match learner {
+            LearnerName::Auto | LearnerName::Likelihood => {
+                self.likelihood(start, (&clamped, &free), engine, note)?
             }
+            LearnerName::PseudoLikelihood => {
+                let settings = group.pseudo_likelihood;
+                let limits = match settings.l1 {
+                    Some(L1::Ebic) => limits(start.unit_count(), 0.0),
+                    _ => limits(settings.iterations, settings.tolerance),
+                };
+                Way::Other(Box::new(PseudoLikelihood::from(settings)), limits)
+            }
+            LearnerName::PlEm => Way::Other(
+                Box::new(PseudoLikelihoodEm::from(group.pl_em)),
+                limits(group.pl_em.iterations, 0.0),
+            ),
             LearnerName::ContrastiveDivergence => {
                 let learner = self.contrastive_divergence();
-                let limits = limits(learner.epochs, 0.0);
-                Way::Steps(Box::new(learner), limits)
+                Way::Other(Box::new(learner), limits(learner.iterations, 0.0))
             }
             LearnerName::MeanFieldCd => {
-                let learner = self.mean_field_cd();
-                let limits = limits(learner.iterations, learner.tolerance);
-                Way::Steps(Box::new(learner), limits)
+                let settings = group.mean_field_cd;
+                let limits = limits(settings.iterations, settings.tolerance);
+                Way::Other(Box::new(MeanFieldCd::from(settings)), limits)
             }
-            LearnerName::ClosedForm => Way::ClosedForm(self.closed_form()),
-            LearnerName::Factorized => Way::Factorized,
+            LearnerName::ClosedForm => Way::ClosedForm(ClosedForm::from(group.closed_form)),
+            LearnerName::Factorized => Way::Other(Box::new(Factorized), limits(0, 0.0)),
         };
-        Ok(Plan { settings: *self, way })
+        Ok(Plan { settings: self.clone(), way })
     }
 
-    /// As many epochs of contrastive divergence as the settings tell, from a machine and from what the epochs before have left.
-    pub fn go_on(
+    /// The learner contrastive-divergence.
+    pub fn contrastive_divergence(&self) -> ContrastiveDivergence {
+        ContrastiveDivergence::from(self.group.contrastive_divergence)
+    }
+
+    /// Runs epochs of contrastive divergence, from a machine and the checkpoint of earlier epochs.
+    pub fn run_epochs(
         &self,
         machine: &Machine,
         table: &Table,
@@ -114,9 +135,9 @@ impl FitSettings {
         observer: &mut dyn Observer,
     ) -> Result<(Fitted, Option<Checkpoint>)> {
         let learner = self.contrastive_divergence();
-        let made = learner.go_on(machine, table, before, observer);
+        let made = learner.run_epochs(machine, table, before, observer);
         let Epochs { mut fit, state, is_complete } =
-            made.map_err(|error| Error::from(error).with_hint("give more --budget"))?;
+            made.map_err(|error| Error::from(error).with_hint(Hint::Budget))?;
         self.add_likelihood(&mut fit, table)?;
         let found = Fitted {
             learner: learner.name(),
@@ -124,89 +145,93 @@ impl FitSettings {
             clamped_engine: None,
             restarted: once(fit),
             remedy: None,
-            is_through: is_complete,
+            is_complete,
         };
         Ok((found, state))
     }
 
-    /// Where a fit of a structure to a table begins unless it is told to begin elsewhere.
+    /// Where a fit of a structure to a table starts by default.
     pub fn start(&self, structure: &Machine, table: &Table) -> isinglass::Result<Machine> {
-        start_of(structure, table, self.engine.seed, 0)
+        start_of(structure, table, self.engine.seed(), 0)
     }
 
-    /// The learner that `auto` stands for here, or that a table with gaps asks for.
-    fn settled(&self, start: &Machine, table: &Table, note: &dyn Fn(&str)) -> Result<LearnerName> {
-        let (clamped, free) = TwoPhase::new(start, table)?.open()?;
-        let is_open = clamped.in_one_row.free_count() > 0;
+    /// The learner that `auto` chooses here, or that a table with gaps requires.
+    fn resolve(
+        &self,
+        start: &Machine,
+        (is_open, free): (bool, &Open),
+        note: &dyn Fn(Note),
+    ) -> Result<Resolved> {
         let has_hidden = start.with_role(Role::Hidden).next().is_some();
+        let without_engine = |learner| Resolved { learner, engine: None };
+        let chosen = |learner| -> Result<Resolved> {
+            self.check_learners(&[learner], None)?;
+            Ok(without_engine(learner))
+        };
         let asked = match self.learner {
             LearnerName::Auto if self.is_sparse() => LearnerName::PseudoLikelihood,
             other => other,
         };
         match asked {
-            LearnerName::Auto if self.engine.engine != EngineName::Auto => Ok(LearnerName::Likelihood),
-            LearnerName::Auto => match self.engine.auto(&with_all_biases(start)?, &free)? {
-                Choice::Exact { .. } => Ok(LearnerName::Likelihood),
-                Choice::Sampling { refusal, .. } => {
-                    let other = if is_open { LearnerName::PlEm } else { LearnerName::PseudoLikelihood };
-                    note(&format!(
-                        "learner: {}, since the likelihood is out of reach ({refusal})",
-                        other.word()
-                    ));
-                    self.check_for(other)?;
-                    Ok(other)
+            LearnerName::Auto if self.engine.engine != EngineName::Auto => chosen(LearnerName::Likelihood),
+            LearnerName::Auto => match self.engine.auto(&with_all_biases(start)?, free)? {
+                Choice::Exact { engine, reason } => {
+                    self.check_learners(&[LearnerName::Likelihood], None)?;
+                    note(Note::Engine(reason));
+                    Ok(Resolved { learner: LearnerName::Likelihood, engine: Some(engine) })
+                }
+                Choice::Sampling { refusal } => {
+                    let learner = if is_open { LearnerName::PlEm } else { LearnerName::PseudoLikelihood };
+                    note(Note::Learner { learner, refusal });
+                    chosen(learner)
                 }
             },
             LearnerName::PseudoLikelihood if is_open && self.is_sparse() => {
                 let what = if has_hidden { "hidden units" } else { "missing cells" };
-                let error = CoreError::invalid("--l1", format!("needs rows without {what}"));
-                Err(Error::hinted(
-                    error,
-                    "fit without --l1, fill the gaps with isinglass complete, and fit the filled table with --l1",
-                ))
+                let error = CoreError::setting("l1", format!("requires rows without {what}"));
+                Err(Error::Hinted { error, hint: Hint::FillGaps })
             }
             LearnerName::PseudoLikelihood if is_open && !has_hidden => {
-                note("learner: pl-em, since the table has missing cells");
-                self.check_for(LearnerName::PlEm)?;
-                Ok(LearnerName::PlEm)
+                note(Note::MissingCells);
+                chosen(LearnerName::PlEm)
             }
-            named => Ok(named),
+            named => Ok(without_engine(named)),
         }
     }
 
-    /// Engines for the likelihood.
-    fn likelihood(&self, start: &Machine, table: &Table, note: &dyn Fn(&str)) -> Result<Way> {
-        let (clamped, free) = TwoPhase::new(start, table)?.open()?;
-        // What the engine can do with the input units clamped alone, it can do with more units clamped.
+    /// Engines for the likelihood, one of which may have been chosen before.
+    fn likelihood(
+        &self,
+        start: &Machine,
+        (clamped, free): (&Open, &Open),
+        engine: Option<Box<dyn Engine>>,
+        note: &dyn Fn(Note),
+    ) -> Result<Way> {
+        // Whatever the engine can do with the input units clamped alone, it can do with more units clamped.
         let trained = with_all_biases(start)?;
-        let has_inputs = start.with_role(Role::Input).next().is_some();
-        if self.component_history && has_inputs {
-            return Err(Usage("--component-history is for machines without inputs".into()).into());
+        if self.component_history && start.with_role(Role::Input).next().is_some() {
+            return Err(Usage::ComponentsWithInputs.into());
         }
         let (name, rows) = (self.engine.engine, self.clamped_name());
-        let engine =
-            self.engine.pick_for_rows(name, (&trained, &free), Task::Exact, note).map_err(likelihood_hint)?;
-        let clamped_engine = if rows == name {
-            None
-        } else {
-            let picked = self.engine.pick_for_rows(rows, (&trained, &clamped), Task::Exact, &|_| ());
-            Some(picked.map_err(likelihood_hint)?)
+        let pick = |name, open, note| {
+            let picked = self.engine.pick_for_rows(name, (&trained, open), Task::Exact, note);
+            picked.map_err(|error| error.with_hint(Hint::LikelihoodBudget))
         };
-        Ok(Way::Likelihood {
-            engine,
-            clamped: clamped_engine,
-            is_open: clamped.in_one_row.free_count() > 0,
-            has_inputs,
-        })
+        let engine = match engine {
+            Some(engine) => engine,
+            None => pick(name, free, note)?,
+        };
+        let clamped_engine = if rows == name { None } else { Some(pick(rows, clamped, &|_| ())?) };
+        Ok(Way::Likelihood { engine, clamped: clamped_engine, is_open: clamped.in_one_row.free_count() > 0 })
     }
 
-    /// Where a learner has no use for the likelihood but it takes next to nothing to compute, the user has: it is exact or absent.
+    /// Adds the likelihood where a learner does not need it but it costs next to nothing: it is exact or absent.
     fn add_likelihood(&self, fit: &mut Fit, table: &Table) -> isinglass::Result<()> {
         let machine = &fit.machine;
         let (clamped, free) = TwoPhase::new(machine, table)?.open()?;
-        let at_hand = EngineSettings { budget: self.engine.budget.min(AT_HAND), ..self.engine };
+        let budget = self.engine.budget().min(AT_HAND);
         let exact = |open: &Open| -> isinglass::Result<Option<Box<dyn Engine>>> {
-            Ok(match at_hand.auto(&with_all_biases(machine)?, open)? {
+            Ok(match auto::choose_for_rows(&with_all_biases(machine)?, open, budget)? {
                 Choice::Exact { engine, .. } => Some(engine),
                 Choice::Sampling { .. } => None,
             })
@@ -225,52 +250,38 @@ impl FitSettings {
     }
 }
 
-/// What helps where a likelihood is out of reach.
-fn likelihood_hint(error: Error) -> Error {
-    error.with_hint(
-        "give more --budget, sparser --visible-links, or fewer units or missing cells; or take an approximate engine (--engine bethe, tap, \
-         linear-response) or a learner that needs none (--learner pl-em or, without hidden units, pseudo-likelihood and closed-form)",
-    )
-}
-
 impl Plan {
-    /// How long the learner may go on, and when it has converged.
-    pub fn limits(&self) -> OptimizerSettings {
+    /// When the fit ends at the latest, and when it has converged.
+    pub fn limits(&self) -> Limits {
         match &self.way {
-            Way::Likelihood { .. } => self.settings.optimizer(OptimizerSettings::default()),
-            Way::Steps(_, limits) => *limits,
-            Way::ClosedForm(learner) => limits(learner.iterations, 0.0),
-            Way::Factorized => OptimizerSettings::default(),
-        }
-    }
-
-    /// The engine whose components can be recorded: that of the likelihood of a machine without inputs.
-    pub fn mixture(&self) -> Option<isinglass::Mixture> {
-        match self.way {
-            Way::Likelihood { has_inputs: false, .. }
-                if self.settings.engine.engine == EngineName::Mixture =>
-            {
-                Some(self.settings.engine.mixture())
+            Way::Likelihood { .. } => {
+                let settings = self.settings.group.likelihood;
+                Limits { iterations: settings.iterations, tolerance: settings.tolerance }
             }
-            _ => None,
+            Way::Other(_, limits) => *limits,
+            Way::ClosedForm(learner) => Limits { iterations: learner.iterations, tolerance: 0.0 },
         }
     }
 
-    /// Do something with the learner itself.
+    /// The engine whose components are recorded, if that was requested.
+    pub fn recorded_mixture(&self) -> Option<Mixture> {
+        self.settings.component_history.then(|| Mixture::from(self.settings.engine.group.mixture))
+    }
+
+    /// Runs something with the learner.
     fn with_learner<R>(&self, act: impl FnOnce(&(dyn Learner + Sync)) -> R) -> R {
         match &self.way {
             Way::Likelihood { engine, clamped, .. } => {
                 let phases = Phases { clamped: clamped.as_deref().unwrap_or(&**engine), free: &**engine };
-                let learner = Likelihood::with_phases(phases).l2(self.settings.l2).optimizer(self.limits());
+                let learner = Likelihood::with_phases(phases).with_settings(self.settings.group.likelihood);
                 act(&learner)
             }
-            Way::Steps(learner, _) => act(&**learner),
+            Way::Other(learner, _) => act(&**learner),
             Way::ClosedForm(learner) => act(learner),
-            Way::Factorized => act(&Factorized),
         }
     }
 
-    /// Make the fit, or go on from a state of it.
+    /// Runs the fit, or resumes it from a checkpoint.
     pub fn fit(
         &self,
         start: &Machine,
@@ -279,32 +290,30 @@ impl Plan {
         observer: &mut dyn Observer,
     ) -> Result<Fitted> {
         let learner = self.with_learner(|learner| learner.name());
-        let (mut engine, mut clamped_engine, mut remedy, mut is_through) = (None, None, None, false);
+        let (mut engine, mut clamped_engine, mut remedy, mut is_complete) = (None, None, None, false);
         let restarted = match &self.way {
             Way::Likelihood { engine: free, clamped, is_open, .. } => {
                 engine = Some(free.name());
                 clamped_engine = is_open.then(|| clamped.as_deref().unwrap_or(&**free).name());
                 self.fit_starts(start, table, from, observer)
-                    .map_err(|error| likelihood_hint(error.into()))?
+                    .map_err(|error| Error::from(error).with_hint(Hint::LikelihoodBudget))?
             }
-            Way::Steps(steps, limits) => {
+            Way::Other(learner, limits) => {
                 let found = self.fit_starts(start, table, from, observer);
-                let mut restarted =
-                    found.map_err(|error| Error::from(error).with_hint("give more --budget"))?;
+                let mut restarted = found.map_err(|error| Error::from(error).with_hint(Hint::Budget))?;
                 self.settings.add_likelihood(&mut restarted.fit, table)?;
-                is_through = !steps.converges() && restarted.fit.iterations() >= limits.iterations;
+                is_complete = !learner.converges() && restarted.fit.iterations() >= limits.iterations;
                 restarted
             }
             Way::ClosedForm(solver) => {
-                let found = solver.solve_from(start, table, from, observer).map_err(|error| {
-                    Error::from(error).with_hint("give more --budget; --learner factorized fits any size")
-                })?;
+                let found = solver
+                    .solve_from(start, table, from, observer)
+                    .map_err(|error| Error::from(error).with_hint(Hint::Factorized))?;
                 remedy = Some(found.remedy);
                 once(found.fit)
             }
-            Way::Factorized => once(Factorized.fit_from(start, table, from, observer)?),
         };
-        Ok(Fitted { learner, engine, clamped_engine, restarted, remedy, is_through })
+        Ok(Fitted { learner, engine, clamped_engine, restarted, remedy, is_complete })
     }
 
     /// Fit resamples of the table, from where the fit that was kept began.
@@ -322,10 +331,10 @@ impl Plan {
 
     /// Where the fit that was kept began.
     fn begin(&self, start: &Machine, table: &Table, restarted: &Restarted) -> isinglass::Result<Machine> {
-        if self.settings.begins_at_start {
+        if self.settings.keeps_start {
             return Ok(start.clone());
         }
-        start_of(start, table, self.settings.engine.seed, restarted.best as u64)
+        start_of(start, table, self.settings.engine.seed(), restarted.best as u64)
     }
 
     /// From the one start that is given, or from several of which the best is kept.
@@ -337,27 +346,27 @@ impl Plan {
         observer: &mut dyn Observer,
     ) -> isinglass::Result<Restarted> {
         self.with_learner(|learner| {
-            if self.settings.begins_at_start {
+            if self.settings.keeps_start {
                 return learner.fit_from(start, table, from, observer).map(once);
             }
-            let restarts = Restarts { count: self.settings.restarts, seed: self.settings.engine.seed };
+            let restarts = Restarts { count: self.settings.restarts, seed: self.settings.engine.seed() };
             restarts.fit_from(learner, start, table, from, observer)
         })
     }
 }
 
 impl Fitted {
-    /// What the user should be told besides the fit's own notes.
-    pub fn warnings(&self) -> Vec<String> {
+    /// Warnings besides the fit's own notes.
+    pub fn warnings(&self) -> Vec<Warning> {
         let Restarted { fit, objectives, .. } = &self.restarted;
         let mut warnings = Vec::new();
         if self.engine.is_none() && objectives.len() > 1 && fit.pseudo_log_likelihood.is_none() {
-            warnings.push("starts were compared by the pseudo-likelihood of rows completed by draws, which favours hidden units that copy visible ones".to_owned());
+            warnings.push(Warning::ComparedByCompletions);
         }
-        if !fit.converged && !self.is_through {
-            warnings.push(format!("not converged: {}", fit.stopped));
+        if !fit.converged && !self.is_complete {
+            warnings.push(Warning::NotConverged { stopped: fit.stopped.clone() });
         }
-        warnings.extend(crate::warning(self.engine.unwrap_or(self.learner), fit.guarantee, &fit.diagnostics));
+        warnings.extend(Warning::of(self.engine.unwrap_or(self.learner), fit.guarantee, &fit.diagnostics));
         warnings
     }
 }

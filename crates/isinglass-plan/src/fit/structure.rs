@@ -39,7 +39,7 @@ impl Structure {
         for name in &self.inputs {
             // Spaces around a name are put aside unless they belong to it.
             let found = named.position(name).or_else(|_| named.position(name.trim()));
-            roles[found.map_err(|error| Error::invalid("--inputs", error.to_string()))?] = Role::Input;
+            roles[found.map_err(|error| Error::setting("inputs", error.to_string()))?] = Role::Input;
         }
         let edges = if without_edges { Vec::new() } else { self.edges(table, &roles, budget)? };
         roles.resize(first + self.hidden, Role::Hidden);

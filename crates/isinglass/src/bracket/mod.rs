@@ -1,22 +1,18 @@
 //! log Z, and the log-likelihood of a table, between two rigorous bounds.
 //!
-//! Some engines bound log Z from below, some from above. [`Bounds`] holds a choice of both and takes the best on each side; calls engines and tables, and nothing calls
-//! it but commands.
-
-mod best;
+//! [`Bounds`] holds engines that bound log Z from below or above, and takes the best on each side.
 
 use std::sync::Arc;
 
-use crate::engine::{Diagnostics, Engine, Expectations, Guarantee, Pairs};
+use crate::engine::{Ask, BatchExpectations, Diagnostics, Engine, Expectations, Guarantee, Pairs};
 use crate::likelihood::{LogLikelihood, Phases, log_likelihood};
-use crate::{Evidence, Machine, Mixture, Result, Structured, Table, Trw};
+use crate::table::Batch;
+use crate::{Error, Evidence, Machine, Mixture, Result, Structured, Table, Trw};
 
-use self::best::{Best, Side};
-
-/// Engines that bound log Z from below, and engines that bound it from above; an exact one does both.
+/// Engines that bound log Z from below and from above; an exact one does both.
 ///
-/// All of a side are asked and the best bound is kept, so more engines cost more time and never width. An engine that cannot do the job, or not within its budget, is
-/// passed over as long as another can.
+/// The best bound of each side is kept, so more engines cost time and never widen the bracket. An
+/// engine that cannot do the job, or not within its budget, is skipped if another can.
 ///
 /// # Example
 /// ```
@@ -43,7 +39,7 @@ pub struct Bound {
     pub engine: &'static str,
     /// The bound.
     pub log_z: f64,
-    /// All of its answer.
+    /// The engine's whole answer.
     pub answer: Expectations,
 }
 
@@ -67,7 +63,7 @@ impl Bracket {
         self.above.log_z
     }
 
-    /// How far apart the two are.
+    /// Returns the distance of the two.
     pub fn width(&self) -> f64 {
         self.upper() - self.lower()
     }
@@ -80,9 +76,9 @@ pub struct LikelihoodBracket {
     pub lower: f64,
     /// At least the log-likelihood: clamped sums from above less free sums from below.
     pub upper: f64,
-    /// What kind of number `lower` is: exact, and then `upper` is the same, or a lower bound.
+    /// Exact, and then `upper` is the same; otherwise a lower bound.
     pub guarantee: Guarantee,
-    /// How the engines fared, all together.
+    /// How the computations went, all together.
     pub diagnostics: Diagnostics,
 }
 
@@ -93,12 +89,13 @@ impl Default for Bounds {
 }
 
 impl Bounds {
-    /// One exact engine: a bracket without width.
+    /// Returns a bracket of width 0 from one exact engine.
     pub fn exact(engine: Box<dyn Engine>) -> Self {
         Self { below: Vec::new(), above: Vec::new() }.with_exact(engine)
     }
 
-    /// The same with an exact engine, which is asked first; the others serve where its answer is not exact after all, since energies are too large for it.
+    /// Adds an exact engine, which is tried first; the others serve where energies are too large
+    /// for it.
     #[must_use]
     pub fn with_exact(mut self, engine: Box<dyn Engine>) -> Self {
         let engine: Arc<dyn Engine> = engine.into();
@@ -107,15 +104,15 @@ impl Bounds {
         self
     }
 
-    /// All bounds that there are.
+    /// Returns all available bounds.
     pub fn best(mixture: Mixture, structured: Structured, trw: Trw) -> Self {
         Self { below: vec![Arc::new(structured), Arc::new(mixture)], above: vec![Arc::new(trw)] }
     }
 
-    /// log Z with the evidence clamped, between two bounds; the moments are those of each side's engine.
+    /// Returns bounds of log Z given the evidence, with the moments of each side's engine.
     ///
     /// # Errors
-    /// An engine that is no bound; what the engines say if no engine of a side can do the job.
+    /// An engine that gives no bound; the first error of a side where no engine can do the job.
     pub fn log_z(&self, machine: &Machine, evidence: &Evidence, pairs: Pairs) -> Result<Bracket> {
         let below = self.largest_lower().bound(machine, evidence, pairs)?;
         if below.answer.guarantee == Guarantee::Exact {
@@ -129,9 +126,9 @@ impl Bounds {
         Ok(Bracket { below, above })
     }
 
-    /// The log-likelihood of a table between two bounds.
+    /// Returns bounds of the log-likelihood of a table.
     ///
-    /// A row with hidden or missing cells needs bounds of its own (`clamped`), and the machine with its input units clamped needs others (`free`).
+    /// `clamped` is for rows with hidden or missing cells, `free` for the machine given its inputs.
     ///
     /// # Errors
     /// As [`Bounds::log_z`]; a table that does not fit the machine.
@@ -163,5 +160,151 @@ impl Bounds {
 
     fn smallest_upper(&self) -> Best<'_> {
         Best { side: Side::Above, engines: &self.above }
+    }
+}
+
+/// The side from which log Z is bounded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Side {
+    Below,
+    Above,
+}
+
+impl Side {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Below => "from below",
+            Self::Above => "from above",
+        }
+    }
+
+    /// Returns whether a bound is tighter than another.
+    fn prefers(self, new: f64, old: f64) -> bool {
+        match self {
+            Self::Below => new > old,
+            Self::Above => new < old,
+        }
+    }
+
+    /// Checks that an answer bounds this side.
+    fn check(self, engine: &dyn Engine, guarantee: Guarantee) -> Result<()> {
+        match (self, guarantee) {
+            (_, Guarantee::Exact)
+            | (Self::Below, Guarantee::LowerBound)
+            | (Self::Above, Guarantee::UpperBound) => Ok(()),
+            _ => Err(Error::CannotDo {
+                who: engine.name(),
+                what: format!("bound log Z {}", self.word()),
+                why: format!("its answer for this machine is of the kind '{guarantee}'"),
+            }),
+        }
+    }
+}
+
+/// The engines of a side as one engine; for a batch it has log Z only.
+#[derive(Debug)]
+struct Best<'a> {
+    side: Side,
+    engines: &'a [Arc<dyn Engine>],
+}
+
+impl Best<'_> {
+    /// Returns the best bound for one evidence.
+    fn bound(&self, machine: &Machine, evidence: &Evidence, pairs: Pairs) -> Result<Bound> {
+        let ask = |engine: &dyn Engine| {
+            let answer = engine.expectations(machine, evidence, pairs)?;
+            self.side.check(engine, answer.guarantee)?;
+            Ok(answer.log_z.map(|log_z| Bound { engine: engine.name(), log_z, answer }))
+        };
+        let mut bounds = self.answers(ask, |bound| bound.answer.guarantee == Guarantee::Exact)?;
+        // An exact answer needs no comparison.
+        if let Some(exact) = bounds.pop_if(|bound| bound.answer.guarantee == Guarantee::Exact) {
+            return Ok(exact);
+        }
+        let better =
+            |best: Bound, new: Bound| if self.side.prefers(new.log_z, best.log_z) { new } else { best };
+        bounds.into_iter().reduce(better).ok_or_else(|| self.no_engine())
+    }
+
+    /// Collects the engines' answers in order, up to the first that is exact. Engines that cannot
+    /// do the job are skipped; if none can, returns the first error.
+    fn answers<T>(
+        &self,
+        ask: impl Fn(&dyn Engine) -> Result<Option<T>>,
+        is_exact: impl Fn(&T) -> bool,
+    ) -> Result<Vec<T>> {
+        let mut found = Vec::new();
+        let mut refusal = None;
+        for engine in self.engines {
+            match ask(&**engine) {
+                Ok(answer) => {
+                    let ends = answer.as_ref().is_some_and(&is_exact);
+                    found.extend(answer);
+                    if ends {
+                        break;
+                    }
+                }
+                Err(error @ (Error::CannotDo { .. } | Error::OverBudget { .. })) => {
+                    refusal.get_or_insert(error);
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        if found.is_empty() { Err(refusal.unwrap_or_else(|| self.no_engine())) } else { Ok(found) }
+    }
+
+    fn no_engine(&self) -> Error {
+        let (who, what) = ("bracket", format!("bound log Z {}", self.side.word()));
+        Error::CannotDo { who, what, why: "no engine for that side was given".into() }
+    }
+}
+
+impl Engine for Best<'_> {
+    fn name(&self) -> &'static str {
+        "bracket"
+    }
+
+    fn expectations(&self, machine: &Machine, evidence: &Evidence, pairs: Pairs) -> Result<Expectations> {
+        Ok(self.bound(machine, evidence, pairs)?.answer)
+    }
+
+    /// Returns the best bound of each row. Moments would come from different engines: there are
+    /// none.
+    fn batch(&self, machine: &Machine, batch: &Batch, _: Ask) -> Result<BatchExpectations> {
+        let ask = |engine: &dyn Engine| {
+            let answer = engine.batch(machine, batch, Ask::default())?;
+            self.side.check(engine, answer.guarantee)?;
+            Ok(Some(answer))
+        };
+        let mut answers = self.answers(ask, |answer| answer.guarantee == Guarantee::Exact)?;
+        if let Some(exact) = answers.pop_if(|answer| answer.guarantee == Guarantee::Exact) {
+            return Ok(exact);
+        }
+        let mut guarantee = Guarantee::Exact;
+        let mut diagnostics = Diagnostics::direct();
+        let mut best: Option<Vec<f64>> = None;
+        for answer in answers {
+            guarantee = guarantee.and(answer.guarantee);
+            diagnostics = diagnostics.and(answer.diagnostics);
+            let Some(new) = answer.log_z else { continue };
+            best = Some(match best {
+                None => new,
+                Some(mut best) => {
+                    best.iter_mut()
+                        .zip(new)
+                        .filter(|(old, new)| self.side.prefers(*new, **old))
+                        .for_each(|(old, new)| *old = new);
+                    best
+                }
+            });
+        }
+        Ok(BatchExpectations {
+            log_z: best,
+            log_z_errors: None,
+            statistics: None,
+            means: None,
+            guarantee,
+            diagnostics,
+        })
     }
 }

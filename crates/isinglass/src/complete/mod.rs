@@ -1,34 +1,35 @@
-//! Filling the missing cells of a table by their means given what each row shows.
+//! Completion of a table: missing cells filled with their means given the observed cells of the
+//! row.
 //!
 //! Calls engines and tables; nothing calls it but commands.
 
 use crate::engine::{Ask, BatchExpectations, Diagnostics, Engine, Guarantee, Open, in_pieces};
 use crate::learn::about_columns;
-use crate::table::Batch;
-use crate::table::units_without_column;
+use crate::table::{Batch, units_without_column};
 use crate::{Budget, Error, Machine, Result, Role, Spin, Table};
 
-/// Cells of rows that go to the engine in one batch.
+/// Most cells of rows that go to the engine in one batch.
 const CELLS_AT_ONCE: usize = 1 << 22;
 
-/// The bytes of a cell on its way: its mean, once with the parts of a batch and once whole, and itself, in rows and in the batch.
+/// Bytes of a cell in progress: its mean twice, and itself in rows and in the batch.
 const CELL_BYTES: usize = 18;
 
-/// Means nearer to 0 than the accuracy of the exact engines are 0.
+/// Means within the accuracy of the exact engines count as 0.
 const TIE: f64 = 1e-9;
 
 /// A table with a mean for each missing cell.
 ///
-/// The columns are those of the table, and behind them one for each visible or input unit that the table has no column for.
+/// The columns are those of the table, followed by one for each visible or input unit without a
+/// column.
 #[derive(Debug, Clone)]
 pub struct Completed<'a> {
     table: &'a Table,
     columns: Vec<String>,
-    /// For each distinct row, where its means begin; and where the last ends.
+    /// For each distinct row the start of its means; last the end.
     starts: Vec<usize>,
     /// ⟨s_i⟩ of the missing cells, row after row.
     means: Vec<f64>,
-    /// What kind of answer the means are; exact if there are none.
+    /// The guarantee of the means; exact if there are none.
     pub guarantee: Guarantee,
     /// How the computation went.
     pub diagnostics: Diagnostics,
@@ -37,12 +38,12 @@ pub struct Completed<'a> {
 }
 
 impl Completed<'_> {
-    /// The table's columns, and behind them the units that it has no column for, in the machine's order.
+    /// The table's columns, followed by the units without a column, in the machine's order.
     pub fn columns(&self) -> &[String] {
         &self.columns
     }
 
-    /// The units that the table has no column for.
+    /// The units without a column.
     pub fn added(&self) -> &[String] {
         &self.columns[self.table.columns().len()..]
     }
@@ -56,7 +57,7 @@ impl Completed<'_> {
         self.starts[distinct + 1] - self.starts[distinct]
     }
 
-    /// The mean of each column in a distinct row of the table: an observed cell's is its value.
+    /// The mean of each column in a distinct row; that of an observed cell is its value.
     pub fn means(&self, distinct: usize) -> impl Iterator<Item = f64> + '_ {
         let mut filled = self.means[self.starts[distinct]..self.starts[distinct + 1]].iter();
         let added = std::iter::repeat_n(&0, self.added().len());
@@ -65,29 +66,32 @@ impl Completed<'_> {
         self.table.row(distinct).iter().chain(added).map(mean)
     }
 
-    /// The probability of +1 of each column in a distinct row of the table; an observed cell's is 0 or 1.
+    /// The probability of +1 of each column in a distinct row; that of an observed cell is 0 or 1.
     pub fn probabilities(&self, distinct: usize) -> impl Iterator<Item = f64> + '_ {
         self.means(distinct).map(|mean| f64::midpoint(1.0, mean).clamp(0.0, 1.0))
     }
 
-    /// A distinct row of the table with each missing cell at its more probable value; where both are equally probable, +1.
+    /// A distinct row with each missing cell at its more probable value; +1 if both are equal.
     pub fn state(&self, distinct: usize) -> impl Iterator<Item = Spin> + '_ {
         self.means(distinct).map(|mean| if mean > -TIE { Spin::Up } else { Spin::Down })
     }
 }
 
-/// Fill the missing cells of a table: `⟨s_i⟩` given the observed cells of the row, hidden units and the other missing cells summed out.
+/// Fills the missing cells of a table with `⟨s_i⟩` given the observed cells of the row; hidden
+/// units and the other missing cells are summed out.
 ///
-/// A visible or input unit without a column is missing in every row. Input units are as they are given; the missing cell of one is filled like any other,
-/// and a note says that its own distribution was never learned.
+/// A visible or input unit without a column is missing in every row. A missing input cell is filled
+/// like any other, and a note says that its own distribution was never learned.
 ///
-/// *Complexity*: one answer of the engine for each distinct row with missing cells; rows that miss the same cells share its preparations. Rows without missing
-/// cells cost nothing. *Memory*: a number for each missing cell of the distinct rows; rows go to the engine in pieces that fit the budget.
-/// *Accuracy*: that of the engine's means. *When it fails*: each cell is filled by itself, so two cells of a row that exclude each other may both get their
-/// more probable value; the most probable state of a row is another question ([`crate::search`]).
+/// *Complexity*: one engine answer for each distinct row with missing cells; rows that miss the
+/// same cells share preparations. *Memory*: a number for each missing cell of the distinct rows;
+/// rows go to the engine in pieces that fit the budget. *Accuracy*: that of the engine's means.
+/// *When it fails*: cells are filled one by one, so two cells of a row that exclude each other may
+/// both get their more probable value; for the most probable state of a row see [`crate::search`].
 ///
 /// # Errors
-/// A column that is no visible or input unit; what the engine refuses; [`Error::OverBudget`] if the means do not fit.
+/// A column that is no visible or input unit; what the engine refuses; [`Error::OverBudget`] for
+/// the means.
 ///
 /// # Example
 /// ```
@@ -118,14 +122,10 @@ pub fn complete<'a>(
         (0..table.distinct_count()).filter(|&row| starts[row + 1] > starts[row]).collect();
     let count = starts[table.distinct_count()];
     budget.check("complete", 8 * count as u128, || format!("the means of {count} missing cells"))?;
+    let added = rows.added.iter().map(|&unit| machine.name(unit).to_owned());
     let mut completed = Completed {
         table,
-        columns: table
-            .columns()
-            .iter()
-            .cloned()
-            .chain(rows.added.iter().map(|&unit| machine.name(unit).to_owned()))
-            .collect(),
+        columns: table.columns().iter().cloned().chain(added).collect(),
         starts,
         means: Vec::with_capacity(count),
         guarantee: Guarantee::Exact,
@@ -133,33 +133,29 @@ pub fn complete<'a>(
         notes: rows.notes(),
     };
     let bytes_of_a_row = CELL_BYTES * machine.unit_count().max(1);
-    let room = usize::try_from(budget.0).unwrap_or(usize::MAX).saturating_sub(8 * count);
-    let at_once = (CELLS_AT_ONCE * CELL_BYTES).min(room) / bytes_of_a_row;
+    let available = usize::try_from(budget.0).unwrap_or(usize::MAX).saturating_sub(8 * count);
+    let at_once = (CELLS_AT_ONCE * CELL_BYTES).min(available) / bytes_of_a_row;
+    let missing = |row| rows.missing(row).count();
     let ask = |piece: &[usize]| rows.answer(piece, engine);
-    in_pieces(
-        &incomplete,
-        at_once,
-        |row| rows.missing(row).count(),
-        ask,
-        |piece, answer| {
-            let means = answer.means.ok_or_else(|| Error::CannotDo {
-                who: engine.name(),
-                what: "complete a table".into(),
-                why: "it has no means of single rows".into(),
-            })?;
-            for (&row, means) in piece.iter().zip(means.chunks_exact(machine.unit_count().max(1))) {
-                completed.means.extend(rows.missing(row).map(|unit| means[unit]));
-            }
-            // Bounds are on log Z; the means that come with one are approximations.
-            completed.guarantee = completed.guarantee.and(answer.guarantee.of_ratio());
-            completed.diagnostics = completed.diagnostics.and(answer.diagnostics);
-            Ok(())
-        },
-    )?;
+    let take = |piece: &[usize], answer: BatchExpectations| {
+        let means = answer.means.ok_or_else(|| Error::CannotDo {
+            who: engine.name(),
+            what: "complete a table".into(),
+            why: "it has no means of single rows".into(),
+        })?;
+        for (&row, means) in piece.iter().zip(means.chunks_exact(machine.unit_count().max(1))) {
+            completed.means.extend(rows.missing(row).map(|unit| means[unit]));
+        }
+        // Bounds are on log Z; the means that come with one are approximations.
+        completed.guarantee = completed.guarantee.and(answer.guarantee.of_ratio());
+        completed.diagnostics = completed.diagnostics.and(answer.diagnostics);
+        Ok(())
+    };
+    in_pieces(&incomplete, at_once, missing, ask, take)?;
     Ok(completed)
 }
 
-/// Which units an engine must be able to sum out to complete a table; `None` if no cell is missing.
+/// The units that an engine must sum out to complete a table; `None` if no cell is missing.
 ///
 /// # Errors
 /// A column that is no visible or input unit.
@@ -192,9 +188,7 @@ pub fn open(machine: &Machine, table: &Table) -> Result<Option<Open>> {
 struct Rows<'a> {
     machine: &'a Machine,
     table: &'a Table,
-    /// For each column, the position of its unit.
     positions: Vec<usize>,
-    /// Visible and input units that have no column.
     added: Vec<usize>,
 }
 
@@ -242,11 +236,11 @@ impl<'a> Rows<'a> {
         }
         let added: Vec<&str> = self.added.iter().map(|&unit| self.machine.name(unit)).collect();
         inputs.extend(self.added.iter().filter(|&&unit| is_input(unit)).map(|&unit| self.machine.name(unit)));
-        let told = [
+        let notes = [
             about_columns(&empty, "without values, filled all through"),
             about_columns(&added, "added at the end, for units that the table has no column for"),
             about_columns(&inputs, "of inputs, whose own distribution is not learned, filled all the same"),
         ];
-        told.into_iter().flatten().collect()
+        notes.into_iter().flatten().collect()
     }
 }

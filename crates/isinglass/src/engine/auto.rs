@@ -1,5 +1,7 @@
 //! The choice `auto`: an exact engine whenever its cost is within the budget.
 
+use std::fmt;
+
 use super::exact::pinned::clamp_pinned;
 use super::{Ais, Decimate, Eliminate, Engine, Enumerate, Gibbs, Guarantee, Open, variational};
 use crate::Budget;
@@ -82,8 +84,12 @@ fn enumeration(free_units: usize, budget: Budget) -> Offer {
         answers: Guarantee::Exact,
         bytes: Some(bytes),
         order: None,
-        cost: format!("2^{free_units} states, {} at 8 bytes each", Budget::bytes(bytes)),
+        cost: enumeration_cost(free_units),
     }
+}
+
+fn enumeration_cost(free_units: usize) -> String {
+    format!("2^{free_units} states, {} at 8 bytes each", Budget::bytes(Enumerate::cost(free_units)))
 }
 
 /// What a network would cost, or why there is none.
@@ -136,16 +142,70 @@ pub enum Choice {
     Exact {
         /// The engine.
         engine: Box<dyn Engine>,
-        /// The reason, for the user.
-        reason: String,
+        /// Why it was chosen.
+        reason: Reason,
     },
     /// No exact engine is within the budget: sampling is left.
     Sampling {
-        /// The reason, for the user.
-        reason: String,
-        /// What the exact engine that came nearest says.
+        /// The error of the exact engine that came nearest.
         refusal: Error,
     },
+}
+
+/// Why `auto` chose an engine.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum Reason {
+    /// Decimation applies.
+    Decimate {
+        /// The number of free units.
+        free: usize,
+        /// The width of their elimination order.
+        width: usize,
+    },
+    /// Elimination is the cheapest exact engine.
+    Eliminate {
+        /// The number of free units.
+        free: usize,
+        /// The width of their elimination order.
+        width: usize,
+        /// The bytes that it needs.
+        bytes: u128,
+    },
+    /// Elimination serves every row of a table.
+    EliminateRows {
+        /// The largest number of free units in a row.
+        free: usize,
+    },
+    /// Enumeration is the cheapest exact engine.
+    Enumerate {
+        /// The number of free units.
+        free: usize,
+    },
+    /// No exact engine is within the budget.
+    Gibbs {
+        /// The error of the exact engine that came nearest.
+        refusal: Error,
+    },
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Decimate { free, width } => {
+                write!(f, "decimate (exact: {} at width {width})", free_units(*free))
+            }
+            Self::Eliminate { free, width, bytes } => {
+                let (free, bytes) = (free_units(*free), Budget::bytes(*bytes));
+                write!(f, "eliminate (exact: {free} at width {width}, {bytes})")
+            }
+            Self::EliminateRows { free } => {
+                write!(f, "eliminate (exact: up to {} in a row)", free_units(*free))
+            }
+            Self::Enumerate { free } => write!(f, "enumerate (exact: {})", enumeration_cost(*free)),
+            Self::Gibbs { refusal } => write!(f, "gibbs (estimates: {refusal})"),
+        }
+    }
 }
 
 /// A sum of two terms in a network takes as long as about this many states of an enumeration.
@@ -173,7 +233,7 @@ pub fn choose(machine: &Machine, evidence: &Evidence, budget: Budget) -> Result<
     let free: Vec<usize> = clamp_pinned(machine, evidence, &[]).free().collect();
     let decimate = Decimate::new().budget(budget);
     if let Ok(cost) = decimate.estimate(machine, &free) {
-        let reason = format!("decimate (exact: {} at width {})", free_units(free.len()), cost.width);
+        let reason = Reason::Decimate { free: free.len(), width: cost.width };
         return Ok(Choice::Exact { engine: Box::new(decimate), reason });
     }
     let enumeration = enumeration(free.len(), budget);
@@ -181,22 +241,15 @@ pub fn choose(machine: &Machine, evidence: &Evidence, budget: Budget) -> Result<
     let eliminate = Eliminate::new().budget(budget);
     // So few states are not worth the search for an order.
     if enumeration.available && few <= FEW_STATES {
-        return Ok(enumerate(&enumeration, budget));
+        return Ok(enumerate(free.len(), budget));
     }
     match eliminate.estimate(machine, &free) {
         Ok(cost) if !enumeration.available || cost.work * STATES_PER_SUM < few => {
-            let reason = format!(
-                "eliminate (exact: {} at width {}, {})",
-                free_units(free.len()),
-                cost.width,
-                Budget::bytes(cost.bytes)
-            );
+            let reason = Reason::Eliminate { free: free.len(), width: cost.width, bytes: cost.bytes };
             Ok(Choice::Exact { engine: Box::new(eliminate), reason })
         }
-        Err(error) if !enumeration.available => {
-            Ok(Choice::Sampling { reason: format!("gibbs (estimates: {error})"), refusal: error })
-        }
-        _ => Ok(enumerate(&enumeration, budget)),
+        Err(error) if !enumeration.available => Ok(Choice::Sampling { refusal: error }),
+        _ => Ok(enumerate(free.len(), budget)),
     }
 }
 
@@ -226,18 +279,18 @@ pub fn choose_for_rows(machine: &Machine, open: &Open, budget: Budget) -> Result
     let most = open.in_one_row.free_count();
     let enumeration = enumeration(most, budget);
     if enumeration.available && (most as f64).exp2() <= FEW_STATES {
-        return Ok(enumerate(&enumeration, budget));
+        return Ok(enumerate(most, budget));
     }
     let eliminate = Eliminate::new().budget(budget);
     // The tables of few units have few entries, whatever their order.
     let mut large = open.patterns().filter(|free| (free.len() as f64).exp2() > FEW_STATES);
     match large.find_map(|free| eliminate.estimate(&biased, free).err()) {
         None => {
-            let reason = format!("eliminate (exact: up to {} in a row)", free_units(most));
+            let reason = Reason::EliminateRows { free: most };
             Ok(Choice::Exact { engine: Box::new(eliminate), reason })
         }
-        Some(_) if enumeration.available => Ok(enumerate(&enumeration, budget)),
-        Some(error) => Ok(Choice::Sampling { reason: format!("gibbs (estimates: {error})"), refusal: error }),
+        Some(_) if enumeration.available => Ok(enumerate(most, budget)),
+        Some(error) => Ok(Choice::Sampling { refusal: error }),
     }
 }
 
@@ -245,7 +298,7 @@ fn free_units(count: usize) -> String {
     format!("{count} free unit{}", if count == 1 { "" } else { "s" })
 }
 
-fn enumerate(offer: &Offer, budget: Budget) -> Choice {
-    let reason = format!("enumerate (exact: {})", offer.cost);
+fn enumerate(free: usize, budget: Budget) -> Choice {
+    let reason = Reason::Enumerate { free };
     Choice::Exact { engine: Box::new(Enumerate::new().budget(budget)), reason }
 }

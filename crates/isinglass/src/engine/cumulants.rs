@@ -1,11 +1,13 @@
-//! Cumulants of a few units: how means, pairs, triples and quadruples hang together beyond what fewer of them explain.
+//! Cumulants of a few units: how means, pairs, triples and quadruples hang together beyond what
+//! fewer of them explain.
 
 use super::{Diagnostics, Engine, Guarantee, JointTable};
 use crate::{Error, Evidence, Machine, Result};
 
 /// The cumulants of every subset of a list of units.
 ///
-/// The first cumulant is the mean, the second the covariance; the third and fourth vanish where pairs explain all there is.
+/// The first cumulant is the mean, the second the covariance; the third and fourth vanish where
+/// pairs explain all there is.
 ///
 /// # Example
 /// ```
@@ -21,7 +23,8 @@ use crate::{Error, Evidence, Machine, Result};
 pub struct Cumulants {
     /// The units asked for; one may stand more than once.
     pub units: Vec<usize>,
-    /// The cumulant of each subset of the list but the empty one: number `set − 1` for the places that are bits of `set`.
+    /// The cumulant of each subset of the list but the empty one: number `set − 1` for the places
+    /// that are bits of `set`.
     pub values: Vec<f64>,
     /// What kind of answer this is.
     pub guarantee: Guarantee,
@@ -85,7 +88,8 @@ pub(super) fn by_joint<E: Engine + ?Sized>(
     Ok(from_joint(units, &joint, |unit| evidence.get(unit).map(|spin| f64::from(spin.value()))))
 }
 
-/// From joint probabilities of the distinct free units to the cumulants of a list: moments first, then what smaller blocks explain is taken away.
+/// From joint probabilities of the distinct free units to the cumulants of a list: moments first,
+/// then what smaller blocks explain is taken away.
 fn from_joint(units: &[usize], joint: &JointTable, fixed: impl Fn(usize) -> Option<f64>) -> Cumulants {
     let count = 1usize << units.len();
     let spin = |state: usize, unit: usize| match joint.units.iter().position(|&known| known == unit) {

@@ -179,7 +179,8 @@ pub(crate) fn each_pair(pairs: Pairs, graph: &Graph, mut visit: impl FnMut(usize
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Expectations {
-    /// log Z with the evidence clamped, the clamped units' own terms included; `None` where the engine cannot tell.
+    /// log Z with the evidence clamped, the clamped units' own terms included; `None` where the
+    /// engine cannot tell.
     pub log_z: Option<f64>,
     /// ⟨s_i⟩ of every unit; a clamped unit's is its value.
     pub means: Vec<f64>,
@@ -207,7 +208,8 @@ pub struct StandardErrors {
 /// How a computation went.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Diagnostics {
-    /// Whether the method reached what it aims at: a fixed point, well-mixed chains, weights carried by many runs. Direct methods always do.
+    /// Whether the method reached what it aims at: a fixed point, well-mixed chains, weights
+    /// carried by many runs. Direct methods always do.
     pub converged: bool,
     /// How well the chains mixed, for sampling engines.
     pub mixing: Option<Mixing>,
@@ -267,7 +269,8 @@ pub struct Iteration {
     pub residual: f64,
     /// The damping at the end.
     pub damping: f64,
-    /// Whether the values were seen to swing between two states, or (`bethe`) to wander without coming closer to a fixed point, so that damping had to be raised.
+    /// Whether the values were seen to swing between two states, or (`bethe`) to wander without
+    /// coming closer to a fixed point, so that damping had to be raised.
     pub oscillated: bool,
 }
 
@@ -334,7 +337,8 @@ pub struct BatchExpectations {
     pub diagnostics: Diagnostics,
 }
 
-/// Weighted sums over rows of the means and edge moments: what the gradient of a likelihood consists of.
+/// Weighted sums over rows of the means and edge moments: what the gradient of a likelihood
+/// consists of.
 ///
 /// Sums over disjoint sets of rows can be [merged](Statistics::merge).
 ///

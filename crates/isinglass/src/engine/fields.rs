@@ -1,7 +1,8 @@
-//! What clamped units do to the free ones: fields and constants, for several rows of evidence at once.
+//! What clamped units do to the free ones: fields and constants, for several rows of evidence at
+//! once.
 //!
-//! Constants (the clamped units' own terms, the machine's offset) stay apart and are added to log Z at the end, so that moments do not depend on how
-//! large they are.
+//! Constants (the clamped units' own terms, the machine's offset) stay apart and are added to log Z
+//! at the end, so that moments do not depend on how large they are.
 
 use crate::Machine;
 
@@ -41,7 +42,8 @@ impl<const N: usize> Fields<N> {
     }
 }
 
-/// Values unit by unit with rows in adjacent lanes; free units count as 0 and so drop out of every product.
+/// Values unit by unit with rows in adjacent lanes; free units count as 0 and so drop out of every
+/// product.
 pub(crate) fn values<const N: usize>(machine: &Machine, rows: &[&[i8]]) -> Vec<[f64; N]> {
     debug_assert!(rows.len() <= N);
     (0..machine.unit_count())

@@ -38,7 +38,8 @@ pub(super) fn check_asked(machine: &Machine, evidence: &Evidence, ask: &[usize])
 const STATES_AT_ONCE: usize = 1 << 12;
 const CELLS_AT_ONCE: usize = 1 << 22;
 
-/// P(asked | evidence) as the ratio of the partition sums with and without the asked units clamped (Rüger 1997, eq. 6).
+/// P(asked | evidence) as the ratio of the partition sums with and without the asked units clamped
+/// (Rüger 1997, eq. 6).
 pub(super) fn by_partition_sums(
     engine: &'static str,
     machine: &Machine,

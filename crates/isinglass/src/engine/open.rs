@@ -4,9 +4,11 @@ use std::collections::BTreeSet;
 
 use crate::{Evidence, Spin};
 
-/// The units that an engine must be able to sum out, row by row; the values clamped are of no account.
+/// The units that an engine must be able to sum out, row by row; the values clamped are of no
+/// account.
 ///
-/// [`crate::complete::open`] tells it of a table that is to be filled, and [`crate::learn::open`] of one that is to be learned or scored.
+/// [`crate::complete::open`] tells it of a table that is to be filled, and [`crate::learn::open`]
+/// of one that is to be learned or scored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Open {
     /// Everything free that is free in any of the rows.
@@ -47,8 +49,9 @@ impl Open {
         Self { in_any_row: clamped_but(&anywhere), in_one_row: clamped_but(&freest), patterns }
     }
 
-    /// Whether rows leave different units free. What an engine can do for one of them it may then fail to do for another, even one with fewer
-    /// free units: these may be joined more densely, and a clamped neighbour is a bias.
+    /// Whether rows leave different units free. What an engine can do for one of them it may then
+    /// fail to do for another, even one with fewer free units: these may be joined more densely,
+    /// and a clamped neighbour is a bias.
     pub fn rows_differ(&self) -> bool {
         self.patterns.len() > 1
     }

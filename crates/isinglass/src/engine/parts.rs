@@ -12,7 +12,8 @@ use crate::{Machine, Result};
 /// Parts into which a batch is cut at most.
 pub(crate) const PARTS: usize = 64;
 
-/// Numbers in the statistics of all parts together: machines with many edges are cut into fewer parts.
+/// Numbers in the statistics of all parts together: machines with many edges are cut into fewer
+/// parts.
 const NUMBERS: usize = 1 << 24;
 
 /// How many parts a batch for a machine is cut into at most.
@@ -51,7 +52,8 @@ pub(in crate::engine) struct Part {
 
 /// Solve all rows of a batch: pieces of about equal cost on all cores.
 ///
-/// *Arguments*: the cost of eight rows of a group, in about nanoseconds; what solves some pieces, in order.
+/// *Arguments*: the cost of eight rows of a group, in about nanoseconds; what solves some pieces,
+/// in order.
 pub(in crate::engine) fn solve_in_parts(
     machine: &Machine,
     batch: &Batch,
@@ -103,7 +105,8 @@ pub(in crate::engine) fn solve_in_parts(
     Ok(BatchExpectations { log_z: Some(log_z), log_z_errors, statistics, means, guarantee, diagnostics })
 }
 
-/// Cut a batch into parts of about equal work, in order and whatever the number of threads: pieces of groups, whole lanes each.
+/// Cut a batch into parts of about equal work, in order and whatever the number of threads: pieces
+/// of groups, whole lanes each.
 ///
 /// *Arguments*: the most parts; the cost of eight rows of a group, in about nanoseconds.
 pub(crate) fn cut(batch: &Batch, most: usize, cost: impl Fn(usize, &Group) -> f64) -> Vec<Vec<Piece>> {

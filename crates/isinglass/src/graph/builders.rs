@@ -2,7 +2,7 @@
 
 use super::Graph;
 
-/// How far a cell of a grid reaches.
+/// Which cells of a grid are neighbours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Neighbours {
     /// Left, right, up, down.
@@ -26,23 +26,14 @@ impl Graph {
     /// A lattice, row by row.
     pub fn grid(rows: usize, columns: usize, neighbours: Neighbours) -> Self {
         let mut edges = Vec::new();
-        for row in 0..rows {
-            for column in 0..columns {
-                let here = row * columns + column;
-                if column + 1 < columns {
-                    edges.push((here, here + 1));
-                }
-                if row + 1 < rows {
-                    let below = here + columns;
-                    if neighbours == Neighbours::Eight && column > 0 {
-                        edges.push((here, below - 1));
-                    }
-                    edges.push((here, below));
-                    if neighbours == Neighbours::Eight && column + 1 < columns {
-                        edges.push((here, below + 1));
-                    }
-                }
-            }
+        for here in 0..rows * columns {
+            let (row, column, below) = (here / columns, here % columns, here + columns);
+            let (has_right, has_below) = (column + 1 < columns, row + 1 < rows);
+            let diagonal = has_below && neighbours == Neighbours::Eight;
+            edges.extend(has_right.then_some((here, here + 1)));
+            edges.extend((diagonal && column > 0).then(|| (here, below - 1)));
+            edges.extend(has_below.then_some((here, below)));
+            edges.extend((diagonal && has_right).then_some((here, below + 1)));
         }
         Self::sorted(rows * columns, edges)
     }
@@ -55,8 +46,7 @@ impl Graph {
 
     fn sorted(units: usize, mut edges: Vec<(usize, usize)>) -> Self {
         edges.sort_unstable();
-        // The builders list each pair once, smaller first; only a graph beyond 2³² could fail, and
-        // memory ends before.
+        // Pairs are distinct, smaller first; only more than 2³² of them could fail.
         Self::from_sorted(units, edges).expect("a builder's edges form a graph")
     }
 }

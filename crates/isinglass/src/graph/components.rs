@@ -3,7 +3,7 @@
 use super::Graph;
 
 impl Graph {
-    /// The number of the component of each unit, components numbered by their first unit, and how many there are.
+    /// The component of each unit, numbered in the order of first units, and how many there are.
     ///
     /// # Example
     /// ```
@@ -36,7 +36,7 @@ impl Graph {
         (component, count)
     }
 
-    /// All units, each component depth first from its first unit: a unit stands soon after one that it is joined to.
+    /// All units, each component depth first from its first unit.
     pub(crate) fn depth_first(&self) -> Vec<usize> {
         let mut order = Vec::with_capacity(self.unit_count());
         let mut seen = vec![false; self.unit_count()];

@@ -1,8 +1,4 @@
-//! Structure without numbers: which units are joined.
-//!
-//! A [`Graph`] is made once and shared; what follows from structure alone (components, bounds on the treewidth,
-//! the order in which a decimatable machine is taken apart) is computed here.
-//! Nothing in this folder knows about weights.
+//! Structure without weights: which units are joined, and what follows from that alone.
 
 mod builders;
 mod components;
@@ -21,8 +17,8 @@ use crate::{Error, Result};
 
 /// An undirected graph without self-edges or repeated edges, in compressed rows.
 ///
-/// Edges are kept as pairs (smaller, larger) in lexicographic order; that order numbers the
-/// weights of a [`Machine`](crate::Machine) and the edge moments of an answer.
+/// Edges are pairs (smaller, larger) in lexicographic order, which is the order of the weights of a
+/// [`Machine`](crate::Machine) and of the edge moments of an answer.
 ///
 /// # Example
 /// ```
@@ -38,7 +34,7 @@ pub struct Graph {
     units: usize,
     edges: Vec<(usize, usize)>,
     offsets: Vec<usize>,
-    /// For each unit, its neighbours in rising order, each with the number of the joining edge.
+    /// The neighbours of each unit in rising order, each with the number of the joining edge.
     adjacent: Vec<(u32, u32)>,
 }
 
@@ -46,10 +42,10 @@ impl Graph {
     /// The largest number of units or edges (positions are stored in 32 bits).
     pub const MAX: usize = u32::MAX as usize;
 
-    /// Build a graph from its number of units and its edges, in any order and direction.
+    /// Builds a graph from its number of units and its edges, in any order and direction.
     ///
     /// # Errors
-    /// A self-edge, a repeated edge or a position beyond the units, with the number of the edge in the list.
+    /// A self-edge, a repeated edge or a position beyond the units, with the place in the list.
     pub fn new(units: usize, edges: impl IntoIterator<Item = (usize, usize)>) -> Result<Self> {
         let mut numbered = Vec::new();
         for (k, (a, b)) in edges.into_iter().enumerate() {
@@ -74,7 +70,7 @@ impl Graph {
         Self::from_sorted(units, numbered.into_iter().map(|(pair, _)| pair).collect())
     }
 
-    /// Build from edges that are known to be valid, distinct and sorted.
+    /// Builds a graph from edges that are valid, distinct and sorted.
     pub(crate) fn from_sorted(units: usize, edges: Vec<(usize, usize)>) -> Result<Self> {
         debug_assert!(edges.iter().all(|&(a, b)| a < b && b < units));
         debug_assert!(edges.windows(2).all(|pair| pair[0] < pair[1]));
@@ -92,16 +88,13 @@ impl Graph {
         }
         let mut next = offsets.clone();
         let mut adjacent = vec![(0, 0); 2 * edges.len()];
-        // Edges come in lexicographic order, so the smaller neighbours of a unit are placed first,
-        // in rising order, and then its larger ones: the rows are sorted without sorting.
-        for (k, &(a, b)) in edges.iter().enumerate() {
-            adjacent[next[b]] = (a as u32, k as u32);
-            next[b] += 1;
-        }
-        for (k, &(a, b)) in edges.iter().enumerate() {
-            adjacent[next[a]] = (b as u32, k as u32);
-            next[a] += 1;
-        }
+        let mut place = |unit: usize, other: usize, edge: usize| {
+            adjacent[next[unit]] = (other as u32, edge as u32);
+            next[unit] += 1;
+        };
+        // Edges are sorted, so smaller neighbours first and then larger ones gives sorted rows.
+        edges.iter().enumerate().for_each(|(k, &(a, b))| place(b, a, k));
+        edges.iter().enumerate().for_each(|(k, &(a, b))| place(a, b, k));
         Ok(Self { units, edges, offsets, adjacent })
     }
 
@@ -122,14 +115,16 @@ impl Graph {
 
     /// The neighbours of a unit in rising order, each with the number of the joining edge.
     pub fn neighbours(&self, unit: usize) -> impl ExactSizeIterator<Item = (usize, usize)> + '_ {
-        self.adjacent[self.offsets[unit]..self.offsets[unit + 1]]
-            .iter()
-            .map(|&(other, edge)| (other as usize, edge as usize))
+        self.row(unit).iter().map(|&(other, edge)| (other as usize, edge as usize))
+    }
+
+    fn row(&self, unit: usize) -> &[(u32, u32)] {
+        &self.adjacent[self.offsets[unit]..self.offsets[unit + 1]]
     }
 
     /// The number of the edge between two units, if they are joined. `O(log degree)`.
     pub fn edge_between(&self, a: usize, b: usize) -> Option<usize> {
-        let row = &self.adjacent[self.offsets[a]..self.offsets[a + 1]];
+        let row = self.row(a);
         row.binary_search_by_key(&(b as u32), |&(other, _)| other).ok().map(|k| row[k].1 as usize)
     }
 }

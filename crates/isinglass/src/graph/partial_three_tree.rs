@@ -1,7 +1,7 @@
-//! Is the treewidth at most 3? A complete decision by reduction, with the elimination order.
+//! Decides whether the treewidth is at most 3, by reduction, and gives the elimination order.
 //!
-//! Arnborg & Proskurowski 1986, "Characterization and recognition of partial 3-trees": a graph has treewidth at most 3 exactly when these
-//! rules, applied in any order, take it apart.
+//! Arnborg & Proskurowski 1986, "Characterization and recognition of partial 3-trees": a graph has
+//! treewidth at most 3 exactly when these rules, applied in any order, remove every vertex.
 //!
 //! | rule | vertex | is removed, and its neighbours joined |
 //! |---|---|---|
@@ -10,23 +10,21 @@
 //! | buddy | two with the same 3 neighbours | both |
 //! | cube | v with neighbours a, b, c of degree 3, and N(a) = {v,p,q}, N(b) = {v,p,r}, N(c) = {v,q,r} | a, b, c and v; p, q, r are joined |
 //!
-//! Rules for fewer neighbours go first: then what is left has a least degree of 1, 2, 3 whenever a vertex with that many neighbours goes,
-//! and no order is narrower. Where no rule applies any more, the treewidth of what is left is at least 4, and the steps so far
-//! begin an order of least width.
-//!
-//! A rule may become applicable where nothing but an edge between two neighbours has changed; `Reducer::watchers` finds these places.
+//! Rules for fewer neighbours are applied first, so that the rest has least degree k whenever a
+//! vertex with k neighbours is removed, and no order is narrower. Where no rule applies any more,
+//! the rest has treewidth 4 or more, and the steps so far begin an order of least width.
 
 use hashbrown::HashMap;
 
 use super::Graph;
-use super::shrinking::{ShrinkingRows, pair};
+use super::shrinking::{Rows, ShrinkingRows, pair};
 
 impl Graph {
-    /// An order in which all units can be eliminated with at most 3 neighbours each, if there is one.
+    /// An order that eliminates all units with at most 3 neighbours each, if there is one.
     ///
-    /// Elimination joins the neighbours of what it removes. With biases, unit 0 is one more vertex, joined to the biased units; it counts as a neighbour
-    /// and comes last (and is not listed). So this decides whether a machine is decimatable (Rüger 1997, definition 4.3; his remark 4.4
-    /// gives a greedy order, which can miss one that exists).
+    /// With biases, unit 0 is one more vertex, joined to the biased units; it counts as a neighbour
+    /// and comes last (and is not listed). So this decides whether a machine is decimatable (Rüger
+    /// 1997, definition 4.3; the greedy order of his remark 4.4 can miss one that exists).
     ///
     /// *Arguments*: `biased`, the units that are joined to unit 0.
     /// *Returns*: the order, or `None` if the treewidth exceeds 3: the decision is complete.
@@ -34,19 +32,14 @@ impl Graph {
     ///
     /// # Example
     /// ```
-    /// use isinglass::{Graph, topology::{self, Neighbours}};
+    /// use isinglass::{Graph, topology::Neighbours};
     /// let ladder = Graph::grid(2, 30, Neighbours::Four);
     /// let everywhere: Vec<usize> = (0..60).collect();
     /// assert_eq!(ladder.decimation_order(&everywhere).map(|order| order.len()), Some(60));
     /// assert_eq!(Graph::full(5).decimation_order(&[]), None);
-    ///
-    /// // A cube: every vertex has three neighbours, and none of them are joined.
-    /// let cube = Graph::new(8, (0..8).flat_map(|a| [1, 2, 4].map(|bit| (a, a ^ bit))).filter(|(a, b)| a < b))?;
-    /// assert!(cube.decimation_order(&[]).is_some());
-    /// # Ok::<(), isinglass::Error>(())
     /// ```
     pub fn decimation_order(&self, biased: &[usize]) -> Option<Vec<usize>> {
-        // Each step takes off at most three edges.
+        // Each step removes at most three edges.
         if self.edges().len() > 3 * self.unit_count() {
             return None;
         }
@@ -60,7 +53,7 @@ impl Graph {
     }
 }
 
-/// Take a graph apart as far as the rules go.
+/// Reduces a graph as far as the rules apply.
 pub(super) fn reduce(graph: &Graph) -> Reduction {
     Reducer::new(ShrinkingRows::new(graph, None), None).run()
 }
@@ -80,14 +73,14 @@ impl Step {
     }
 }
 
-/// What the rules have taken off, and what they have left.
+/// The steps of the rules, and the rows that remain.
 pub(super) struct Reduction {
     pub(super) steps: Vec<Step>,
     rows: ShrinkingRows,
 }
 
 impl Reduction {
-    /// Whether nothing is left: the treewidth is at most 3.
+    /// Whether no vertex remains: the treewidth is at most 3.
     pub(super) fn is_complete(&self) -> bool {
         self.steps.len() == self.rows.len()
     }
@@ -97,7 +90,7 @@ impl Reduction {
         self.steps.iter().map(|step| step.unit as usize)
     }
 
-    /// The rows of what is left, for as many vertices as there were.
+    /// The rows that remain, for as many vertices as there were at first.
     pub(super) fn into_core(self) -> ShrinkingRows {
         self.rows
     }
@@ -106,20 +99,21 @@ impl Reduction {
 /// Not waiting for a rule.
 const IDLE: u8 = u8::MAX;
 
-/// What is left of a graph, and where a rule may apply.
+/// The rest of a graph, and where a rule may apply.
 struct Reducer {
     rows: ShrinkingRows,
-    /// Looked at only when no rule applies elsewhere.
+    /// Examined only when no rule applies elsewhere.
     last: Option<u32>,
-    /// Vertices that a rule may apply to, by their number of neighbours, and last of all `last`.
+    /// Vertices that a rule may apply to, by their number of neighbours; `last` has its own queue.
     open: [Vec<u32>; 5],
-    /// In which of these a vertex waits; what stands in another is out of date.
+    /// The queue that a vertex waits in; its entries in others are out of date.
     waits: Vec<u8>,
-    /// Vertices that had these three neighbours when last looked at.
+    /// Vertices that had these three neighbours when last examined.
     triples: HashMap<[u32; 3], u32>,
-    /// Vertices that had these two among their three neighbours: if the two become joined, a triangle is there.
-    /// The last one, each with a link to the one before.
+    /// For a pair, the last entry in `links` of a vertex with both among its three neighbours: if
+    /// the two become joined, the triangle rule applies to it.
     watchers: HashMap<u64, usize>,
+    /// A watcher, and the entry of the one before it.
     links: Vec<(u32, Option<usize>)>,
     steps: Vec<Step>,
 }
@@ -143,13 +137,13 @@ impl Reducer {
         reducer
     }
 
-    /// Apply rules until none applies.
+    /// Applies rules until none applies.
     fn run(mut self) -> Reduction {
         while let Some(place) = self.open.iter().position(|open| !open.is_empty()) {
             while let Some(v) = self.open[place].pop() {
                 if self.waits[v as usize] == place as u8 {
                     self.waits[v as usize] = IDLE;
-                    self.look_at(v);
+                    self.examine(v);
                     break;
                 }
             }
@@ -157,10 +151,9 @@ impl Reducer {
         Reduction { steps: self.steps, rows: self.rows }
     }
 
-    fn look_at(&mut self, v: u32) {
+    fn examine(&mut self, v: u32) {
         if self.rows.degree(v) < 3 {
-            self.eliminate(v);
-            return;
+            return self.eliminate(v);
         }
         let [a, b, c] = self.three(v);
         if self.rows.joined(a, b) || self.rows.joined(a, c) || self.rows.joined(b, c) {
@@ -189,7 +182,7 @@ impl Reducer {
         three
     }
 
-    /// Another vertex with just these three neighbours.
+    /// Another vertex with the same three neighbours.
     fn buddy(&mut self, v: u32, around: [u32; 3]) -> Option<u32> {
         let known = *self.triples.get(&around)?;
         (known != v && self.rows.degree(known) == 3 && self.three(known) == around).then_some(known)
@@ -200,7 +193,7 @@ impl Reducer {
         if around.iter().any(|&a| self.rows.degree(a) != 3) {
             return false;
         }
-        // Each neighbour has two more, and each of the three outer vertices stands in just two of these pairs.
+        // Each neighbour has two more, and each of the three outer vertices is in two such pairs.
         let mut outer = [0; 6];
         for (k, a) in around.into_iter().enumerate() {
             let mut others = self.three(a).into_iter().filter(|&x| x != v);
@@ -211,7 +204,7 @@ impl Reducer {
         p == p2 && q == q2 && r == r2 && p != q && q != r
     }
 
-    /// Remove a vertex of at most three neighbours and join them.
+    /// Removes a vertex with at most three neighbours and joins them.
     fn eliminate(&mut self, v: u32) {
         let mut step = Step { unit: v, neighbours: [0; 3], count: self.rows.degree(v) as u8 };
         step.neighbours[..usize::from(step.count)].copy_from_slice(self.rows.row(v));
@@ -231,24 +224,20 @@ impl Reducer {
                 }
             }
         }
-        for &a in around {
-            self.changed(a);
-        }
-    }
-
-    /// A vertex has other neighbours now: a rule may apply to it, or to one of its neighbours as the corner of a cube.
-    fn changed(&mut self, v: u32) {
-        self.queue(v);
-        if self.rows.degree(v) == 3 {
-            for a in self.three(v) {
-                if self.rows.degree(a) == 3 {
-                    self.queue(a);
+        // A rule may now apply to a neighbour, or to one of its neighbours as a corner of a cube.
+        for &v in around {
+            self.queue(v);
+            if self.rows.degree(v) == 3 {
+                for a in self.three(v) {
+                    if self.rows.degree(a) == 3 {
+                        self.queue(a);
+                    }
                 }
             }
         }
     }
 
-    /// Let a vertex wait where its number of neighbours belongs, if a rule may apply to it at all.
+    /// Queues a vertex by its number of neighbours, if a rule may apply to it.
     fn queue(&mut self, v: u32) {
         let place = match self.rows.degree(v) {
             _ if self.rows.is_lost(v) => IDLE,
@@ -265,16 +254,17 @@ impl Reducer {
     }
 }
 
-/// The order of the steps, changed where need be so that one vertex comes last (and is not listed).
+/// The order of the steps, changed so that one vertex comes last (and is not listed).
 ///
-/// The steps from that vertex on are a perfect elimination order of the graph with all edges that were ever there; maximum cardinality
-/// search from any vertex gives, backwards, another one that ends with it (Tarjan & Yannakakis 1984).
+/// The steps from that vertex on are a perfect elimination order of the graph with its fill edges;
+/// maximum cardinality search from a vertex gives, reversed, one that ends with it (Tarjan &
+/// Yannakakis 1984).
 fn with_last(steps: &[Step], last: u32) -> Vec<usize> {
     let Some(kept) = steps.iter().position(|step| step.unit == last) else {
         return steps.iter().map(|step| step.unit as usize).collect();
     };
     let (kept, changed) = steps.split_at(kept);
-    // Vertices are named by their step: the neighbours of a step are all eliminated later.
+    // Vertices are numbered by their step: the neighbours of a step are all eliminated later.
     let names: HashMap<u32, usize> = changed.iter().enumerate().map(|(k, step)| (step.unit, k)).collect();
     let mut rows: Vec<Vec<usize>> = vec![Vec::new(); changed.len()];
     for (k, step) in changed.iter().enumerate() {
@@ -283,10 +273,9 @@ fn with_last(steps: &[Step], last: u32) -> Vec<usize> {
             rows[other].push(k);
         }
     }
-    // By the number of visited neighbours; cliques have at most four vertices, but a vertex may lie in many.
     let mut visited_around = vec![0; changed.len()];
     let mut visited = vec![false; changed.len()];
-    // The last vertex is the first of these steps, and the first to be popped.
+    // By the number of visited neighbours. The vertex that comes last is popped first.
     let mut by_count: Vec<Vec<usize>> = vec![(0..changed.len()).rev().collect()];
     let mut order = Vec::with_capacity(steps.len());
     while let Some(count) = by_count.len().checked_sub(1) {

@@ -1,9 +1,9 @@
-//! Units that hang on the rest of a graph by a single edge, peeled off layer after layer. What cannot be peeled is the core, empty in a forest.
+//! Peeling: units with at most one edge are removed, layer after layer; what remains is the core.
 
-/// The core, then what is peeled, the last first; the size of the core; the most links at a unit.
+/// Returns the core and then the peeled units, the last first; the core's size; the largest degree.
 ///
-/// The core keeps the order of its numbers. Each unit that is peeled has one neighbour before it at most. *Arguments*: the number of units; the neighbours of each, and
-/// the numbers of the edges that lead to them. *Complexity*: linear.
+/// The core keeps its order and is empty in a forest. Each peeled unit has at most one neighbour
+/// before it. `around` gives the neighbours of a unit with the numbers of the edges. Linear time.
 pub(crate) fn peeled_last<I: Iterator<Item = (u32, usize)>>(
     units: usize,
     around: impl Fn(u32) -> I,
@@ -24,9 +24,7 @@ pub(crate) fn peeled_last<I: Iterator<Item = (u32, usize)>>(
         next += 1;
     }
     let mut is_core = vec![true; units];
-    for &k in &peeled {
-        is_core[k as usize] = false;
-    }
+    peeled.iter().for_each(|&k| is_core[k as usize] = false);
     let mut order: Vec<u32> = (0..units as u32).filter(|&k| is_core[k as usize]).collect();
     let core = order.len();
     order.extend(peeled.iter().rev());

@@ -1,12 +1,32 @@
-//! The rows of a graph that loses vertices and gains edges, near-linear in all that ever happens to it.
+//! The rows of a graph that loses vertices and gains edges, near-linear in the number of changes.
 //!
-//! What lets a million vertices go by in a second: one pool for all rows; a lost vertex stays in the rows of others until these are
-//! tidied; and whether two vertices are joined is looked up in the row of one of them if that is short, in a hash set if both are long
-//! (unit 0, joined to all units, is the usual long row).
+//! For a million vertices a second: one pool holds all rows; a lost vertex stays in the rows of
+//! others until these are tidied; and whether two vertices are joined is looked up in the shorter
+//! row, or in a hash set if both are long (unit 0, joined to all units, is the usual long row).
 
 use hashbrown::HashSet;
 
 use super::Graph;
+
+/// A graph that loses vertices and gains edges.
+pub(super) trait Rows {
+    /// The work of looking up one vertex or pair: in large graphs, mostly waiting for memory.
+    const LOOKUP: usize;
+    /// The rows of a graph.
+    fn of(graph: &Graph) -> Self;
+    /// The number of neighbours.
+    fn degree(&self, v: u32) -> usize;
+    /// Appends the neighbours.
+    fn extend_with_row(&mut self, v: u32, out: &mut Vec<u32>);
+    /// Whether two vertices, neither of them lost, are joined.
+    fn joined(&self, a: u32, b: u32) -> bool;
+    /// Appends the common neighbours of two vertices; returns the work.
+    fn extend_with_common(&mut self, a: u32, b: u32, out: &mut Vec<u32>) -> usize;
+    /// Joins two vertices that are not joined.
+    fn join(&mut self, a: u32, b: u32);
+    /// Removes a vertex and its edges.
+    fn lose(&mut self, v: u32);
+}
 
 /// Rows with at most this many entries (a cache line) are searched from end to end.
 const SHORT: u32 = 16;
@@ -47,15 +67,8 @@ impl ShrinkingRows {
         let mut pool = Vec::with_capacity(2 * graph.edges().len() + 2 * at_hub.len());
         let mut vertices = Vec::with_capacity(units + 1);
         let mut finish = |start: usize, end: usize| {
-            let degree = (end - start) as u32;
-            vertices.push(Vertex {
-                start,
-                len: degree,
-                room: degree,
-                degree,
-                lost: false,
-                long: degree > SHORT,
-            });
+            let len = (end - start) as u32;
+            vertices.push(Vertex { start, len, room: len, degree: len, lost: false, long: len > SHORT });
         };
         for unit in 0..units {
             let start = pool.len();
@@ -82,10 +95,6 @@ impl ShrinkingRows {
         self.vertices.len()
     }
 
-    pub(super) fn degree(&self, v: u32) -> usize {
-        self.vertices[v as usize].degree as usize
-    }
-
     pub(super) fn is_lost(&self, v: u32) -> bool {
         self.vertices[v as usize].lost
     }
@@ -96,45 +105,12 @@ impl ShrinkingRows {
         self.entries(v)
     }
 
-    /// Whether two vertices, neither of them lost, are joined.
-    pub(super) fn joined(&self, a: u32, b: u32) -> bool {
-        let (first, second) = (self.vertices[a as usize], self.vertices[b as usize]);
-        if first.long && second.long {
-            self.long_pairs.contains(&pair(a, b))
-        } else if second.long || (!first.long && first.len <= second.len) {
-            self.entries(a).contains(&b)
-        } else {
-            self.entries(b).contains(&a)
-        }
-    }
-
-    /// Join two vertices that are not joined yet.
-    pub(super) fn join(&mut self, a: u32, b: u32) {
-        debug_assert!(!self.joined(a, b));
-        self.push(a, b);
-        self.push(b, a);
-        if self.vertices[a as usize].long && self.vertices[b as usize].long {
-            self.long_pairs.insert(pair(a, b));
-        }
-    }
-
-    /// Take a vertex and its edges away.
-    pub(super) fn lose(&mut self, v: u32) {
-        self.tidy(v);
-        let Vertex { start, len, .. } = self.vertices[v as usize];
-        for k in start..start + len as usize {
-            self.vertices[self.pool[k] as usize].degree -= 1;
-        }
-        let vertex = &mut self.vertices[v as usize];
-        (vertex.len, vertex.degree, vertex.lost) = (0, 0, true);
-    }
-
     fn entries(&self, v: u32) -> &[u32] {
         let Vertex { start, len, .. } = self.vertices[v as usize];
         &self.pool[start..start + len as usize]
     }
 
-    /// Drop lost vertices from a row. Each was entered once, so that all tidying costs no more than all entering.
+    /// Drops lost vertices from a row. All tidying costs no more than all entering.
     fn tidy(&mut self, v: u32) {
         let Vertex { start, len, degree, .. } = self.vertices[v as usize];
         if len == degree {
@@ -156,7 +132,7 @@ impl ShrinkingRows {
         if self.vertices[v as usize].len == self.vertices[v as usize].room {
             self.tidy(v);
             let Vertex { start, len, room, .. } = self.vertices[v as usize];
-            // Half of the room must be free now, or tidying would come again too soon to be paid for.
+            // Unless half of the row is free now, tidying would come again too soon.
             if 2 * len >= room {
                 let room = (2 * len).max(4);
                 let moved = self.pool.len();
@@ -186,6 +162,68 @@ impl ShrinkingRows {
     }
 }
 
+impl Rows for ShrinkingRows {
+    const LOOKUP: usize = 8;
+
+    fn of(graph: &Graph) -> Self {
+        Self::new(graph, None)
+    }
+
+    fn degree(&self, v: u32) -> usize {
+        self.vertices[v as usize].degree as usize
+    }
+
+    fn extend_with_row(&mut self, v: u32, out: &mut Vec<u32>) {
+        out.extend_from_slice(self.row(v));
+    }
+
+    fn joined(&self, a: u32, b: u32) -> bool {
+        let (first, second) = (self.vertices[a as usize], self.vertices[b as usize]);
+        if first.long && second.long {
+            self.long_pairs.contains(&pair(a, b))
+        } else if second.long || (!first.long && first.len <= second.len) {
+            self.entries(a).contains(&b)
+        } else {
+            self.entries(b).contains(&a)
+        }
+    }
+
+    fn extend_with_common(&mut self, a: u32, b: u32, out: &mut Vec<u32>) -> usize {
+        let (few, other) = if self.degree(a) <= self.degree(b) { (a, b) } else { (b, a) };
+        let start = out.len();
+        out.extend_from_slice(self.row(few));
+        let mut kept = start;
+        for k in start..out.len() {
+            if out[k] != other && self.joined(out[k], other) {
+                out[kept] = out[k];
+                kept += 1;
+            }
+        }
+        let looked_at = out.len() - start;
+        out.truncate(kept);
+        Self::LOOKUP * looked_at
+    }
+
+    fn join(&mut self, a: u32, b: u32) {
+        debug_assert!(!self.joined(a, b));
+        self.push(a, b);
+        self.push(b, a);
+        if self.vertices[a as usize].long && self.vertices[b as usize].long {
+            self.long_pairs.insert(pair(a, b));
+        }
+    }
+
+    fn lose(&mut self, v: u32) {
+        self.tidy(v);
+        let Vertex { start, len, .. } = self.vertices[v as usize];
+        for k in start..start + len as usize {
+            self.vertices[self.pool[k] as usize].degree -= 1;
+        }
+        let vertex = &mut self.vertices[v as usize];
+        (vertex.len, vertex.degree, vertex.lost) = (0, 0, true);
+    }
+}
+
 /// A pair of vertices, in either order, as one key.
 pub(super) fn pair(a: u32, b: u32) -> u64 {
     u64::from(a.min(b)) << 32 | u64::from(a.max(b))
@@ -194,7 +232,6 @@ pub(super) fn pair(a: u32, b: u32) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::topology;
 
     #[test]
     fn rows_follow_losses_and_new_edges() {
@@ -205,7 +242,7 @@ mod tests {
         rows.join(7, 9);
         assert!(rows.joined(9, 7) && rows.is_lost(8) && rows.degree(100) == 99);
         assert!(!rows.row(100).contains(&8) && rows.row(7) == [6, 100, 9]);
-        // Unit 50 becomes long, and its edge with unit 100 is then known by hash alone.
+        // Row 50 becomes long, and its edge with row 100 is then found by hash alone.
         for other in (0..40).filter(|&other| other != 8) {
             rows.join(50, other);
         }

@@ -7,7 +7,7 @@ use super::Graph;
 /// The treewidth lies between these two numbers, both included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TreewidthBounds {
-    /// No elimination order can do better.
+    /// No elimination order is narrower.
     pub lower: usize,
     /// An elimination order with this width was found.
     pub upper: usize,
@@ -16,35 +16,34 @@ pub struct TreewidthBounds {
 impl Graph {
     /// Bounds on the treewidth.
     ///
-    /// *Upper*: the width of the best elimination order found ([`Graph::elimination_order`]); where none is within `give_up`,
-    /// [`Graph::pathwidth_bound`]. *Lower*: [`Graph::treewidth_lower_bound`].
-    ///
+    /// *Upper*: the width of the best elimination order found ([`Graph::elimination_order`]); where
+    /// none is within `max_width`, [`Graph::pathwidth_bound`].
+    /// *Lower*: [`Graph::treewidth_lower_bound`].
     /// *Complexity*: that of the search for an order.
     ///
     /// # Example
     /// ```
-    /// use isinglass::{Graph, topology::{self, Neighbours}};
+    /// use isinglass::{Graph, topology::Neighbours};
     /// let bounds = Graph::full(6).treewidth_bounds(64);
     /// assert_eq!((bounds.lower, bounds.upper), (5, 5));
-    /// let chain = Graph::chain(9).treewidth_bounds(64);
-    /// assert_eq!((chain.lower, chain.upper), (1, 1));
     /// let grid = Graph::grid(40, 40, Neighbours::Four).treewidth_bounds(20);
     /// assert!(grid.lower >= 4 && grid.upper == 40);
     /// ```
-    pub fn treewidth_bounds(&self, give_up: usize) -> TreewidthBounds {
-        let upper = self.elimination_order(give_up).map(|found| found.width);
+    pub fn treewidth_bounds(&self, max_width: usize) -> TreewidthBounds {
+        let upper = self.elimination_order(max_width).map(|found| found.width);
         let upper = upper.unwrap_or_else(|| self.pathwidth_bound());
         TreewidthBounds { lower: self.treewidth_lower_bound(upper), upper }
     }
 
-    /// No elimination order is narrower than this.
+    /// A width that no elimination order can go below.
     ///
-    /// The largest least degree met while contracting, again and again, a vertex of least degree into its neighbour of least degree (a minor's least
-    /// degree never exceeds the treewidth; Bodlaender & Koster 2011, "Treewidth computations II", call it MMD+); between 3 and 4, the
-    /// complete decision of [`Graph::decimation_order`]. For graphs with more than a hundred thousand edges, the [degeneracy](Graph::degeneracy) in place of
-    /// contraction.
+    /// The largest least degree seen while contracting a vertex of least degree into its neighbour
+    /// of least degree, repeatedly (a minor's least degree never exceeds the treewidth; MMD+ in
+    /// Bodlaender & Koster 2011, "Treewidth computations II"); between 3 and 4, the complete
+    /// decision of [`Graph::decimation_order`]. Beyond 100 000 edges, the
+    /// [degeneracy](Graph::degeneracy) in place of contraction.
     ///
-    /// *Arguments*: `upper`, a width that is known to suffice, or the number of units: where it is reached, the search ends.
+    /// *Arguments*: `upper`, a width that suffices, or the number of units; the search ends there.
     pub fn treewidth_lower_bound(&self, upper: usize) -> usize {
         let lower = if self.edges().len() > CONTRACTED_EDGES {
             self.degeneracy()
@@ -56,31 +55,31 @@ impl Graph {
         if lower <= 3 && upper > 3 && self.decimation_order(&[]).is_none() { 4 } else { lower }
     }
 
-    /// A width that suffices: the most units that wait at the same time, when units are taken in the order given or breadth first, whichever is less.
+    /// A width that suffices: the longest front when units are taken in the order given or breadth
+    /// first, whichever is less.
     ///
-    /// A unit waits from when a neighbour is taken until it is taken itself. Linear time.
+    /// A unit is in the front from when a neighbour is taken until it is taken. Linear time.
     ///
     /// ```
-    /// use isinglass::topology::{self, Neighbours};
+    /// use isinglass::{Graph, topology::Neighbours};
     /// assert_eq!(Graph::grid(300, 20, Neighbours::Four).pathwidth_bound(), 20);
-    /// assert_eq!(Graph::full(5).pathwidth_bound(), 4);
     /// ```
     pub fn pathwidth_bound(&self) -> usize {
         let natural: Vec<usize> = (0..self.unit_count()).collect();
-        self.most_waiting(&natural).min(self.most_waiting(&self.breadth_first()))
+        self.longest_front(&natural).min(self.longest_front(&self.breadth_first()))
     }
 
-    fn most_waiting(&self, order: &[usize]) -> usize {
+    fn longest_front(&self, order: &[usize]) -> usize {
         let mut seen = vec![false; self.unit_count()];
-        let (mut waiting, mut most) = (0usize, 0);
+        let (mut front, mut longest) = (0usize, 0);
         for &unit in order {
-            waiting -= usize::from(std::mem::replace(&mut seen[unit], true));
+            front -= usize::from(std::mem::replace(&mut seen[unit], true));
             for (other, _) in self.neighbours(unit) {
-                waiting += usize::from(!std::mem::replace(&mut seen[other], true));
+                front += usize::from(!std::mem::replace(&mut seen[other], true));
             }
-            most = most.max(waiting);
+            longest = longest.max(front);
         }
-        most
+        longest
     }
 
     /// All units, each component breadth first from its first unit.
@@ -104,18 +103,11 @@ impl Graph {
         }
         order
     }
-}
 
-/// More edges than this are not contracted one by one.
-const CONTRACTED_EDGES: usize = 100_000;
-
-impl Graph {
-    /// The largest least degree of any subgraph, by taking off vertices of least degree one after another. Linear time.
+    /// The largest least degree of any subgraph, by removing vertices of least degree. Linear time.
     ///
     /// ```
-    /// use isinglass::topology;
-    /// assert_eq!(Graph::tree(50, 3).degeneracy(), 1);
-    /// assert_eq!(Graph::full(7).degeneracy(), 6);
+    /// assert_eq!(isinglass::Graph::full(7).degeneracy(), 6);
     /// ```
     pub fn degeneracy(&self) -> usize {
         let mut degrees: Vec<usize> = (0..self.unit_count()).map(|unit| self.degree(unit)).collect();
@@ -147,9 +139,13 @@ impl Graph {
     }
 }
 
-/// The largest least degree among the minors met by greedy contraction; it cannot exceed `upper`, and stops there.
+/// More edges than this are not contracted one by one.
+const CONTRACTED_EDGES: usize = 100_000;
+
+/// The largest least degree among the minors of greedy contraction, at most `upper`.
 fn greedy_contraction(mut rows: Vec<HashSet<u32>>, upper: usize) -> usize {
-    let mut queue: BTreeSet<(usize, u32)> = degrees(&rows).collect();
+    let degrees = rows.iter().enumerate().map(|(k, row)| (row.len(), k as u32));
+    let mut queue: BTreeSet<(usize, u32)> = degrees.collect();
     let mut lower = 0;
     while let Some((degree, vertex)) = queue.pop_first() {
         lower = lower.max(degree);
@@ -177,34 +173,29 @@ fn greedy_contraction(mut rows: Vec<HashSet<u32>>, upper: usize) -> usize {
     lower
 }
 
-fn degrees(rows: &[HashSet<u32>]) -> impl Iterator<Item = (usize, u32)> + '_ {
-    rows.iter().enumerate().map(|(k, row)| (row.len(), k as u32))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::topology::{self, Neighbours};
+    use crate::topology::Neighbours;
 
     #[test]
     fn known_widths_are_within_the_bounds() {
         let bounds = |graph: &Graph| graph.treewidth_bounds(1000);
-        assert_eq!(bounds(&Graph::tree(200, 3)), TreewidthBounds { lower: 1, upper: 1 });
-        assert_eq!(bounds(&Graph::new(5, []).unwrap()), TreewidthBounds { lower: 0, upper: 0 });
-        assert_eq!(bounds(&Graph::new(0, []).unwrap()), TreewidthBounds { lower: 0, upper: 0 });
+        let cycle = Graph::new(7, (0..7).map(|k| (k, (k + 1) % 7))).unwrap();
+        let empty = |units| Graph::new(units, []).unwrap();
+        for (graph, width) in [(Graph::tree(200, 3), 1), (empty(5), 0), (empty(0), 0), (cycle, 2)] {
+            assert_eq!(bounds(&graph), TreewidthBounds { lower: width, upper: width });
+        }
         for side in 2..7 {
             let found = bounds(&Graph::grid(side, side, Neighbours::Four));
             assert!(found.lower <= side && side <= found.upper, "{side}: {found:?}");
         }
-        let cycle = Graph::new(7, (0..7).map(|k| (k, (k + 1) % 7))).unwrap();
-        assert_eq!(bounds(&cycle), TreewidthBounds { lower: 2, upper: 2 });
     }
 
     #[test]
-    fn giving_up_still_bounds_from_above() {
+    fn the_upper_bound_holds_where_no_order_is_narrow_enough() {
         let graph = Graph::grid(12, 12, Neighbours::Eight);
-        let hurried = graph.treewidth_bounds(3);
-        let patient = graph.treewidth_bounds(1000);
-        assert!(hurried.upper >= patient.upper && patient.upper >= 12);
+        let [coarse, fine] = [3, 1000].map(|max_width| graph.treewidth_bounds(max_width));
+        assert!(coarse.upper >= fine.upper && fine.upper >= 12);
     }
 }

@@ -1,4 +1,4 @@
-//! How sure the numbers of a fit are: the same fit to resampled rows, many times.
+//! Confidence intervals of a fit: the same fit to resampled rows, many times.
 
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -14,39 +14,48 @@ use crate::{Budget, Error, Machine, Result, Role, Table};
 
 const NAME: &str = "bootstrap";
 
-/// Numbers beyond this (divided by T) are more than rows can tell: two units that are joined so differ about once in ten million rows.
+/// Parameters beyond this (divided by T) exceed what rows can determine: two units coupled so
+/// strongly differ about once in ten million rows.
 const UNBOUNDED: f64 = 8.0;
 
-/// Intervals of fewer resamples than this, or a smaller share of those asked for, would say little.
+/// Least number of resamples, and least share of those requested, for meaningful intervals.
 const LEAST: usize = 10;
 const LEAST_SHARE: f64 = 0.2;
 
-/// Confidence intervals of couplings and biases by the bootstrap (Efron 1979): rows are drawn with replacement, a machine is fitted to them, and the numbers of
-/// many such machines show how far those of the fit would vary from one set of rows to another.
+/// Computes confidence intervals of couplings and biases by the bootstrap (Efron 1979): the spread
+/// of the parameters of machines fitted to rows drawn with replacement.
 ///
-/// The interval of a number reaches from its `(1 − level)/2` quantile to its `(1 + level)/2` quantile (the percentile interval: Efron and Tibshirani 1993, chapter 13), between the nearest
-/// two values by a straight line. Every fit begins where the fit to the table began. From the fitted machine, learners that make a given number of steps would go on
-/// with their training, and where there is no finite optimum they would not move at all.
+/// The interval of a parameter reaches from its `(1 − level)/2` quantile to its `(1 + level)/2`
+/// quantile (the percentile interval: Efron and Tibshirani 1993, chapter 13), interpolated
+/// linearly. Every fit has the start of the fit to the table: from the fitted machine, learners
+/// with a fixed number of steps would train longer, and those without a finite optimum would not
+/// move.
 ///
-/// **Hidden units.** A machine says the same with a hidden unit turned round (its couplings and its bias with the other sign), and mostly with two of them exchanged. After each fit hidden units are turned as in the
-/// fitted machine, by the sum of products of their couplings. The common start mostly keeps their order, but nothing makes sure of it: intervals of couplings with hidden units may mix several
-/// of them, and are then too wide.
+/// **Hidden units.** A machine is equivalent with the sign of a hidden unit flipped, and mostly
+/// with two of them exchanged. After each fit hidden units get the signs of the fitted machine, by
+/// the sum of products of their couplings. The common start mostly keeps their order, but not
+/// always: intervals of their couplings may mix several units, and are then too wide.
 ///
-/// **Rows and weights.** If all weights are whole numbers, a row of weight w counts as w rows, and as many rows are drawn as the weights add up to. Otherwise as many are drawn as rows were given to the
-/// table, with probabilities in proportion to their weights, and the weight of all stays what it was. A resample is a table of distinct rows: it costs
-/// no more than the table itself. Rows are drawn in the order of their cells, so that the order in which whole weights were given makes no difference.
+/// **Rows and weights.** If all weights are whole numbers, a row of weight w counts as w rows, and
+/// as many rows are drawn as the weights add up to. Otherwise as many are drawn as rows were given,
+/// with probabilities in proportion to their weights, and the total weight is kept.
 ///
-/// **Determinism.** Resample k has a random stream of its own; the seed fixes all, on any number of threads, and more resamples keep those of fewer.
+/// **Determinism.** Resample k has its own random stream: the seed fixes all, on any number of
+/// threads, and more resamples keep those of fewer. The order of the rows has no effect if weights
+/// are whole.
 ///
 /// # Complexity
-/// So many fits, one at a time on each thread: a fit uses no other thread than its own. *Memory*: 8 bytes for each number and resample, and for each thread a table, machines, and what the learner takes. The last
-/// is not in the estimate: a learner keeps to a budget of its own, in each of its fits, so that all may take as many times that budget as there are threads.
+/// One fit per resample, each on one thread. *Memory*: 8 bytes for each parameter and resample, and
+/// for each thread a table and machines. The learner's memory is not in the estimate: each fit
+/// keeps to the learner's own budget, and there is one per thread.
 ///
 /// # Accuracy, and when it fails
-/// Limits are estimates themselves: with B resamples the tail of a 95 % interval rests on B/40 of them. Rows are taken to be independent; where they are not (a time series), intervals are too narrow.
-/// Percentile intervals do not correct a learner's bias: with penalties they are intervals of shrunk numbers. Where couplings have no finite optimum in some
-/// resamples, those fits end wherever their learner stops; they count, since leaving them out would make intervals too narrow. A note tells of numbers beyond 8 T, whose intervals say where the learner stopped and
-/// nothing of how sure they are; those that did not converge are reported. Only the one start is used: what other starts would have found in a resample is not known.
+/// Limits are estimates: with B resamples the tail of a 95 % interval rests on B/40 of them. Rows
+/// are assumed independent; for a time series, intervals are too narrow. Percentile intervals do
+/// not correct a learner's bias: with penalties they are intervals of shrunk parameters. Resamples
+/// without a finite optimum count, since intervals without them would be too narrow; a note reports
+/// parameters beyond 8 T, whose intervals say where the learner stopped, and fits that did not
+/// converge. Only one start is used per resample.
 ///
 /// # Example
 /// ```
@@ -86,10 +95,10 @@ impl Default for Bootstrap {
     }
 }
 
-/// A number of a machine, and how far it varies.
+/// A parameter of a machine with its confidence interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Interval {
-    /// That of the fit.
+    /// The value of the fit.
     pub fitted: f64,
     /// The lower limit.
     pub low: f64,
@@ -97,45 +106,49 @@ pub struct Interval {
     pub high: f64,
     /// The share of resamples in which it is not 0.
     pub not_zero: f64,
-    /// The share of resamples in which it has the sign of the fit; 0 has a sign of its own.
+    /// The share of resamples in which it has the sign of the fit; 0 counts as a sign of its own.
     pub same_sign: f64,
 }
 
-/// What [`Bootstrap`] found.
+/// The result of [`Bootstrap`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct Bootstrapped {
-    /// For each edge of the fitted machine, in the order of its graph; an edge that a resample's machine does not have is 0 there.
+    /// For each edge of the fitted machine, in the order of its graph; an edge that a resample's
+    /// machine lacks counts as 0.
     pub couplings: Vec<Interval>,
     /// For each unit.
     pub biases: Vec<Interval>,
     /// The resamples that the intervals rest on.
     pub resamples: usize,
-    /// Those among them whose fits did not converge.
+    /// Those of them whose fits did not converge.
     pub unconverged: usize,
-    /// Those to which no machine could be fitted; they are not among the others.
+    /// Resamples that could not be fitted; they are not among the others.
     pub failed: usize,
     /// What the user should know.
     pub notes: Vec<String>,
 }
 
-/// The numbers of a resample's machine, and whether its fit converged; or why there is none.
+/// The parameters of a resample's machine, and whether its fit converged; or why there is none.
 enum Outcome {
     Fitted { numbers: Vec<f64>, converged: bool, bounded: bool },
     Failed(String),
     Stopped,
 }
 
-/// Told, by any of the threads, after every iteration of a fit and after every fit, how many resamples of how many are done; `Break` stops fits that are under way and lets no other begin.
+/// Called by any thread after every iteration and every fit with the number of resamples done and
+/// requested; `Break` stops running fits and starts no others.
 pub type Progress<'a> = dyn Fn(usize, usize) -> ControlFlow<()> + Sync + 'a;
 
 impl Bootstrap {
-    /// Fit resamples of a table, all from the start of the fit to the table itself.
+    /// Fits resamples of a table, all from the start of the fit to the table itself.
     ///
-    /// If `progress` stops it, the intervals rest on what is done; which resamples these are then depends on the threads.
+    /// If `progress` stops it, the intervals rest on the resamples done; which these are depends on
+    /// the threads.
     ///
     /// # Errors
-    /// Those of [`check`](Self::check); a table whose rows have no weight; errors of the learner other than [`Error::Numerical`], which is counted; no resample at all that
-    /// could be fitted.
+    /// Those of
+    /// [`check`](Self::check); a table whose rows have no weight; errors of the learner other than [`Error::Numerical`],
+    /// which is counted; no resample that could be fitted.
     pub fn run(
         &self,
         learner: &(dyn Learner + Sync),
@@ -149,11 +162,11 @@ impl Bootstrap {
         let (stop, done) = (AtomicBool::new(false), AtomicUsize::new(0));
         let one = |index: usize| -> Result<Outcome> {
             let resample = rows.draw(self.seed, index as u64)?;
-            let ask = || {
+            let is_stopped = || {
                 let flow = progress(done.load(Ordering::Relaxed), self.resamples);
                 stop.fetch_or(flow.is_break(), Ordering::Relaxed) || flow.is_break()
             };
-            let mut observer = Stoppable { ask: &ask, stopped: false };
+            let mut observer = Stoppable { is_stopped: &is_stopped, stopped: false };
             let outcome = match learner.fit_with(start, &resample, &mut observer) {
                 _ if observer.stopped => return Ok(Outcome::Stopped),
                 Ok(fit) => Outcome::of(&fit, fitted)?,
@@ -161,14 +174,15 @@ impl Bootstrap {
                 Err(other) => return Err(other),
             };
             done.fetch_add(1, Ordering::Relaxed);
-            ask();
+            is_stopped();
             Ok(outcome)
         };
         let outcomes = in_turn(self.resamples, &stop, &one)?;
         self.summarise(fitted, outcomes)
     }
 
-    /// See, before the fit to the table itself is made, whether settings are in range and what [`run`](Self::run) holds fits into the budget; what the learner takes for its fits is left to its own budget.
+    /// Checks settings and the memory of [`run`](Self::run), before the fit to the table itself;
+    /// the learner's memory is left to its own budget.
     ///
     /// # Errors
     /// No resamples, a level that is not between 0 and 1, more memory than the budget has.
@@ -183,7 +197,8 @@ impl Bootstrap {
         let (units, edges) = (machine.unit_count() as u128, machine.weights().len() as u128);
         let numbers = units + edges;
         let threads = workers(self.resamples) as u128;
-        // A table has its cells, and for each row a weight, its number, and a place where that is looked up.
+        // A table has its cells, and for each row a weight, its number, and a slot of the hash
+        // table.
         let of_table = table.distinct_count() as u128 * (table.columns().len() as u128 + 20)
             + 4 * table.row_count() as u128;
         // The machine of a fit, and the one before it.
@@ -194,11 +209,11 @@ impl Bootstrap {
         })
     }
 
-    /// Whether what came of it says anything: intervals of a few resamples, where many were asked for, would not.
+    /// Whether there are enough of the requested resamples for meaningful intervals.
     #[must_use]
     pub fn is_enough(&self, found: &Bootstrapped) -> bool {
-        let (done, asked) = (found.resamples, self.resamples);
-        done == asked || done >= LEAST && done as f64 >= LEAST_SHARE * asked as f64
+        let (done, requested) = (found.resamples, self.resamples);
+        done == requested || done >= LEAST && done as f64 >= LEAST_SHARE * requested as f64
     }
 
     fn summarise(&self, fitted: &Machine, outcomes: Vec<Outcome>) -> Result<Bootstrapped> {
@@ -277,15 +292,15 @@ impl Outcome {
     }
 }
 
-/// On how many threads resamples are fitted.
 fn workers(resamples: usize) -> usize {
     rayon::current_num_threads().min(resamples)
 }
 
-/// Do pieces of work in their order, as many at a time as there are threads, until all are done, one fails, or a stop is asked for.
+/// Runs pieces of work in order, as many at a time as there are threads, until all are done, one
+/// fails, or a stop is requested.
 ///
-/// Each worker has a pool of one thread to itself. In a common pool, a fit that waits for its own parts could begin another fit in the meantime, and so
-/// hold the memory of many.
+/// Each worker has a pool of one thread. In a common pool, a fit that waits for its own parts could
+/// begin another fit in the meantime, and so hold the memory of many.
 fn in_turn<T: Send>(
     count: usize,
     stop: &AtomicBool,
@@ -326,12 +341,14 @@ fn in_turn<T: Send>(
     });
     // If workers were cancelled, so is this thread.
     cancel::point();
-    // All before the first that failed were begun before it, and are done: the error is the same on any number of threads.
+    // All before the first that failed were started before it, and are done: the error is the same
+    // on any number of threads.
     all.sort_by_key(|(index, _)| *index);
     all.into_iter().map(|(_, found)| found).collect()
 }
 
-/// The couplings of a machine at the edges of another, then its biases, with hidden units turned as there. A learner may give its machine fewer edges than that it began with.
+/// The couplings of a machine at the edges of another, then its biases, with the signs of hidden
+/// units aligned. A learner may return fewer edges than its start had.
 fn numbers_of(machine: &Machine, like: &Machine) -> Result<Vec<f64>> {
     Error::check_length("units of a resample's machine", machine.unit_count(), like.unit_count())?;
     let coupling = |&(a, b): &(usize, usize)| {
@@ -341,19 +358,20 @@ fn numbers_of(machine: &Machine, like: &Machine) -> Result<Vec<f64>> {
     let mut couplings: Vec<f64> = edges.iter().map(coupling).collect();
     let mut biases = machine.biases().to_vec();
     let hidden: Vec<usize> = like.with_role(Role::Hidden).collect();
-    // Each turn makes the sum of all products larger; units that are joined with each other may need more than one round.
+    // Each flip increases the sum of all products; units that are joined may need more than one
+    // round.
     for _ in 0..hidden.len() {
-        let mut is_still = true;
+        let mut is_aligned = true;
         for &unit in &hidden {
             let own = || (0..edges.len()).filter(|&edge| edges[edge].0 == unit || edges[edge].1 == unit);
             let agreement: f64 = own().map(|edge| couplings[edge] * like.weights()[edge]).sum();
             if agreement < 0.0 {
                 own().for_each(|edge| couplings[edge] = -couplings[edge]);
                 biases[unit] = -biases[unit];
-                is_still = false;
+                is_aligned = false;
             }
         }
-        if is_still {
+        if is_aligned {
             break;
         }
     }
@@ -361,7 +379,7 @@ fn numbers_of(machine: &Machine, like: &Machine) -> Result<Vec<f64>> {
     Ok(couplings)
 }
 
-/// The value below which a share of sorted values lies, between the nearest two by a straight line.
+/// The value below which a share of sorted values lies, interpolated linearly.
 fn quantile(sorted: &[f64], share: f64) -> f64 {
     let place = share * (sorted.len() - 1) as f64;
     let below = place.floor() as usize;
@@ -370,12 +388,12 @@ fn quantile(sorted: &[f64], share: f64) -> f64 {
     (1.0 - part) * sorted[below] + part * sorted[above]
 }
 
-/// The distinct rows of a table with their weights, from which resamples are drawn.
+/// The distinct rows of a table, from which resamples are drawn.
 struct Rows<'a> {
     table: &'a Table,
     /// The rows that have weight, in the order of their cells.
     order: Vec<usize>,
-    /// Whether a weight is the number of times that a row was seen.
+    /// Whether weights are counts of rows.
     is_whole: bool,
     /// The number of draws, and the weight of each.
     draws: u64,
@@ -391,17 +409,17 @@ impl<'a> Rows<'a> {
         if order.is_empty() {
             return Err(Error::invalid("table", "the rows have no weight"));
         }
-        // Beyond 2⁵³ not every whole number is a number here.
+        // Beyond 2⁵³ not every whole number is representable.
         let is_whole = total < 9e15 && order.iter().all(|&row| table.weight(row).fract() == 0.0);
         let draws = if is_whole { total as u64 } else { table.row_count() as u64 };
         Ok(Self { table, order, is_whole, draws, unit: total / draws as f64 })
     }
 
-    /// How often each row is drawn, one after the other: a binomial number of those draws that are left.
+    /// Draws a resample: for each row in turn, a binomial count of the remaining draws.
     fn draw(&self, seed: u64, index: u64) -> Result<Table> {
         let mut random = stream(seed, Purpose::Resample, index);
         let mut resample = Table::new(self.table.columns().iter().cloned())?;
-        // From the end, so that the last share is 1 whatever rounding does.
+        // From the end, so that the last share is 1 despite rounding.
         let mut sums = vec![0.0; self.order.len() + 1];
         for (k, &row) in self.order.iter().enumerate().rev() {
             sums[k] = sums[k + 1] + self.table.weight(row);
@@ -415,7 +433,8 @@ impl<'a> Rows<'a> {
             let binomial = Binomial::new(left, share)
                 .map_err(|error| Error::Numerical { method: NAME, problem: error.to_string() })?;
             let count = binomial.sample(&mut random);
-            // A count says how many rows there are; other weights do not, and learners may ask.
+            // Whole weights are counts of rows; other weights are not, and learners may use the
+            // number of rows.
             let (times, weight) = if self.is_whole { (1, count as f64) } else { (count, self.unit) };
             for _ in 0..times.min(count) {
                 resample.push(self.table.row(row), weight)?;
@@ -426,16 +445,17 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// Asks after every iteration whether to stop.
+/// Checks after every iteration whether to stop.
 struct Stoppable<'a> {
-    ask: &'a dyn Fn() -> bool,
-    /// Whether this fit was told to.
+    is_stopped: &'a dyn Fn() -> bool,
+    /// Whether this fit was stopped.
     stopped: bool,
 }
 
 impl Observer for Stoppable<'_> {
     fn step(&mut self, _step: &Step, _machine: &Machine) -> Result<ControlFlow<()>> {
-        self.stopped = (self.ask)();
+        self.stopped = (self.is_stopped)();
+
         Ok(if self.stopped { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
     }
 }

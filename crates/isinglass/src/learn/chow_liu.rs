@@ -1,4 +1,5 @@
-//! The Chow–Liu tree: of all trees over the columns of a table, the one whose machine has the largest likelihood.
+//! The Chow–Liu tree: the tree over the columns of a table whose machine has the largest
+//! likelihood.
 
 use rayon::prelude::*;
 
@@ -9,31 +10,35 @@ use crate::{Error, Graph, Result, Table};
 /// Pairs that one task counts.
 const PIECE: usize = 16;
 
-/// The tree over some columns of a table that the most likely machine on a tree has (Chow and Liu 1968).
+/// Finds the tree over some columns of a table whose best machine is the most likely (Chow and Liu
+/// 1968).
 ///
-/// The likelihood of a machine on a tree, at its maximum, is what the units have alone, and on top the mutual information of each edge:
+/// The largest likelihood of a machine on a tree is that of independent units plus the mutual
+/// information of each edge,
 ///
 /// ```text
 /// L = − Σ_i H(s_i) + Σ_(ij) I(s_i, s_j)        I = Σ p(s_i, s_j) log [ p(s_i, s_j) / (p(s_i) p(s_j)) ]
 /// ```
 ///
-/// so the best tree is the maximum spanning tree of the mutual information. It spans all columns asked for, also where the information is 0.
+/// so the best tree is the maximum spanning tree of the mutual information. It spans all requested
+/// columns, also where the information is 0.
 ///
 /// # Arguments
-/// `columns`: numbers of columns, each once, in any order. Columns not among them stay alone.
+/// `columns`: numbers of columns, each once, in any order. Other columns stay isolated.
 ///
 /// # Returns
-/// A graph with a unit for each column of the table. Of several best trees it is the one that Prim's algorithm gives when it begins with the first
-/// of `columns` and prefers, among equals, what stands first in `columns`: the same on any number of threads.
+/// A graph with a unit for each column of the table. Of several best trees it is that of Prim's
+/// algorithm from the first of `columns`, with ties broken by the order of `columns`, on any number
+/// of threads.
 ///
 /// # Complexity
-/// O(n² r / 64) for n columns and r distinct rows of equal weight, by counting bits; as many times that as the weights have binary digits otherwise.
-/// Memory is a bit or two a cell and digit, and O(n) beside.
+/// O(n² r / 64) for n columns and r distinct rows of equal weight, by counting bits; otherwise
+/// times the binary digits of the weights. *Memory*: a bit or two per cell and digit, and O(n).
 ///
 /// # Accuracy, and when it fails
-/// Row weights count. With missing cells each pair is judged by the rows in which both are present, which is exact only if cells are
-/// missing at random, and the tree is then no longer certain to be the most likely one. Pairs that are never both present have information 0.
-/// Weights that are not whole numbers are rounded to a 2⁴⁰th of the largest.
+/// Row weights count; fractional ones are rounded to a 2⁴⁰th of the largest. With missing cells
+/// each pair is judged by the rows that have both: exact only if cells are missing at random, and
+/// the tree need not be the most likely one. Pairs that are never both present have information 0.
 ///
 /// # Errors
 /// A column beyond the table's, or one that stands twice; rows without weight.
@@ -72,14 +77,14 @@ pub fn chow_liu(table: &Table, columns: &[usize]) -> Result<Graph> {
     Graph::new(width, tree.into_iter().map(|(a, b)| (columns[a], columns[b])))
 }
 
-/// A unit that is not yet in the tree, and the best edge that would bring it in.
+/// A unit outside the tree, and the best edge that would join it.
 struct Outside {
     unit: usize,
     weight: f64,
     parent: usize,
 }
 
-/// Prim's algorithm from unit 0, each weight computed once; the weights of a new unit are computed side by side.
+/// Prim's algorithm from unit 0, each weight computed once; those of a new unit in parallel.
 fn maximum_spanning_tree(units: usize, weight: impl Fn(usize, usize) -> f64 + Sync) -> Vec<(usize, usize)> {
     let mut outside: Vec<Outside> =
         (1..units).map(|unit| Outside { unit, weight: f64::NEG_INFINITY, parent: 0 }).collect();
@@ -89,7 +94,7 @@ fn maximum_spanning_tree(units: usize, weight: impl Fn(usize, usize) -> f64 + Sy
         cancel::point();
         outside.par_iter_mut().with_min_len(PIECE).for_each(|candidate| {
             let weight = weight(newest.min(candidate.unit), newest.max(candidate.unit));
-            // Among equals the parent that stands first, whenever it joined.
+            // Among equals the first parent, whenever it joined.
             if weight > candidate.weight || (weight == candidate.weight && newest < candidate.parent) {
                 candidate.weight = weight;
                 candidate.parent = newest;
@@ -101,7 +106,7 @@ fn maximum_spanning_tree(units: usize, weight: impl Fn(usize, usize) -> f64 + Sy
                 best = k;
             }
         }
-        // Not swapped with the last: the order of the rest decides between equals.
+        // Not `swap_remove`: the order of the rest breaks ties.
         let joined = outside.remove(best);
         edges.push((joined.parent, joined.unit));
         newest = joined.unit;
@@ -126,7 +131,7 @@ fn mutual_information(counts: Counts) -> f64 {
         let cell = cell as f64;
         if cell > 0.0 { cell / n * (cell / a as f64 * (n / b as f64)).ln() } else { 0.0 }
     };
-    // Information is not negative; rounding may be.
+    // Information is not negative; rounding may make it so.
     cells.into_iter().map(term).sum::<f64>().max(0.0)
 }
 

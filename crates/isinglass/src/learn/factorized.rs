@@ -7,12 +7,11 @@ use crate::engine::{Diagnostics, Guarantee};
 use crate::numeric::stable::log_cosh;
 use crate::{Error, Graph, Machine, Result, Role, Table};
 
-/// Each visible unit by itself: `θ_i = T artanh ⟨s_i⟩`, no couplings. Exact maximum likelihood of the machine without edges.
+/// Fits each visible unit by itself, `θ_i = T artanh ⟨s_i⟩`: exact maximum likelihood without
+/// edges.
 ///
-/// A column with one value only has no finite maximum; it gets the bias that half a row more of each value would give, and the fit
-/// says so.
-///
-/// It is found at once: a fit that goes on from a state is made again.
+/// A constant column has no finite maximum; its bias is that with half a row added of each value,
+/// and a note says so. There are no iterations: a resumed fit is computed again.
 ///
 /// # Example
 /// ```
@@ -78,7 +77,7 @@ impl Learner for Factorized {
             .with_parameters(Vec::new(), biases)?;
         let step = Step { iteration: 0, objective: log_likelihood, gradient_norm: 0.0 };
         if from.is_none() {
-            // The answer is complete; whether the observer would stop here makes no difference.
+            // The result is complete: a request to stop has no effect.
             let _ = observer.step(&step, &machine)?;
             observer.checkpoint(&step, &|| origin.state(&()))?;
         }
@@ -97,18 +96,18 @@ impl Learner for Factorized {
     }
 }
 
-/// The field, divided by T, that a unit without couplings has by its column.
+/// The field, divided by T, of a unit without couplings.
 pub(super) enum Alone {
     /// No cell has a value.
     Empty,
-    /// All cells have one value, which no finite field gives: that of half a row more of each value.
+    /// All cells have one value: the field with half a row added of each value.
     Constant(f64),
     /// artanh ⟨s⟩.
     Varied(f64),
 }
 
 impl Alone {
-    /// From the weight of a column's present cells and the weighted sum of their values.
+    /// From the total weight of a column's present cells and their weighted sum.
     pub(super) fn of(weight: f64, sum: f64) -> Self {
         if weight <= 0.0 {
             return Self::Empty;
@@ -122,7 +121,7 @@ impl Alone {
     }
 }
 
-/// Notes on columns that are constant, or empty.
+/// Notes on constant and empty columns.
 pub(super) fn about_alone(constant: &[&str], empty: &[&str]) -> impl Iterator<Item = String> {
     let one_value =
         about_columns(constant, "with one value only: biases as if half a row of each value were added");

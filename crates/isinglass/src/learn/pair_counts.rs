@@ -1,8 +1,10 @@
-//! How often two columns of a table take each pair of values, by counting bits.
+//! Counts of the value pairs of two columns, by counting bits.
 //!
-//! Each column becomes a sequence of bits, one a row, set where the cell is +1; the rows in which two columns are both +1 are then the
-//! bits of an `and`, 64 at a time. Row weights are whole numbers in binary: the rows whose weight has bit k make plane k, which counts 2^k.
-//! Weights that are not whole, or too large, are first rounded to a 2⁴⁰th of the largest. All sums are of integers: exact, in any order.
+//! A column is a sequence of bits, one per row, set where the cell is +1: the rows in which two
+//! columns are both +1 are the bits of an `and`, 64 at a time. Row weights are whole numbers in
+//! binary: the rows whose weight has bit k form plane k, which counts 2^k. Fractional or too large
+//! weights are first rounded to a 2⁴⁰th of the largest. All sums are of integers: exact, in any
+//! order.
 
 use std::ops::Range;
 
@@ -14,20 +16,19 @@ use crate::Table;
 /// Weights are at most 2 to this power,
 const WEIGHT_BITS: u32 = 40;
 
-/// and less if there are so many rows that their sum would pass 2 to this one.
+/// and less if the sum of so many rows could exceed 2 to this one.
 const SUM_BITS: u32 = 62;
 
-/// Columns that are packed together.
 const COLUMNS: usize = 64;
 
 /// Columns as bits.
 ///
-/// *Memory*: a bit a cell and plane, two if any cell is missing: for rows of equal weights at most a quarter of the table.
+/// *Memory*: a bit per cell and plane, two if any cell is missing: for equal weights at most a
+/// quarter of the table.
 pub(super) struct PairCounts {
     level: Level,
-    /// Words of one column.
     words: usize,
-    /// For each plane its number, and which words of a column it is.
+    /// For each plane its number, and its words in a column.
     planes: Vec<(u32, Range<usize>)>,
     /// Column after column: set where the cell is +1.
     up: Vec<u64>,
@@ -35,15 +36,17 @@ pub(super) struct PairCounts {
     is_exact: bool,
 }
 
-/// What is needed beside the bits that are up.
+/// What is needed besides the bits.
 enum Rest {
-    /// No cell is missing: the weight of all rows, and of those in which each column is up.
-    Complete { total: u64, single: Vec<u64> },
-    /// Set where the cell is not missing.
+    /// No cell is missing: the total weight, and that of the rows in which each column is up.
+    Complete {
+        total: u64,
+        single: Vec<u64>,
+    },
     Present(Vec<u64>),
 }
 
-/// Weights of the rows in which both columns are present: in all, with the first up, with the second up, with both up.
+/// Weights of the rows in which both columns are present: all, first up, second up, both up.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Counts {
     pub(super) total: u64,
@@ -53,7 +56,6 @@ pub(super) struct Counts {
 }
 
 impl PairCounts {
-    /// Pack some columns of a table.
     pub(super) fn new(table: &Table, columns: &[usize]) -> Self {
         let weights = whole_weights(table);
         let is_exact = weights.iter().enumerate().all(|(row, &weight)| weight as f64 == table.weight(row));
@@ -72,7 +74,7 @@ impl PairCounts {
         }
         let pack = |is_set: fn(i8) -> bool| {
             let mut bits = vec![0; columns.len() * words];
-            // Some columns at a time, so that cells are read and words are written side by side.
+            // Some columns at a time, so that cells are read and words written side by side.
             let pieces = bits.par_chunks_mut((COLUMNS * words).max(1)).zip(columns.par_chunks(COLUMNS));
             pieces.for_each(|(bits, columns)| {
                 for ((_, range), members) in planes.iter().zip(&rows) {
@@ -104,22 +106,22 @@ impl PairCounts {
         Self { level: Level::new(), words, planes, up, rest, is_exact }
     }
 
-    /// Whether any cell of the columns packed is missing.
+    /// Whether any packed cell is missing.
     pub(super) fn has_gaps(&self) -> bool {
         matches!(self.rest, Rest::Present(_))
     }
 
-    /// Whether the weights are those of the table, and not rounded.
+    /// Whether the weights are those of the table, not rounded.
     pub(super) fn is_exact(&self) -> bool {
         self.is_exact
     }
 
-    /// The counts of two columns, by their places among the columns packed.
+    /// The counts of two columns, by their positions among the packed ones.
     pub(super) fn of(&self, a: usize, b: usize) -> Counts {
         dispatch!(self.level, simd => self.count(simd, a, b))
     }
 
-    /// Compiled for each instruction set that may be met: all of them but the oldest count bits many words at a time.
+    /// Compiled for each instruction set: all but the oldest count bits of many words at a time.
     #[inline(always)]
     fn count<S: Simd>(&self, _simd: S, a: usize, b: usize) -> Counts {
         let column = |k: usize| k * self.words..(k + 1) * self.words;
@@ -227,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn whole_weights_stay_as_they_are_and_equal_ones_make_one_plane() {
+    fn whole_weights_are_unchanged_and_equal_ones_make_one_plane() {
         let table = |weights: &[f64]| {
             let mut table = Table::new(["a", "b", "c", "d"]).unwrap();
             for (k, &weight) in weights.iter().enumerate() {

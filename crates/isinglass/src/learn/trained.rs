@@ -1,13 +1,11 @@
-//! Which parameters of a machine a learner trains, as one vector.
+//! The parameters that a learner trains, as one vector.
 
 use crate::{Machine, Result, Role};
 
 /// All weights but those between input units, then all biases but those of input units.
 pub(super) struct Trained {
     start: Machine,
-    /// Edges, in the order of the graph.
     pub(super) edges: Vec<usize>,
-    /// Units, in the order of the machine.
     pub(super) biases: Vec<usize>,
 }
 
@@ -25,7 +23,6 @@ impl Trained {
         }
     }
 
-    /// The units that each trained edge joins.
     pub(super) fn ends(&self) -> impl Iterator<Item = (usize, usize)> {
         self.edges.iter().map(|&edge| self.start.graph().edges()[edge])
     }
@@ -38,6 +35,7 @@ impl Trained {
     }
 
     /// The start with other trained parameters.
+
     pub(super) fn machine_of(&self, parameters: &[f64]) -> Result<Machine> {
         let mut weights = self.start.weights().to_vec();
         let mut biases = self.start.biases().to_vec();

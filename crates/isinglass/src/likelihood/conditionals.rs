@@ -4,8 +4,8 @@
 //! log P(s_i | rest) = −ln(1 + e^(−2 s_i h_i / T))        h_i = θ_i + Σ_j w_ij s_j
 //! ```
 //!
-//! The fields of many rows are the product of a matrix of rows with the matrix of couplings; where few units are joined, each field is
-//! summed up along the edges.
+//! The fields of many rows are a product of the matrix of rows with that of couplings; in sparse
+//! graphs, they are summed along the edges.
 
 use rayon::prelude::*;
 
@@ -17,18 +17,19 @@ use crate::{Machine, Result, Role, Table};
 /// Rows whose fields are computed together.
 const ROWS: usize = 128;
 
-/// A product is taken if at least one pair of units in so many is joined: it needs more steps than the edges do, but is quicker at each.
+/// A product is used if at least one pair of units in so many is joined: it needs more operations
+/// than the edges do, but each is faster.
 const DENSE: usize = 16;
 
 /// A machine, prepared for the conditional probabilities of its units.
 pub(crate) struct Conditionals<'a> {
     machine: &'a Machine,
-    /// All couplings, where there are enough to be worth it.
+    /// All couplings, in dense graphs.
     couplings: Option<Matrix>,
 }
 
 impl<'a> Conditionals<'a> {
-    /// *Memory*: 8 bytes for each pair of units, counted twice, if one pair in sixteen or more is joined.
+    /// *Memory*: 16 bytes for each pair of units if at least one pair in sixteen is joined.
     pub(crate) fn new(machine: &'a Machine) -> Self {
         let n = machine.unit_count();
         let edges = machine.graph().edges();
@@ -43,11 +44,12 @@ impl<'a> Conditionals<'a> {
         Self { machine, couplings }
     }
 
-    /// Σ over rows, with their weights, of Σ over some units of log P(s_i | all other units).
+    /// Σ over weighted rows of Σ over some units of log P(s_i | all other units).
     ///
-    /// A cell of 0 is left out of the sum, and stands as `fill` in the fields of the others.
+    /// A cell of 0 is left out of the sum, and replaced by `fill` in the fields of the others.
     pub(crate) fn sum(&self, rows: &[(&[i8], f64)], units: &[usize], fill: &[f64]) -> f64 {
-        // Cut by the number of rows alone, and added up in order: the same sum on any number of threads.
+        // Cut by the number of rows alone, and added in order: the same sum on any number of
+        // threads.
         let parts: Vec<f64> = rows.par_chunks(ROWS).map(|rows| self.sum_of_some(rows, units, fill)).collect();
         parts.into_iter().sum()
     }
@@ -89,7 +91,9 @@ impl<'a> Conditionals<'a> {
     }
 }
 
-/// The average over rows of Σ over visible units of log P(s_i | all other units), missing cells taken at their columns' means.
+/// The average over rows of Σ over visible units of log P(s_i | all other units), with missing
+/// cells at their columns' means.
+
 pub(crate) fn filled_pseudo_log_likelihood(machine: &Machine, table: &Table, fill: &[f64]) -> Result<f64> {
     let (cells, weights) = table.cells_for(machine)?;
     let rows: Vec<(&[i8], f64)> = cells.chunks_exact(machine.unit_count().max(1)).zip(weights).collect();

@@ -30,22 +30,20 @@ impl Evidence {
     /// # Errors
     /// Any other value, with its position.
     pub fn from_cells(cells: Vec<i8>) -> Result<Self> {
-        match cells.iter().position(|cell| !(-1..=1).contains(cell)) {
-            Some(at) => Err(Error::invalid(
-                format!("evidence for unit {at}"),
-                format!("found {}, expected -1, +1 or 0 for free", cells[at]),
-            )),
-            None => Ok(Self { cells }),
+        if let Some(at) = cells.iter().position(|cell| !(-1..=1).contains(cell)) {
+            let problem = format!("found {}, expected -1, +1 or 0 for free", cells[at]);
+            return Err(Error::invalid(format!("evidence for unit {at}"), problem));
         }
+        Ok(Self { cells })
     }
 
-    /// From a row that is known to hold nothing but −1, +1 and 0.
+    /// From a row that holds only −1, +1 and 0.
     pub(crate) fn from_row(row: &[i8]) -> Self {
         debug_assert!(row.iter().all(|cell| (-1..=1).contains(cell)));
         Self { cells: row.to_vec() }
     }
 
-    /// Clamp one unit.
+    /// Clamps one unit.
     pub fn clamp(&mut self, unit: usize, spin: Spin) {
         self.cells[unit] = spin.value();
     }

@@ -1,4 +1,4 @@
-//! Names and roles of units, and the way from a name to its unit.
+//! Names and roles of units, and the lookup of units by name.
 
 use std::hash::BuildHasher;
 
@@ -8,7 +8,7 @@ use hashbrown::hash_table::{Entry, HashTable};
 use super::Role;
 use crate::{Error, Result};
 
-/// What units are called and what they are for; shared between machines.
+/// Names and roles of the units, shared between machines.
 #[derive(Debug)]
 pub(super) struct Labels {
     pub(super) names: Vec<String>,
@@ -52,7 +52,7 @@ impl Labels {
     }
 }
 
-/// The unit with a name, without keeping names a second time.
+/// Positions by name, without a second copy of the names.
 #[derive(Debug, Clone, Default)]
 struct Positions {
     table: HashTable<u32>,
@@ -60,32 +60,21 @@ struct Positions {
 }
 
 impl Positions {
-    /// The position of a name, if it is known.
     fn get(&self, names: &[String], name: &str) -> Option<usize> {
         let hash = self.hasher.hash_one(name);
         self.table.find(hash, |&at| names[at as usize] == name).map(|&at| at as usize)
     }
 
-    /// Add the name at a position, unless it is known.
-    fn insert(&mut self, names: &[String], position: usize) -> std::result::Result<(), usize> {
-        let name = |at: u32| names[at as usize].as_str();
-        let own = name(position as u32);
-        let hash = |at: &u32| self.hasher.hash_one(name(*at));
-        match self.table.entry(self.hasher.hash_one(own), |&at| name(at) == own, hash) {
-            Entry::Occupied(known) => Err(*known.get() as usize),
-            Entry::Vacant(room) => {
-                room.insert(position as u32);
-                Ok(())
+    /// Fails with the two positions of a repeated name.
+    fn of(names: &[String]) -> std::result::Result<Self, (usize, usize)> {
+        let (mut table, hasher) = (HashTable::with_capacity(names.len()), DefaultHashBuilder::default());
+        for (position, own) in names.iter().enumerate() {
+            let hash = |at: &u32| hasher.hash_one(&names[*at as usize]);
+            match table.entry(hasher.hash_one(own), |&at| &names[at as usize] == own, hash) {
+                Entry::Occupied(known) => return Err((*known.get() as usize, position)),
+                Entry::Vacant(entry) => _ = entry.insert(position as u32),
             }
         }
-    }
-
-    fn of(names: &[String]) -> std::result::Result<Self, (usize, usize)> {
-        let table = HashTable::with_capacity(names.len());
-        let mut positions = Self { table, hasher: DefaultHashBuilder::default() };
-        for position in 0..names.len() {
-            positions.insert(names, position).map_err(|first| (first, position))?;
-        }
-        Ok(positions)
+        Ok(Self { table, hasher })
     }
 }

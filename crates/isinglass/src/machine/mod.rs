@@ -1,6 +1,4 @@
-//! What a Boltzmann machine is: units, couplings, temperature; and what it is to clamp one.
-//!
-//! Everything else builds on this folder; it calls only [`crate::graph`] and, for drawn numbers, [`crate::numeric`].
+//! Boltzmann machines: units, couplings, temperature, evidence, and the usual topologies.
 
 mod evidence;
 mod labels;
@@ -21,16 +19,12 @@ use crate::{Error, Graph, Result};
 /// -E(s) = Σ_{i<j} w_ij s_i s_j + Σ_i θ_i s_i        P(s) = exp(-E(s)/T) / Z
 /// ```
 ///
-/// Structure and labels are shared between copies, so that a learner can make a machine for each new
-/// set of parameters at the cost of the numbers alone.
+/// Structure and labels are shared between copies; a new set of parameters costs only its numbers.
 ///
 /// # Example
 /// ```
 /// use isinglass::{Machine, Unit};
-/// let machine = Machine::new(
-///     vec![Unit::new("a", 0.1), Unit::new("b", -0.2)],
-///     [(0, 1, 0.5)],
-/// )?;
+/// let machine = Machine::new(vec![Unit::new("a", 0.1), Unit::new("b", -0.2)], [(0, 1, 0.5)])?;
 /// assert_eq!(machine.negative_energy(&[1, -1]), 0.1 + 0.2 - 0.5);
 /// assert_eq!(machine.position("b")?, 1);
 /// # Ok::<(), isinglass::Error>(())
@@ -46,31 +40,26 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// Build a machine from units and weighted edges (positions in `units`, any order and direction).
+    /// Builds a machine from units and weighted edges (positions in `units`, in any order).
     ///
     /// # Errors
-    /// A repeated or empty name, a number that is not finite, an edge that is no edge; with the place.
+    /// A repeated or empty name, a number that is not finite, an invalid edge; with the place.
     pub fn new(units: Vec<Unit>, edges: impl IntoIterator<Item = (usize, usize, f64)>) -> Result<Self> {
         let edges: Vec<_> = edges.into_iter().collect();
         let graph = Graph::new(units.len(), edges.iter().map(|&(a, b, _)| (a, b)))?;
         let mut weights = vec![0.0; edges.len()];
         for (k, &(a, b, weight)) in edges.iter().enumerate() {
             finite(weight, || format!("weight of edge {k} ({a}, {b})"))?;
-            // Edges in the graph's own order are found without a search.
+            // Edges in the graph's own order need no search; the graph was made from these edges.
             let in_order = graph.edges().get(k) == Some(&(a, b));
             let edge = if in_order { Some(k) } else { graph.edge_between(a, b) };
-            // The graph was made from these very edges two lines above.
             weights[edge.expect("an edge of the list is an edge of the graph")] = weight;
         }
-        let mut names = Vec::with_capacity(units.len());
-        let mut roles = Vec::with_capacity(units.len());
-        let mut biases = Vec::with_capacity(units.len());
-        for (k, unit) in units.into_iter().enumerate() {
+        for (k, unit) in units.iter().enumerate() {
             finite(unit.bias, || format!("bias of unit {k} '{}'", unit.name))?;
-            names.push(unit.name);
-            roles.push(unit.role);
-            biases.push(unit.bias);
         }
+        let biases = units.iter().map(|unit| unit.bias).collect();
+        let (names, roles) = units.into_iter().map(|unit| (unit.name, unit.role)).unzip();
         Ok(Self {
             graph: Arc::new(graph),
             labels: Arc::new(Labels::new(names, roles)?),
@@ -95,7 +84,7 @@ impl Machine {
         }
     }
 
-    /// About how many bytes a machine of some size takes, names included.
+    /// The approximate size of a machine in bytes, names included.
     pub fn bytes(units: u128, edges: u128) -> u128 {
         units.saturating_mul(128).saturating_add(edges.saturating_mul(56))
     }
@@ -115,7 +104,7 @@ impl Machine {
         Ok(self)
     }
 
-    /// The same machine with other numbers: one weight for each edge of [`Graph::edges`], one bias for each unit.
+    /// The same machine with other weights, one for each of [`Graph::edges`], and biases.
     ///
     /// # Errors
     /// A wrong length, or a number that is not finite.
@@ -143,7 +132,7 @@ impl Machine {
         Ok(self)
     }
 
-    /// The same machine with a constant added to `-E/T` of every state (it shifts log Z, and nothing else).
+    /// The same machine with a constant added to `-E/T` of every state, which shifts log Z only.
     pub fn with_offset(mut self, offset: f64) -> Result<Self> {
         finite(offset, || "offset".into())?;
         self.offset = offset;
@@ -213,34 +202,29 @@ impl Machine {
 
     /// `-E(s) = Σ w_ij s_i s_j + Σ θ_i s_i` of a complete state of −1 and +1.
     pub fn negative_energy(&self, state: &[i8]) -> f64 {
-        let pairs: f64 = self
-            .graph
-            .edges()
-            .iter()
-            .zip(&self.weights)
-            .map(|(&(a, b), w)| w * f64::from(state[a] * state[b]))
-            .sum();
+        let edges = self.graph.edges().iter().zip(&self.weights);
+        let pairs: f64 = edges.map(|(&(a, b), w)| w * f64::from(state[a] * state[b])).sum();
         let singles: f64 = self.biases.iter().zip(state).map(|(bias, &s)| bias * f64::from(s)).sum();
         pairs + singles
     }
 
-    /// `-E(s)/T + offset`: the logarithm of the weight of a state in Z.
+    /// `-E(s)/T + offset`, the logarithm of a state's weight in Z.
     pub fn log_weight(&self, state: &[i8]) -> f64 {
         self.negative_energy(state) / self.temperature + self.offset
     }
 
-    /// Check that evidence is for as many units as the machine has.
+    /// Checks that evidence has as many units as the machine.
     pub(crate) fn check_evidence(&self, evidence: &Evidence) -> Result<()> {
         Error::check_length("evidence", evidence.unit_count(), self.unit_count())
     }
 
-    /// How large an energy divided by T can be.
+    /// A bound on |E|/T.
     pub(crate) fn scale(&self) -> f64 {
         let size = |numbers: &[f64]| numbers.iter().map(|x| x.abs() / self.temperature).sum::<f64>();
         size(&self.weights) + size(&self.biases)
     }
 
-    /// Check that no energy divided by T can leave the range of an engine's numbers.
+    /// Checks that |E|/T stays within the range of an engine's numbers.
     pub(crate) fn check_scale(&self, engine: &'static str, limit: f64) -> Result<()> {
         let scale = self.scale();
         if scale + self.offset.abs() < limit {
@@ -256,9 +240,9 @@ impl Machine {
         Err(Error::Numerical { method: engine, problem })
     }
 
-    /// Clamp: the machine of the free units given the evidence.
+    /// The machine of the free units given the evidence.
     ///
-    /// Weights to clamped units become biases, and the clamped units' own terms go into the offset, so that
+    /// Weights to clamped units become biases, and the clamped units' own terms go into the offset:
     /// log Z of the conditional machine is log Z of this machine under the evidence.
     ///
     /// # Example
@@ -269,8 +253,7 @@ impl Machine {
     /// evidence.clamp(0, Spin::Down);
     /// let given_a = pair.conditional(&evidence)?;
     /// assert_eq!(given_a.names(), ["b"]);
-    /// assert!((given_a.biases()[0] - (0.2 - 0.5)).abs() < 1e-15);
-    /// assert!((given_a.offset() - -0.1).abs() < 1e-15);
+    /// assert_eq!((given_a.biases()[0], given_a.offset()), (0.2 - 0.5, -0.1));
     /// # Ok::<(), isinglass::Error>(())
     /// ```
     pub fn conditional(&self, evidence: &Evidence) -> Result<Self> {
@@ -283,8 +266,7 @@ impl Machine {
         let value = |unit: usize| f64::from(evidence.cells()[unit]);
         let mut biases: Vec<f64> = free.iter().map(|&unit| self.biases[unit]).collect();
         let mut constant: f64 = (0..self.unit_count()).map(|i| self.biases[i] * value(i)).sum();
-        let mut edges = Vec::new();
-        let mut weights = Vec::new();
+        let (mut edges, mut weights) = (Vec::new(), Vec::new());
         for (&(a, b), &w) in self.graph.edges().iter().zip(&self.weights) {
             match (evidence.get(a), evidence.get(b)) {
                 (None, None) => {
@@ -311,16 +293,14 @@ impl Machine {
 
 fn finite(number: f64, place: impl Fn() -> String) -> Result<()> {
     if number.is_finite() {
-        Ok(())
-    } else {
-        let problem = format!("found {number}, expected a finite number");
-        Err(Error::invalid(place(), problem))
+        return Ok(());
     }
+    Err(Error::invalid(place(), format!("found {number}, expected a finite number")))
 }
 
 /// The name that differs least from a mistyped one, if it differs little.
 pub fn nearest(name: &str, names: &[String]) -> Option<String> {
-    // A name of one letter is near to every other of one letter, which is no help.
+    // One letter is near to every other letter, which is no help.
     let length = name.chars().count();
     let limit = length.saturating_sub(1).min(length.div_ceil(3));
     names
@@ -331,7 +311,7 @@ pub fn nearest(name: &str, names: &[String]) -> Option<String> {
         .map(|(_, known)| known.clone())
 }
 
-/// Levenshtein distance of two words, without regard to case; anything beyond the limit counts as `limit + 1`.
+/// The Levenshtein distance of two words, ignoring case; `limit + 1` for any beyond the limit.
 fn edit_distance(a: &str, b: &str, limit: usize) -> usize {
     let a: Vec<char> = a.to_lowercase().chars().collect();
     let b: Vec<char> = b.to_lowercase().chars().collect();
@@ -358,33 +338,33 @@ mod tests {
     #[test]
     fn construction_errors_name_the_place() {
         let units = || vec![Unit::new("a", 0.0), Unit::new("b", 0.0)];
-        let message = |result: Result<Machine>| result.unwrap_err().to_string();
-        assert_eq!(
-            message(Machine::new(units(), [(0, 1, f64::NAN)])),
-            "weight of edge 0 (0, 1): found NaN, expected a finite number"
-        );
-        assert_eq!(
-            message(Machine::new(vec![Unit::new("a", 0.0), Unit::new("a", 0.0)], [])),
-            "unit 1 'a': the name is already that of unit 0"
-        );
-        assert_eq!(
-            message(Machine::new(vec![Unit::new("a", f64::INFINITY)], [])),
-            "bias of unit 0 'a': found inf, expected a finite number"
-        );
-        assert_eq!(
-            message(Machine::new(units(), []).unwrap().with_temperature(0.0)),
-            "temperature: found 0, expected a finite number above 0"
-        );
+        let same = vec![Unit::new("a", 0.0), Unit::new("a", 0.0)];
+        let infinite = vec![Unit::new("a", f64::INFINITY)];
+        for (result, message) in [
+            (
+                Machine::new(units(), [(0, 1, f64::NAN)]),
+                "weight of edge 0 (0, 1): found NaN, expected a finite number",
+            ),
+            (Machine::new(same, []), "unit 1 'a': the name is already that of unit 0"),
+            (Machine::new(infinite, []), "bias of unit 0 'a': found inf, expected a finite number"),
+            (
+                Machine::new(units(), []).unwrap().with_temperature(0.0),
+                "temperature: found 0, expected a finite number above 0",
+            ),
+        ] {
+            assert_eq!(result.unwrap_err().to_string(), message);
+        }
     }
 
     #[test]
-    fn a_mistyped_name_brings_the_nearest_one() {
+    fn the_nearest_name_is_suggested_for_a_mistyped_one() {
         let machine = Machine::new(vec![Unit::new("budget", 0.0), Unit::new("crime", 0.0)], []).unwrap();
-        assert_eq!(
-            machine.position("bugdet").unwrap_err().to_string(),
-            "there is no unit named 'bugdet' (did you mean 'budget'?)"
-        );
-        assert_eq!(machine.position("zebra").unwrap_err().to_string(), "there is no unit named 'zebra'");
+        for (name, message) in [
+            ("bugdet", "there is no unit named 'bugdet' (did you mean 'budget'?)"),
+            ("zebra", "there is no unit named 'zebra'"),
+        ] {
+            assert_eq!(machine.position(name).unwrap_err().to_string(), message);
+        }
     }
 
     #[test]

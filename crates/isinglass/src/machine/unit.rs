@@ -1,11 +1,11 @@
-//! A unit of a machine: its name, its part in learning, its value.
+//! A unit of a machine: its name, role and value.
 
 use std::fmt;
 use std::str::FromStr;
 
 use crate::{Error, Result};
 
-/// What a unit is for when a machine is learned or scored.
+/// The role of a unit in learning and scoring.
 ///
 /// # Example
 /// ```
@@ -26,7 +26,7 @@ pub enum Role {
 }
 
 impl Role {
-    /// All roles, in the order in which they are listed to users.
+    /// All roles, in the order of lists for users.
     pub const ALL: [Role; 3] = [Role::Visible, Role::Hidden, Role::Input];
 
     /// The word for the role in files and messages.
@@ -68,7 +68,7 @@ impl FromStr for Role {
 pub struct Unit {
     /// The name, distinct within the machine.
     pub name: String,
-    /// What the unit is for.
+    /// The role in learning and scoring.
     pub role: Role,
     /// θ, the weight of the edge to the unit 0 that is always +1.
     pub bias: f64,
@@ -86,10 +86,8 @@ impl Unit {
 /// # Example
 /// ```
 /// use isinglass::Spin;
-/// assert_eq!(Spin::Up.value(), 1);
-/// assert_eq!(-Spin::Up, Spin::Down);
-/// assert_eq!(Spin::of(-1), Some(Spin::Down));
-/// assert_eq!(Spin::of(0), None);
+/// assert_eq!((Spin::Up.value(), -Spin::Up), (1, Spin::Down));
+/// assert_eq!((Spin::of(-1), Spin::of(0)), (Some(Spin::Down), None));
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Spin {

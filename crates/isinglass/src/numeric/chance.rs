@@ -1,10 +1,12 @@
-//! Sixteen random numbers side by side, in single precision: what Gibbs updates are made of.
+//! Sixteen random numbers side by side, in single precision: the kernel of Gibbs updates.
+//!
+//! The public part serves SIMD kernels in other crates. Vectors are those of `fearless_simd`.
 
 use fearless_simd::{Simd, f32x16, prelude::*, u32x16};
 use rand::Rng;
 
-/// Numbers that one operation gives.
-pub(crate) const WIDTH: usize = 16;
+/// The number of floats in a vector.
+pub const WIDTH: usize = 16;
 
 /// Sixteen numbers, aligned so that no vector lies across two lines of a cache.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -25,13 +27,13 @@ impl Sixteen {
     }
 }
 
-/// Sixteen generators side by side, between their uses.
+/// The states of sixteen xoshiro128++ generators side by side.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Generators([[u32; WIDTH]; 4]);
+pub struct Generators([[u32; WIDTH]; 4]);
 
 impl Generators {
-    /// All from one stream.
-    pub(crate) fn new(mut source: impl Rng) -> Self {
+    /// Seeds all generators from one stream.
+    pub fn new(mut source: impl Rng) -> Self {
         let mut words = [[0; WIDTH]; 4];
         for word in words.as_flattened_mut() {
             *word = source.next_u32();
@@ -43,19 +45,21 @@ impl Generators {
         Self(words)
     }
 
+    /// Loads the states into vectors.
     #[inline(always)]
-    pub(crate) fn load<S: Simd>(&self, simd: S) -> [u32x16<S>; 4] {
+    pub fn load<S: Simd>(&self, simd: S) -> [u32x16<S>; 4] {
         self.0.map(|word| u32x16::load_array(simd, word))
     }
 
+    /// Stores the states after their use.
     #[inline(always)]
-    pub(crate) fn store<S: Simd>(&mut self, words: [u32x16<S>; 4]) {
+    pub fn store<S: Simd>(&mut self, words: [u32x16<S>; 4]) {
         self.0 = words.map(SimdBase::to_array);
     }
 }
 
-/// A uniform number in (0, 1) in each lane: the upper 23 bits of xoshiro128++ (Blackman & Vigna 2021), in the middles of 2²³ equal
-/// intervals, so that u and 1 − u are equally likely.
+/// A uniform number in (0, 1) in each lane: the upper 23 bits of xoshiro128++ (Blackman & Vigna
+/// 2021), in the middles of 2²³ equal intervals, so that u and 1 − u are equally likely.
 #[inline(always)]
 pub(crate) fn uniform<S: Simd>(simd: S, s: &mut [u32x16<S>; 4]) -> f32x16<S> {
     let rotate = |x: u32x16<S>, by: u32| (x << by) | (x >> (32 - by));
@@ -89,13 +93,10 @@ pub(crate) fn exp<S: Simd>(simd: S, x: f32x16<S>) -> f32x16<S> {
     f32x16::from_bits(power.to_bits() + (shifted.to_bits() << 23u32))
 }
 
-/// A spin of P(+1) = 1/(1 + e^(−x)) in each lane, and its mean tanh(x/2), from one exponential.
+/// Draws a spin with P(+1) = 1/(1 + e^(−x)) in each lane. Also returns its mean tanh(x/2), from the
+/// same exponential.
 #[inline(always)]
-pub(crate) fn spin_and_mean<S: Simd>(
-    simd: S,
-    x: f32x16<S>,
-    random: &mut [u32x16<S>; 4],
-) -> (f32x16<S>, f32x16<S>) {
+pub fn spin_and_mean<S: Simd>(simd: S, x: f32x16<S>, random: &mut [u32x16<S>; 4]) -> (f32x16<S>, f32x16<S>) {
     let one = f32x16::splat(simd, 1.0);
     let odds = exp(simd, -x);
     let u = uniform(simd, random);
@@ -112,7 +113,8 @@ pub(crate) fn mean_of<S: Simd>(simd: S, x: f32x16<S>) -> f32x16<S> {
 
 /// `ln 1/(1 + e^(−x))` in each lane, with an absolute error below 1e-6 (and 1e-7 of x).
 ///
-/// It is `min(x, 0) − ln(1 + e^(−|x|))`, the logarithm as in [`ln_1p_of_share`](crate::numeric::lanes::ln_1p_of_share) with five terms of the series.
+/// It is `min(x, 0) − ln(1 + e^(−|x|))`, the logarithm as in
+/// [`ln_1p_of_share`](crate::numeric::lanes::ln_1p_of_share) with five terms of the series.
 #[inline(always)]
 pub(crate) fn ln_logistic<S: Simd>(simd: S, x: f32x16<S>) -> f32x16<S> {
     const TERMS: u8 = 5;

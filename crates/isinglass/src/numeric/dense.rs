@@ -1,4 +1,5 @@
-//! Dense matrices: products, Cholesky factors, eigenvalues. The only place that knows the linear algebra crate.
+//! Dense matrices: products, Cholesky factors, eigenvalues. The only place that knows the linear
+//! algebra crate.
 //!
 //! Everything here runs on one thread, so that results do not depend on how many there are.
 
@@ -74,7 +75,8 @@ impl Matrix {
         matmul(out, Accum::Replace, rows, &self.0, 1.0, Par::Seq);
     }
 
-    /// The factor L of a symmetric matrix `L Lᵀ`; `None` if it is not positive definite. Only the lower half is read.
+    /// The factor L of a symmetric matrix `L Lᵀ`; `None` if it is not positive definite. Only the
+    /// lower half is read.
     pub(crate) fn cholesky(&self) -> Option<Cholesky> {
         cancel::point();
         let factor = self.0.llt(Side::Lower).ok().map(Cholesky)?;
@@ -84,7 +86,8 @@ impl Matrix {
     /// Eigenvalues, rising, and eigenvectors of a symmetric matrix. Only the lower half is read.
     ///
     /// # Errors
-    /// [`Error::Numerical`] if the iteration does not come to an end, as with numbers that are not finite.
+    /// [`Error::Numerical`] if the iteration does not come to an end, as with numbers that are not
+    /// finite.
     pub(crate) fn eigen(&self, method: &'static str) -> Result<Eigen> {
         cancel::point();
         let failed =
@@ -164,7 +167,8 @@ impl Eigen {
     }
 }
 
-/// `out ← a b` (or `out ← out + a b`): `out` is rows × columns, `a` rows × inner, `b` inner × columns, all column after column.
+/// `out ← a b` (or `out ← out + a b`): `out` is rows × columns, `a` rows × inner, `b` inner ×
+/// columns, all column after column.
 ///
 /// On the calling thread alone: callers cut the work, the same way on any number of threads.
 pub(crate) fn multiply(out: &mut [f64], a: &[f64], b: &[f64], rows: usize, inner: usize, add: bool) {
@@ -183,7 +187,8 @@ pub(crate) fn multiply(out: &mut [f64], a: &[f64], b: &[f64], rows: usize, inner
     );
 }
 
-/// `out ← out + aᵀ b`: `out` is rows × columns, `a` inner × rows, `b` inner × columns, all column after column. On the calling thread alone.
+/// `out ← out + aᵀ b`: `out` is rows × columns, `a` inner × rows, `b` inner × columns, all column
+/// after column. On the calling thread alone.
 pub(crate) fn add_transposed_times(out: &mut [f64], a: &[f64], b: &[f64], rows: usize, inner: usize) {
     if rows == 0 || out.is_empty() {
         return;

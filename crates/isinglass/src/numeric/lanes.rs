@@ -1,9 +1,11 @@
-//! Eight numbers side by side: the lane type of the exact kernels, and elementary functions on it.
+//! Eight doubles side by side: the lane type of the exact kernels, and elementary functions on it.
+//!
+//! The public part serves SIMD kernels in other crates. Vectors are those of `fearless_simd`.
 
 use fearless_simd::{Simd, f64x8, prelude::*, u64x8};
 
-/// Rows (or states) that one operation of an exact kernel serves.
-pub(crate) const LANES: usize = 8;
+/// The number of doubles in a vector: the rows (or states) that one operation serves.
+pub const LANES: usize = 8;
 
 /// One number for each lane.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -29,12 +31,13 @@ impl Lane {
     }
 }
 
-/// `e^x` in each lane for x ≤ 0, with a relative error below 1e-15; below −700 it is `e^(−700)` ≈ 1e-304.
+/// Returns `e^x` in each lane for x ≤ 0, with a relative error below 1e-15. Below −700 it returns
+/// `e^(−700)` ≈ 1e-304.
 ///
-/// The argument is split as `x = k ln 2 + r` with |r| ≤ ½ ln 2; `e^r` is its Taylor polynomial of degree 12
-/// (remainder below 2e-16), and k goes into the exponent bits.
+/// The argument is split as `x = k ln 2 + r` with |r| ≤ ½ ln 2. `e^r` is its Taylor polynomial of
+/// degree 12 (remainder below 2e-16), and k is added to the exponent bits.
 #[inline(always)]
-pub(crate) fn exp_nonpositive<S: Simd>(simd: S, x: f64x8<S>) -> f64x8<S> {
+pub fn exp_nonpositive<S: Simd>(simd: S, x: f64x8<S>) -> f64x8<S> {
     const INVERSE_FACTORIALS: [f64; 13] = {
         let mut terms = [1.0; 13];
         let mut k = 1;
@@ -52,7 +55,8 @@ pub(crate) fn exp_nonpositive<S: Simd>(simd: S, x: f64x8<S>) -> f64x8<S> {
     doubled(power, doublings)
 }
 
-/// `x = k ln 2 + r` with |r| ≤ ½ ln 2 for −700 ≤ x ≤ 0, below that as for −700: r, and a number with k in its low bits.
+/// `x = k ln 2 + r` with |r| ≤ ½ ln 2 for −700 ≤ x ≤ 0, below that as for −700: r, and a number
+/// with k in its low bits.
 #[inline(always)]
 fn split<S: Simd>(simd: S, x: f64x8<S>) -> (f64x8<S>, f64x8<S>) {
     const LN_2_HIGH: f64 = 6.931_471_803_691_238e-1;
@@ -73,11 +77,12 @@ fn doubled<S: Simd>(x: f64x8<S>, doublings: f64x8<S>) -> f64x8<S> {
     f64x8::from_bits(x.to_bits() + (doublings.to_bits() << 52u32))
 }
 
-/// `ln(1 + e)` in each lane for 0 ≤ e ≤ 1, with an absolute error below 4e-16.
+/// Returns `ln(1 + e)` in each lane for 0 ≤ e ≤ 1, with an absolute error below 4e-16.
 ///
-/// With `m = 1 + e` it is `½ ln 2 + 2 artanh((m − √2) / (m + √2))`; the argument stays below 0.172 in size, so eleven odd terms of the series do.
+/// With `m = 1 + e` it is `½ ln 2 + 2 artanh((m − √2) / (m + √2))`. The argument stays below 0.172 in
+/// size, so eleven odd terms of the series suffice.
 #[inline(always)]
-pub(crate) fn ln_1p_of_share<S: Simd>(simd: S, e: f64x8<S>) -> f64x8<S> {
+pub fn ln_1p_of_share<S: Simd>(simd: S, e: f64x8<S>) -> f64x8<S> {
     const TERMS: usize = 11;
     let root = f64x8::splat(simd, std::f64::consts::SQRT_2);
     let m = e + f64x8::splat(simd, 1.0);
@@ -92,7 +97,8 @@ pub(crate) fn ln_1p_of_share<S: Simd>(simd: S, e: f64x8<S>) -> f64x8<S> {
 
 /// `ln x` in each lane for normal x > 0, with an error below 4e-16 of it or, near 1, of x − 1.
 ///
-/// With `x = 2^k m` and m within a factor √2 of 1 it is `k ln 2 + 2 artanh((m − 1) / (m + 1))`; the argument stays below 0.172 in size.
+/// With `x = 2^k m` and m within a factor √2 of 1 it is `k ln 2 + 2 artanh((m − 1) / (m + 1))`; the
+/// argument stays below 0.172 in size.
 #[inline(always)]
 pub(crate) fn ln<S: Simd>(simd: S, x: f64x8<S>) -> f64x8<S> {
     const TERMS: usize = 11;
@@ -133,16 +139,17 @@ pub(crate) fn tanh<S: Simd>(simd: S, x: f64x8<S>) -> f64x8<S> {
     ((one - e) / (one + e)).copysign(x)
 }
 
-/// `tanh x` and `ln(2 cosh x)` in each lane, from one exponential.
+/// Returns `tanh x` and `ln(2 cosh x)` in each lane, from one exponential.
 #[inline(always)]
-pub(crate) fn tanh_and_ln_two_cosh<S: Simd>(simd: S, x: f64x8<S>) -> (f64x8<S>, f64x8<S>) {
+pub fn tanh_and_ln_two_cosh<S: Simd>(simd: S, x: f64x8<S>) -> (f64x8<S>, f64x8<S>) {
     let one = f64x8::splat(simd, 1.0);
     let size = x.abs();
     let e = exp_nonpositive(simd, size * f64x8::splat(simd, -2.0));
     (((one - e) / (one + e)).copysign(x), size + ln_1p_of_share(simd, e))
 }
 
-/// `tanh` of two lanes with one division for both, `a/b = ad/bd` and `c/d = bc/bd`; with an absolute error below 8e-16.
+/// `tanh` of two lanes with one division for both, `a/b = ad/bd` and `c/d = bc/bd`; with an
+/// absolute error below 8e-16.
 #[inline(always)]
 pub(crate) fn tanh_of_two<S: Simd>(simd: S, x: f64x8<S>, y: f64x8<S>) -> (f64x8<S>, f64x8<S>) {
     let ((a, b), (c, d)) = (tanh_as_quotient(simd, x), tanh_as_quotient(simd, y));
@@ -152,8 +159,9 @@ pub(crate) fn tanh_of_two<S: Simd>(simd: S, x: f64x8<S>, y: f64x8<S>) -> (f64x8<
 
 /// Numerator and denominator of `tanh |x| = (1 − e) / (1 + e)`, with `e = e^(−2|x|)`.
 ///
-/// With `−2|x| = k ln 2 + r` and the Padé approximant `e^r ≈ (A + rB) / (A − rB)`, where `A = 1 + r²/9 + r⁴/1008` and
-/// `B = 1/2 + r²/72 + r⁴/30240` (remainder below 1e-15), both are multiplied by `A − rB`: no division is needed to come by them.
+/// With `−2|x| = k ln 2 + r` and the Padé approximant `e^r ≈ (A + rB) / (A − rB)`, where `A = 1 +
+/// r²/9 + r⁴/1008` and `B = 1/2 + r²/72 + r⁴/30240` (remainder below 1e-15), both are multiplied by
+/// `A − rB`: no division is needed to come by them.
 #[inline(always)]
 pub(crate) fn tanh_as_quotient<S: Simd>(simd: S, x: f64x8<S>) -> (f64x8<S>, f64x8<S>) {
     let number = |x: f64| f64x8::splat(simd, x);

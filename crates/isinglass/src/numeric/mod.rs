@@ -2,9 +2,9 @@
 //!
 //! Called by every engine and learner; calls nothing of the crate.
 
-pub(crate) mod chance;
+pub mod chance;
 pub(crate) mod dense;
-pub(crate) mod lanes;
+pub mod lanes;
 pub(crate) mod selected_inverse;
 pub mod stable;
 pub mod streams;

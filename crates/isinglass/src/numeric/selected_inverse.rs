@@ -1,10 +1,13 @@
-//! The entries of an inverse where the matrix has entries, for sparse symmetric positive definite matrices.
+//! The entries of an inverse where the matrix has entries, for sparse symmetric positive definite
+//! matrices.
 //!
-//! Takahashi's recurrence (Takahashi, Fagan and Chen 1973; Erisman and Tinney 1975): from `M = L D Lᵀ` follows
-//! `M⁻¹ = D⁻¹ L⁻¹ + (1 − Lᵀ) M⁻¹`, which gives the entries of a column from those of later columns within the pattern of L alone.
-//! What follows from the pattern is found once; the numbers may be `N` matrices side by side.
+//! Takahashi's recurrence (Takahashi, Fagan and Chen 1973; Erisman and Tinney 1975): from `M = L D
+//! Lᵀ` follows `M⁻¹ = D⁻¹ L⁻¹ + (1 − Lᵀ) M⁻¹`, which gives the entries of a column from those of
+//! later columns within the pattern of L alone. What follows from the pattern is found once; the
+//! numbers may be `N` matrices side by side.
 
-/// The pattern of a factor: for each column (in the order of elimination) its rows below the diagonal, rising.
+/// The pattern of a factor: for each column (in the order of elimination) its rows below the
+/// diagonal, rising.
 pub(crate) struct SelectedInverse {
     /// For each row or column of the matrix, its place in the order of elimination.
     place: Vec<u32>,
@@ -24,8 +27,9 @@ pub(crate) struct Inverse<const N: usize> {
 }
 
 impl SelectedInverse {
-    /// *Arguments*: the order of elimination; the rows below the diagonal of each column of the factor, named by their places in that order;
-    /// the entries of the matrix off the diagonal, each once.
+    /// *Arguments*: the order of elimination; the rows below the diagonal of each column of the
+    /// factor, named by their places in that order; the entries of the matrix off the diagonal,
+    /// each once.
     pub(crate) fn new<'a>(
         order: &[usize],
         pattern: impl Iterator<Item = &'a [u32]>,
@@ -63,7 +67,8 @@ impl SelectedInverse {
         self.offsets.windows(2).map(|pair| 1.5 * ((pair[1] - pair[0]) as f64).powi(2)).sum()
     }
 
-    /// Invert `N` matrices, given by their diagonals and entries. `Err` tells which of them is not positive definite.
+    /// Invert `N` matrices, given by their diagonals and entries. `Err` tells which of them is not
+    /// positive definite.
     ///
     /// *Complexity*: the sum of the squares of the columns' lengths.
     #[inline(always)]
@@ -122,7 +127,8 @@ impl SelectedInverse {
                         factor[target][lane] -= scaled[lane] * factor[other][lane];
                     }
                 }
-                // Nothing reads this entry as it was any more: the columns behind have had their share.
+                // Nothing reads this entry as it was any more: the columns behind have had their
+                // share.
                 factor[at] = scaled;
             }
         }

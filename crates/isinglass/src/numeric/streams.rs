@@ -1,7 +1,7 @@
 //! Random streams: one for each purpose and index, never one for each thread.
 //!
-//! A stream is fixed by the user's seed, what it is for, and the number of the chain, row or restart that uses it. So a seed
-//! fixes every result on any number of threads.
+//! A stream is fixed by the user's seed, what it is for, and the number of the chain, row or
+//! restart that uses it. So a seed fixes every result on any number of threads.
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;

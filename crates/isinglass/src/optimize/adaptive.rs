@@ -1,7 +1,8 @@
-//! Steps along the normalised gradient whose length adapts itself by comparing values (Rüger 1996).
+//! Steps along the normalised gradient with an adaptive length (Rüger 1996); see
+//! [`Method::Adaptive`](super::Method::Adaptive).
 //!
-//! The scheme is told at [`Method::Adaptive`](super::Method::Adaptive). Of the two lengths compared, only the one that is taken needs a gradient:
-//! one is evaluated with it, the other without, and a wrong guess costs one evaluation more.
+//! Of the two lengths compared, only the one taken needs a gradient. One is evaluated with it, the
+//! other without; a wrong guess costs one more evaluation.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,10 +10,9 @@ use super::climb::{Start, Way};
 use super::{Climb, Objective, Optimum, Point, dot, trial_value};
 use crate::Result;
 
-/// By what the length is multiplied and divided; the value that the source recommends.
+/// The factor by which the length changes, as recommended in the source.
 const ZETA: f64 = 1.8;
 
-/// Where it stands, and how long its steps are.
 #[derive(Serialize, Deserialize)]
 struct Walk {
     here: Point,
@@ -42,7 +42,7 @@ pub(super) fn maximize(
         let Walk { here, length, guess_longer } = &mut walk;
         let norm = dot(&here.gradient, &here.gradient).sqrt();
         if norm == 0.0 {
-            // Components so small that their squares vanish: no direction can be told from another.
+            // Components so small that their squares vanish: the direction is undefined.
             return Ok(climb.stuck());
         }
         let direction: Vec<f64> = here.gradient.iter().map(|g| g / norm).collect();
@@ -57,7 +57,7 @@ pub(super) fn maximize(
         if !guessed && value >= here.value {
             next = Point::trial(objective, place)?;
         }
-        // Neither may end below where it began: shorter and shorter steps, until one does not.
+        // The objective must not fall: shorten the step until it does not.
         while next.value < here.value {
             *length = length.min(shorter) / ZETA;
             let place = here.moved(*length, &direction);
@@ -68,7 +68,7 @@ pub(super) fn maximize(
                 next = Point::trial(objective, place)?;
             }
         }
-        // On a ridge long and short steps win in turn: what lost is the better guess for the next time.
+        // On a ridge long and short steps win in turn: guess the one that lost.
         *guess_longer = *length < longer;
         *here = next;
     }

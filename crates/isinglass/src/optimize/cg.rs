@@ -1,7 +1,8 @@
 //! Nonlinear conjugate gradients after Polak and Ribière, with a strong-Wolfe line search.
 //!
-//! Our own, since each search must begin with the step that the last one suggests: where the maximum lies at infinity (a column with one value,
-//! say) steps grow without bound, and searches that always begin with the same step do not get there.
+//! Each search begins with the step that the last one suggests: where the maximum lies at infinity
+//! (as for a constant column) steps grow without bound, and searches with a fixed first step do not
+//! get there.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,23 +11,22 @@ use super::line_search::search;
 use super::{Climb, Objective, Optimum, Point, dot, fits};
 use crate::Result;
 
-/// A direction that rises less than this, as the cosine of its angle with the gradient, is given up for the gradient.
+/// A direction with a smaller cosine of its angle with the gradient is replaced by the gradient.
 const LEAST_COSINE: f64 = 0.01;
 
-/// By how much at most a line search begins beyond the step that the last one suggests.
+/// Most growth of the first step of a line search over what the last one suggests.
 const GROWTH: f64 = 10.0;
 
-/// The share of the slope that may be left after a line search; small, since conjugate directions rest on nearly exact searches.
+/// The share of the slope left by a line search; small, as conjugate directions need nearly exact
+/// ones.
 const FLAT: f64 = 0.1;
 
-/// Where it stands, and where it goes from there.
 #[derive(Serialize, Deserialize)]
 struct Conjugate {
     here: Point,
     direction: Vec<f64>,
-    /// Whether the direction is that of the gradient.
     steepest: bool,
-    /// With what step the line search begins.
+    /// The first step of the line search.
     step: f64,
 }
 
@@ -57,30 +57,30 @@ pub(super) fn maximize(
             if way.steepest {
                 return Ok(climb.stuck());
             }
-            way.begin_anew();
+            way.restart();
         };
         way.turn(taken, next);
     }
 }
 
-/// At first no parameter moves by more than 1, which is much for a coupling.
+/// The first step: no parameter moves by more than 1, which is much for a coupling.
 fn fresh(gradient: &[f64]) -> f64 {
     1.0 / gradient.iter().fold(1.0, |most: f64, g| most.max(g.abs()))
 }
 
 impl Conjugate {
-    /// Along the gradient.
-    fn begin_anew(&mut self) {
+    /// Restarts along the gradient.
+    fn restart(&mut self) {
         self.direction.clone_from(&self.here.gradient);
         self.step = fresh(&self.here.gradient);
         self.steepest = true;
     }
 
-    /// Choose the direction after a step that was taken.
+    /// Chooses the direction after a step.
     fn turn(&mut self, taken: f64, next: Point) {
         let Self { here, direction, .. } = self;
         let slope = dot(&here.gradient, direction);
-        // β = max(0, g'·(g' − g) / g·g): at 0 the method begins anew by itself.
+        // β = max(0, g'·(g' − g) / g·g): at 0 the method restarts by itself.
         let beta = (dot(&next.gradient, &next.gradient) - dot(&next.gradient, &here.gradient))
             / dot(&here.gradient, &here.gradient);
         let beta = if beta.is_finite() { beta.max(0.0) } else { 0.0 };
@@ -95,7 +95,7 @@ impl Conjugate {
             self.steepest = true;
             rise = dot(direction, direction);
         }
-        // The gain of one step is a fair guess at the gain of the next.
+        // Assume that the next step gains as much as this one.
         let guess = taken * (slope / rise).min(GROWTH);
         self.step = if guess.is_finite() && guess > 0.0 { guess } else { fresh(&next.gradient) };
         self.here = next;

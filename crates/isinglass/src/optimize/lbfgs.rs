@@ -9,10 +9,10 @@ use super::secant::{LEAST_CURVATURE, MEMORY};
 use super::{Climb, Objective, Optimum, Point, dot};
 use crate::Result;
 
-/// The share of the slope that may be left after a line search. Steps that agree with the curvature need no exact search.
+/// The share of the slope left by a line search; steps scaled by the curvature need no exact
+/// search.
 const FLAT: f64 = 0.9;
 
-/// Where it stands, and what it knows of the curvature.
 #[derive(Serialize, Deserialize)]
 struct Newton {
     here: Point,
@@ -45,13 +45,13 @@ pub(super) fn maximize(
 }
 
 impl Newton {
-    /// The next place; without what was learned of the curvature if that leads nowhere.
+    /// The next point; without the learned curvature if that gives none.
     fn step(&mut self, objective: &dyn Objective) -> Result<Option<Point>> {
         loop {
             let gradient = &self.here.gradient;
             let direction = self.memory.scaled_step(gradient);
             let rises = dot(&direction, gradient) > 0.0;
-            // With no curvature to go by, the first step has a length of at most 1.
+            // Without curvature, the first step has a length of at most 1.
             let first = if self.memory.is_empty() { norm(gradient).recip().min(1.0) } else { 1.0 };
             if rises && let Some((_, next)) = search(objective, &self.here, &direction, first, FLAT)? {
                 return Ok(Some(next));

@@ -1,27 +1,30 @@
 //! A line search for the strong Wolfe conditions, by brackets and secants of the slope.
 //!
-//! With φ(α) = L(x + αd), a step α is taken if the objective has risen enough and the line has become flat:
+//! With φ(α) = L(x + αd), a step α is accepted if the objective has risen enough and the line is
+//! flat:
 //!
 //! ```text
 //! φ(α) ≥ φ(0) + c₁ α φ'(0)        |φ'(α)| ≤ c₂ φ'(0)        c₁ = 10⁻⁴
 //! ```
 //!
-//! A bracket [a, b] is kept in which φ rises at a, a has risen enough, and b is lower than that or falls: such a step lies between.
-//! Close to the optimum values differ by rounding alone; the first condition forgives that much, and the slopes decide.
+//! In the bracket [a, b], φ rises at a and has risen enough there, and is lower or falling at b:
+//! such a step lies between. Near the optimum, where values differ by rounding alone, the first
+//! condition is relaxed by that much, and the slopes decide.
 
 use super::{Objective, Point, dot, rounding};
 use crate::Result;
 
-/// c₁: the share of the promised rise that is enough.
+/// c₁: the share of the expected rise that is enough.
 const RISE: f64 = 1e-4;
-/// Evaluations at most.
+/// Most evaluations.
 const MOST: usize = 40;
-/// Secants stay this far, in widths of the bracket, from its ends.
+/// Least distance of secants from the ends of the bracket, in its widths.
 const MARGIN: f64 = 0.02;
-/// Without an upper end, steps grow by factors between these.
+/// Steps without an upper end grow by factors between these.
 const STRETCH: (f64, f64) = (2.0, 10.0);
 
-/// A step along a direction that rises, and the point there; nothing if no step is better than none.
+/// Finds a step along an ascent direction, and the point there; `None` if no step is better than
+/// none.
 ///
 /// *Arguments*: the first step to try; c₂, the share of the slope that may be left.
 pub(super) fn search(
@@ -35,11 +38,11 @@ pub(super) fn search(
     if !(slope.is_finite() && slope > 0.0) {
         return Ok(None);
     }
-    let forgiven = rounding(here.value);
+    let tolerance = rounding(here.value);
     let mut low = End { step: 0.0, value: here.value, slope };
     let mut low_point = None;
     let mut high: Option<End> = None;
-    // How often in turn the same end of the bracket was moved.
+    // The number of consecutive moves of the same end of the bracket.
     let mut same = 0;
     let mut moved_low = true;
     let mut step = first;
@@ -50,7 +53,7 @@ pub(super) fn search(
         }
         let tried = End { step, value: point.value, slope: dot(&point.gradient, direction) };
         let enough = here.value + RISE * step * slope;
-        let good = tried.value.is_finite() && tried.value >= enough.max(low.value) - forgiven;
+        let good = tried.value.is_finite() && tried.value >= enough.max(low.value) - tolerance;
         if good && tried.slope.abs() <= flat * slope {
             return Ok(Some((step, point)));
         }
@@ -67,17 +70,16 @@ pub(super) fn search(
             None => low.beyond(slope),
             Some(high) => low.between(high, same >= 2),
         };
-        // The ends have met: nothing lies between them.
+        // The bracket is empty.
         if next == step || next == low.step || !next.is_finite() {
             break;
         }
         step = next;
     }
-    // Not flat, but higher: good enough to go on from.
+    // Not flat, but higher: good enough to continue from.
     Ok(low_point.filter(|point| point.value > here.value).map(|point| (low.step, point)))
 }
 
-/// An end of the bracket.
 struct End {
     step: f64,
     value: f64,
@@ -85,14 +87,15 @@ struct End {
 }
 
 impl End {
-    /// Where the slope would vanish if it went on falling as from 0 to here.
+    /// The zero of the slope, extrapolated from 0 and here.
     fn beyond(&self, slope_at_zero: f64) -> f64 {
         let secant = self.step * slope_at_zero / (slope_at_zero - self.slope);
         let (least, most) = (self.step * STRETCH.0, self.step * STRETCH.1);
         if secant.is_finite() && secant > 0.0 { secant.clamp(least, most) } else { most }
     }
 
-    /// A step between the ends: the zero of the slope by a secant where that can be trusted, otherwise the middle.
+    /// A step between the ends: the zero of the slope by a secant if reliable, otherwise the
+    /// middle.
     fn between(&self, high: &Self, halve: bool) -> f64 {
         let width = high.step - self.step;
         let share = self.slope / (self.slope - high.slope);

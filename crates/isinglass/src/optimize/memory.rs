@@ -1,4 +1,4 @@
-//! What limited-memory BFGS remembers of the curvature (Nocedal 1980; Liu and Nocedal 1989), for every search that takes its steps.
+//! The curvature memory of limited-memory BFGS (Nocedal 1980; Liu and Nocedal 1989).
 
 use std::collections::VecDeque;
 
@@ -6,12 +6,11 @@ use serde::{Deserialize, Serialize};
 
 use super::fits;
 
-/// A step, and by how much the gradient fell along it.
+/// A step, and the decrease of the gradient along it.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Pair {
     pub(crate) step: Vec<f64>,
     pub(crate) fall: Vec<f64>,
-    /// Of the two with each other.
     pub(crate) product: f64,
 }
 
@@ -23,7 +22,7 @@ impl Pair {
     }
 }
 
-/// The latest steps that told of a curvature.
+/// The latest steps with a curvature.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Memory {
     pairs: VecDeque<Pair>,
@@ -31,12 +30,11 @@ pub(crate) struct Memory {
 }
 
 impl Memory {
-    /// Of so many steps at most.
     pub(crate) fn new(most: usize) -> Self {
         Self { pairs: VecDeque::with_capacity(most), most }
     }
 
-    /// Whether it is one of so many parameters, and of so many steps at most.
+    /// Whether it has the given number of parameters and of steps.
     pub(super) fn fits(&self, size: usize, most: usize) -> bool {
         let fits = |pair: &Pair| fits(&pair.step, size) && fits(&pair.fall, size) && pair.product > 0.0;
         self.most == most && self.pairs.len() <= most && self.pairs.iter().all(fits)
@@ -50,14 +48,12 @@ impl Memory {
         self.pairs.clear();
     }
 
-    /// The latest step.
     pub(crate) fn last(&self) -> Option<&Pair> {
         self.pairs.back()
     }
 
-    /// Remember a step along which the gradient fell: one with a larger cosine between step and fall than the least that says anything about curvature.
-    ///
-    /// *Returns*: whether it did.
+    /// Remembers a step along which the gradient fell: one whose cosine between step and fall is
+    /// above the least that says anything about curvature. Returns whether it did.
     pub(crate) fn learn(&mut self, pair: Pair, least_cosine: f64) -> bool {
         let falls = pair.product > least_cosine * norm(&pair.step) * norm(&pair.fall);
         if falls {
@@ -69,7 +65,8 @@ impl Memory {
         falls
     }
 
-    /// The gradient times an inverse curvature that agrees with what is remembered, by the two loops; `begin` multiplies by the inverse curvature that is taken where nothing is known.
+    /// The gradient times the remembered inverse curvature, by the two-loop recursion; `begin`
+    /// multiplies by the initial inverse curvature.
     pub(crate) fn newton_step(&self, gradient: Vec<f64>, begin: impl FnOnce(&mut [f64])) -> Vec<f64> {
         let mut direction = gradient;
         let mut shares = Vec::with_capacity(self.pairs.len());
@@ -86,7 +83,7 @@ impl Memory {
         direction
     }
 
-    /// The same, with the curvature along the latest step wherever nothing is known.
+    /// The same, initialised with the curvature along the latest step.
     pub(crate) fn scaled_step(&self, gradient: &[f64]) -> Vec<f64> {
         self.newton_step(gradient.to_vec(), |direction| {
             if let Some(last) = self.last() {

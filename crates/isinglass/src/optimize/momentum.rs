@@ -1,4 +1,4 @@
-//! Gradient ascent with a fixed rate and a heavy ball: `v ← μ v + η ∇L`, `x ← x + v`.
+//! Gradient ascent with a fixed rate and momentum: `v ← μ v + η ∇L`, `x ← x + v`.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,14 +6,12 @@ use super::climb::{Start, Way};
 use super::{Climb, Objective, Optimum, Point, fits};
 use crate::Result;
 
-/// The ball.
 #[derive(Serialize, Deserialize)]
 struct Ball {
     here: Point,
     velocity: Vec<f64>,
-    /// The value at the start.
     first: f64,
-    /// Whether it has ever been above that.
+    /// Whether it has ever been exceeded.
     rose: bool,
 }
 
@@ -48,7 +46,7 @@ pub(super) fn maximize(
         }
         ball.here = Point::trial(objective, ball.here.moved(1.0, &ball.velocity))?;
         if !ball.here.value.is_finite() {
-            // What was found before is kept, and is worth something; that the rate is not, is said.
+            // The best point so far is kept, and the stop reason names the rate.
             let iteration = climb.iteration() + 1;
             return Ok(climb.end(format!(
                 "diverged: the objective is not finite after iteration {iteration}; a rate below {rate} is needed"

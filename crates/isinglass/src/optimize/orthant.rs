@@ -1,10 +1,13 @@
-//! A smooth concave objective less Σ λ_k |x_k|: Newton steps by a model of the curvature, within one orthant at a time.
+//! A smooth concave objective less Σ λ_k |x_k|: Newton steps by a model of the curvature, within
+//! one orthant at a time.
 //!
-//! Each step stays within the orthant of the place it starts from, where the penalty is linear; what would cross a side is set to 0 there (Andrew and Gao 2007). Parameters
-//! that are 0 and are to stay so have no part in the step. The gradient that counts is the one-sided one of the whole, which vanishes just where the conditions of an optimum hold.
+//! A step stays within the orthant of its start, where the penalty is linear; a parameter that
+//! would cross a side is set to 0 (Andrew and Gao 2007). Parameters that are 0 and should stay so
+//! do not move. The gradient is the one-sided one of the whole, which vanishes exactly at an
+//! optimum.
 //!
-//! Where values differ by rounding only, a smaller gradient is a step in the right direction, since the objective is concave: the optimum is
-//! found to more digits than values alone could tell.
+//! Where values differ by rounding only, a smaller gradient is progress, as the objective is
+//! concave: the optimum is found to more digits than values alone allow.
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -14,29 +17,29 @@ use super::memory::{difference, norm};
 use super::{Climb, OptimizerSettings, Optimum, Watch, dot, fits, rounding};
 use crate::{Error, Result};
 
-/// A step gains this share of what the slope promises, at least.
+/// A step gains at least this share of what the slope predicts.
 const INCREASE: f64 = 1e-4;
 
-/// Halvings of a step at most.
+/// Most halvings of a step.
 const HALVINGS: usize = 40;
 
 /// An objective, and how its curvature is learned.
 pub(crate) trait Model {
-    /// What an evaluation tells of the curvature, beside the gradient.
+    /// What an evaluation contributes to the curvature, besides the gradient.
     type Parts: Serialize + DeserializeOwned;
-    /// What is known of the curvature.
+    /// The learned curvature.
     type Known: Serialize + DeserializeOwned;
 
     /// The objective at some parameters.
     fn evaluate(&self, parameters: &[f64]) -> Result<Evaluated<Self::Parts>>;
 
-    /// What is known by nothing but an evaluation.
+    /// The curvature after a single evaluation.
     fn begin(&self, here: &Evaluated<Self::Parts>) -> Self::Known;
 
-    /// The step to the top of a quadratic function with the given slope and a curvature that is positive definite; only some parameters move.
+    /// The step to the maximum of a quadratic function with the given slope and the learned
+    /// curvature, which is positive definite; only free parameters move.
     fn newton_step(&self, known: &Self::Known, slope: &[f64], is_free: &[bool]) -> Vec<f64>;
 
-    /// A step was taken.
     fn learn(
         &self,
         known: &mut Self::Known,
@@ -45,7 +48,7 @@ pub(crate) trait Model {
         after: &Evaluated<Self::Parts>,
     );
 
-    /// Whether these are of the sizes that this objective asks for: a state that was read may be anything.
+    /// Whether the sizes fit this objective: a state that was read may be invalid.
     fn fits(&self, known: &Self::Known, parts: &Self::Parts) -> bool;
 }
 
@@ -57,7 +60,8 @@ pub(crate) struct Evaluated<P> {
     pub(crate) parts: P,
 }
 
-/// Maximise `objective − Σ λ_k |x_k|`, with a concave objective, from a start; all λ may be 0. Where λ_k > 0, zeros of the answer are exact.
+/// Maximises `objective − Σ λ_k |x_k|` for a concave objective; all λ may be 0. Where λ_k > 0,
+/// zeros of the result are exact.
 pub(crate) fn maximize_sparse<M: Model>(
     model: &M,
     lambdas: &[f64],
@@ -89,7 +93,6 @@ pub(crate) fn maximize_sparse<M: Model>(
     }
 }
 
-/// Where it stands, and what it knows of the curvature.
 #[derive(Serialize, Deserialize)]
 struct Sparse<P, K> {
     here: Place<P>,
@@ -108,7 +111,6 @@ impl<P: Serialize + DeserializeOwned, K: Serialize + DeserializeOwned> Way for S
 #[derive(Serialize, Deserialize)]
 struct Place<P> {
     parameters: Vec<f64>,
-    /// The smooth part.
     evaluated: Evaluated<P>,
     value: f64,
     slope: Vec<f64>,
@@ -122,7 +124,8 @@ impl<P> Place<P> {
         Self { value: evaluated.value - penalty, slope, evaluated, parameters }
     }
 
-    /// A step that gains enough: by the model, by one that knows this place alone, or along the slope.
+    /// A step that gains enough: by the learned curvature, by that of this place alone, or along
+    /// the slope.
     fn step<M: Model<Parts = P>>(
         &self,
         model: &M,
@@ -132,14 +135,14 @@ impl<P> Place<P> {
         let all = lambdas.iter().zip(&self.slope).zip(&self.parameters);
         let is_free: Vec<bool> =
             all.map(|((&lambda, &slope), &x)| lambda == 0.0 || slope != 0.0 || x != 0.0).collect();
-        let direction = model.newton_step(known, &self.slope, &is_free);
-        if let Some(next) = self.along(model, lambdas, &direction, 1.0)? {
-            return Ok(Some(next));
-        }
-        *known = model.begin(&self.evaluated);
-        let direction = model.newton_step(known, &self.slope, &is_free);
-        if let Some(next) = self.along(model, lambdas, &direction, 1.0)? {
-            return Ok(Some(next));
+        for is_fresh in [false, true] {
+            if is_fresh {
+                *known = model.begin(&self.evaluated);
+            }
+            let direction = model.newton_step(known, &self.slope, &is_free);
+            if let Some(next) = self.along(model, lambdas, &direction, 1.0)? {
+                return Ok(Some(next));
+            }
         }
         self.along(model, lambdas, &self.slope, (1.0 / norm(&self.slope)).min(1.0))
     }
@@ -157,12 +160,12 @@ impl<P> Place<P> {
             if there == self.parameters {
                 break;
             }
-            let promised = dot(&difference(&there, &self.parameters), &self.slope);
+            let predicted = dot(&difference(&there, &self.parameters), &self.slope);
             if let Some(evaluated) = trial(model, &there)? {
                 let next = Self::new(there, evaluated, lambdas);
                 let gain = next.value - self.value;
-                let is_enough = gain >= INCREASE * promised && gain > rounding(self.value);
-                // Where values can no longer tell, the slopes must.
+                let is_enough = gain >= INCREASE * predicted && gain > rounding(self.value);
+                // Where values differ by rounding only, compare slopes.
                 let is_better = gain >= -rounding(self.value) && norm(&next.slope) < norm(&self.slope);
                 if is_enough || is_better {
                     return Ok(Some(next));
@@ -173,7 +176,7 @@ impl<P> Place<P> {
         Ok(None)
     }
 
-    /// A step away, cut off where it would leave the orthant.
+    /// The parameters after a step, cut off at the sides of the orthant.
     fn moved(&self, length: f64, direction: &[f64], lambdas: &[f64]) -> Vec<f64> {
         let mut moved: Vec<f64> =
             self.parameters.iter().zip(direction).map(|(x, d)| x + length * d).collect();
@@ -188,7 +191,7 @@ impl<P> Place<P> {
     }
 }
 
-/// The objective at a place to try; nothing where the step was too long for it to be finite.
+/// The objective at a trial point; `None` if it is not finite there.
 fn trial<M: Model>(model: &M, parameters: &[f64]) -> Result<Option<Evaluated<M::Parts>>> {
     if parameters.iter().any(|x| !x.is_finite()) {
         return Ok(None);
@@ -200,7 +203,7 @@ fn trial<M: Model>(model: &M, parameters: &[f64]) -> Result<Option<Evaluated<M::
     }
 }
 
-/// The derivative of `f − λ|x|` in the direction in which it rises; 0 where it rises in neither.
+/// The derivative of `f − λ|x|` in its direction of ascent; 0 where there is none.
 fn one_sided(x: f64, gradient: f64, lambda: f64) -> f64 {
     if x > 0.0 {
         gradient - lambda

@@ -1,4 +1,4 @@
-//! Any concave objective, with the curvature that limited-memory BFGS learns of it.
+//! Any concave objective, with the curvature that limited-memory BFGS learns.
 
 use super::Objective;
 use super::memory::{Memory, Pair};
@@ -6,7 +6,7 @@ use super::orthant::{Evaluated, Model};
 use super::secant::{LEAST_CURVATURE, MEMORY};
 use crate::Result;
 
-/// An objective of whose curvature only what limited memory keeps is known.
+/// An objective whose curvature is known from limited memory only.
 pub(crate) struct Remembered<'a>(pub(crate) &'a dyn Objective);
 
 impl Model for Remembered<'_> {

@@ -1,7 +1,9 @@
-//! Where a gradient vanishes that is not the gradient of any value: the steps of limited-memory BFGS, shortened as the gradient itself tells.
+//! Zeros of a gradient that does not belong to any value: steps of limited-memory BFGS, shortened
+//! by the gradient itself.
 //!
-//! Where it fell along the last step, as on the way to a top, a step is to make it smaller. Where it grew, as at the saddles at which fits with hidden units begin, that would
-//! lead back to the saddle; there a step is only not to overshoot the top along its own direction.
+//! If the gradient fell along the last step, as near a maximum, a step must make it smaller. If it
+//! grew, as near the saddles at which fits with hidden units begin, that would lead back to the
+//! saddle; there a step must only not overshoot the maximum along its own direction.
 
 use std::collections::VecDeque;
 
@@ -15,31 +17,32 @@ use crate::Result;
 /// Curvature pairs kept.
 pub(super) const MEMORY: usize = 20;
 
-/// Gradients are compared with the largest of this many before: a little patience finds its way round bends.
+/// Gradients are compared with the largest of so many before, to allow for bends.
 const PATIENCE: usize = 5;
 
-/// A step that is to make the gradient smaller does so by this share of its length, at least.
+/// A step that must make the gradient smaller does so by at least this share of its length.
 const DECREASE: f64 = 1e-4;
 
-/// Halvings after which a step no longer needs to make the gradient smaller.
+/// Halvings after which a step need no longer make the gradient smaller.
 const HALVINGS_FOR_DECREASE: usize = 6;
 
-/// No step makes the gradient larger than this many times the largest before.
+/// No step makes the gradient larger than this times the largest before.
 const GROWTH: f64 = 1.5;
 
-/// A step may overshoot the top along its direction as long as the slope back is no steeper than this share of the slope up.
+/// A step may overshoot the maximum along its direction while the slope back is at most this share
+/// of the slope up.
 const OVERSHOOT: f64 = 0.5;
 
 /// No parameter moves by more than this in one step: couplings and biases of 1 are strong.
 const LONGEST: f64 = 1.0;
 
-/// Halvings of a step at most.
+/// Most halvings of a step.
 const HALVINGS: usize = 30;
 
-/// Iterations without a smaller gradient after which there is no hope of a place where it vanishes.
-const HOPE: usize = 200;
+/// Iterations without a smaller gradient after which the search has stalled.
+const STALLED_AFTER: usize = 200;
 
-/// Pairs of steps and changes of the gradient whose cosine is below this say nothing about curvature.
+/// Pairs of steps and changes of the gradient with a smaller cosine say nothing about curvature.
 pub(super) const LEAST_CURVATURE: f64 = 1e-8;
 
 pub(super) fn maximize(
@@ -52,9 +55,9 @@ pub(super) fn maximize(
         if let Some(stopped) = climb.visit(&search.here, &search)? {
             return Ok(climb.end(stopped));
         }
-        if search.has_lost_hope(climb.iteration()) {
+        if search.has_stalled(climb.iteration()) {
             return Ok(climb.end(format!(
-                "the gradient has not become smaller for {HOPE} iterations: there may be no place where it vanishes"
+                "the gradient has not become smaller for {STALLED_AFTER} iterations: there may be no place where it vanishes"
             )));
         }
         let Some((step, next)) = search.step(objective)? else {
@@ -64,16 +67,14 @@ pub(super) fn maximize(
     }
 }
 
-/// Where it stands, and what is known of the way so far.
 #[derive(Serialize, Deserialize)]
 struct Search {
     here: Point,
     memory: Memory,
-    /// The latest gradients' lengths.
     norms: VecDeque<f64>,
     /// Whether the gradient fell along the last step.
     falls: bool,
-    /// The length of the smallest gradient, and the iteration that had it.
+    /// The smallest norm of a gradient, and its iteration.
     smallest: (f64, usize),
 }
 
@@ -95,15 +96,15 @@ impl Search {
     }
 
     /// Whether the gradient has not become smaller for too long.
-    fn has_lost_hope(&mut self, iteration: usize) -> bool {
+    fn has_stalled(&mut self, iteration: usize) -> bool {
         let norm = norm(&self.here.gradient);
         if norm < self.smallest.0 {
             self.smallest = (norm, iteration);
         }
-        iteration.saturating_sub(self.smallest.1) >= HOPE
+        iteration.saturating_sub(self.smallest.1) >= STALLED_AFTER
     }
 
-    /// A step and where it leads; without what was learned of the curvature if need be.
+    /// A step and its end point; without the learned curvature if necessary.
     fn step(&mut self, objective: &dyn Objective) -> Result<Option<(Vec<f64>, Point)>> {
         self.norms.push_back(norm(&self.here.gradient));
         if self.norms.len() > PATIENCE {
@@ -125,7 +126,7 @@ impl Search {
         }
     }
 
-    /// The longest of a step, its half, its quarter … that will do.
+    /// The longest acceptable of a step, its half, its quarter …
     fn shortened(&self, objective: &dyn Objective, direction: &[f64]) -> Result<Option<(Vec<f64>, Point)>> {
         let slope = dot(direction, &self.here.gradient);
         let largest = direction.iter().fold(0.0, |most: f64, d| most.max(d.abs()));
@@ -155,7 +156,7 @@ impl Search {
         Ok(fallback)
     }
 
-    /// Take a step, and remember what it told of the curvature.
+    /// Takes a step, and remembers its curvature.
     fn learn(&mut self, step: Vec<f64>, next: Point) {
         let pair = Pair::new(step, &self.here.gradient, &next.gradient);
         self.falls = self.memory.learn(pair, LEAST_CURVATURE);

@@ -71,7 +71,7 @@ impl Objective for Quadratic {
 fn climb(objective: &dyn Objective, start: Vec<f64>, settings: &OptimizerSettings) -> (Optimum, Vec<f64>) {
     let mut values = Vec::new();
     let found = maximize(objective, start.into(), settings, &mut |visit| {
-        assert_eq!(visit.iteration, values.len(), "every iteration is told once, in order");
+        assert_eq!(visit.iteration, values.len(), "every iteration is reported once, in order");
         values.push(visit.value);
         Ok(ControlFlow::Continue(()))
     });
@@ -110,7 +110,7 @@ fn evaluations_are_not_wasted() {
 }
 
 #[test]
-fn limits_are_told_as_such() {
+fn limits_are_reported_as_such() {
     for method in METHODS {
         let hill = Quadratic::ill_conditioned(5);
         let begun = hill.at(&[0.5; 5]).0;
@@ -121,7 +121,7 @@ fn limits_are_told_as_such() {
             assert_eq!(found.stopped, format!("reached the limit of {iterations} iterations"));
             assert!(hill.at(&found.parameters).0 >= begun);
         }
-        // More iterations than the crates behind the seam do of themselves are done if asked for.
+        // Many iterations are done if requested.
         let settings = OptimizerSettings { method, iterations: 30_000, tolerance: 0.0 };
         let (found, _) = climb(&hill, vec![0.5; 5], &settings);
         let expected = ["reached the limit of 30000", "no further progress", "the gradient fell below 0e0"];
@@ -142,7 +142,7 @@ fn a_start_at_the_top_stays_there() {
             assert_eq!(found.parameters, hill.top);
         }
         let (found, _) = climb(&Quadratic::ill_conditioned(2), Vec::new(), &settings(method));
-        assert!(found.converged, "no parameters: nothing to be done");
+        assert!(found.converged, "no parameters: nothing to do");
     }
 }
 
@@ -159,7 +159,7 @@ fn an_observer_stops_every_method() {
 }
 
 #[test]
-fn too_large_a_rate_is_told_and_what_was_found_is_kept() {
+fn too_large_a_rate_is_reported_and_the_best_point_is_kept() {
     let hill = Quadratic::ill_conditioned(5);
     let method = Method::Momentum { rate: 1.0, momentum: 0.5 };
     let settings = OptimizerSettings { method, iterations: 10_000, tolerance: 1e-9 };
@@ -203,7 +203,7 @@ fn trial_steps_may_go_too_far_but_a_start_may_not() {
 }
 
 #[test]
-fn settings_out_of_range_are_named() {
+fn invalid_settings_are_named() {
     let by = |optimizer| LikelihoodSettings::default().optimizer(optimizer);
     let momentum = |rate, momentum| by(Optimizer::Momentum).rate(Some(rate)).momentum(Some(momentum));
     let message = |settings: LikelihoodSettings| settings.validate().unwrap_err().to_string();

@@ -4,10 +4,10 @@ use std::collections::HashMap;
 
 use crate::{Error, Machine, Result, Role, Table};
 
-/// `Σ_x,y q(x, y) log q(y | x)` of the rows: visible units y, input units x. Minus the entropy of the visible given the input units.
+/// Minus the entropy of the visible units y given the input units x: `Σ_x,y q(x, y) log q(y | x)`.
 ///
 /// # Errors
-/// A table that does not fit the machine, or a row of some weight with a missing cell: it is no state that could be counted.
+/// A table that does not fit the machine, or a row with weight and a missing cell.
 pub(super) fn negative_entropy(machine: &Machine, table: &Table) -> Result<f64> {
     let positions = table.positions_in(machine)?;
     let inputs: Vec<usize> =

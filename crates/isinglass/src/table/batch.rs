@@ -10,14 +10,14 @@ use crate::{Error, Result};
 
 /// Rows of evidence with weights: the clamped phase of learning, a table to score or to complete.
 ///
-/// Rows that clamp the same set of units stand together, since all that can be prepared from structure alone
-/// depends on that set and not on the values. Answers come back in the order in which the rows were given.
+/// Rows that clamp the same set of units form a group, since what is prepared from structure
+/// depends on that set alone. Answers are in the order in which the rows were given.
 ///
 /// # Example
 /// ```
 /// use isinglass::Batch;
 /// let batch = Batch::new(3, &[1, 0, 0, -1, 1, 0, -1, 0, 0], &[1.0, 2.0, 1.0])?;
-/// assert_eq!(batch.rows(), 3);
+/// assert_eq!(batch.row_count(), 3);
 /// let group = &batch.groups()[0];
 /// assert_eq!((group.free.as_slice(), group.rows.len()), ([1, 2].as_slice(), 2));
 /// # Ok::<(), isinglass::Error>(())
@@ -42,18 +42,16 @@ pub struct Group {
 }
 
 impl Batch {
-    /// Group rows (row after row, −1, +1 and 0 for free) by their free units.
+    /// Groups rows (row after row, −1, +1 and 0 for free) by their free units.
     ///
     /// # Errors
-    /// A wrong number of cells, a cell other than −1, +1 and 0, a weight that is negative or not finite.
+    /// A wrong number of cells, a cell other than −1, +1 and 0, an invalid weight.
     pub fn new(units: usize, cells: &[i8], weights: &[f64]) -> Result<Self> {
         Error::check_length("cells of the batch", cells.len(), units.saturating_mul(weights.len()))?;
         if let Some(bad) = cells.iter().position(|cell| !(-1..=1).contains(cell)) {
             let place = format!("row {} of the batch, unit {}", bad / units, bad % units);
-            return Err(Error::invalid(
-                place,
-                format!("found {}, expected -1, +1 or 0 for free", cells[bad]),
-            ));
+            let problem = format!("found {}, expected -1, +1 or 0 for free", cells[bad]);
+            return Err(Error::invalid(place, problem));
         }
         if let Some(bad) = weights.iter().position(|weight| !(weight.is_finite() && *weight >= 0.0)) {
             let problem = format!("the weight is {}, expected a finite number of at least 0", weights[bad]);
@@ -115,7 +113,7 @@ impl Batch {
     }
 }
 
-/// For each row, the number of its group; for each group, in the order of first rows, its free units.
+/// The group of each row, and the free units of each group, in the order of first rows.
 ///
 /// Rows are compared by a bit for each unit: there may be as many patterns of free units as rows.
 fn group_by_free_units(units: usize, cells: &[i8], rows: usize) -> (Vec<usize>, Vec<Vec<usize>>) {
@@ -123,7 +121,7 @@ fn group_by_free_units(units: usize, cells: &[i8], rows: usize) -> (Vec<usize>, 
     let width = units.div_ceil(BITS);
     let hasher = DefaultHashBuilder::default();
     let mut known = HashTable::new();
-    // The patterns of all groups, one after another; behind them that of the row at hand.
+    // The patterns of all groups, followed by that of the current row.
     let mut patterns: Vec<u64> = Vec::new();
     let mut group_of = Vec::with_capacity(rows);
     let mut frees: Vec<Vec<usize>> = Vec::new();
@@ -139,8 +137,8 @@ fn group_by_free_units(units: usize, cells: &[i8], rows: usize) -> (Vec<usize>, 
                 group_of.push(*same.get());
                 patterns.truncate(frees.len() * width);
             }
-            Entry::Vacant(room) => {
-                room.insert(frees.len());
+            Entry::Vacant(entry) => {
+                entry.insert(frees.len());
                 group_of.push(frees.len());
                 frees.push((0..units).filter(|&unit| cells[unit] == 0).collect());
             }
@@ -155,7 +153,7 @@ mod tests {
 
     use super::*;
 
-    /// Patterns that differ in one unit only, on either side of every border between words of bits.
+    /// Patterns that differ in one unit, on either side of every border between words of bits.
     #[test]
     fn rows_are_grouped_by_exactly_their_free_units() {
         for units in [1, 63, 64, 65, 130] {
@@ -177,13 +175,9 @@ mod tests {
             assert!(firsts.is_sorted());
             for group in batch.groups() {
                 assert_eq!(batch.given_order()[group.rows.clone()], plain[&group.free]);
-                for place in group.rows.clone() {
-                    let given = batch.given_order()[place];
-                    assert_eq!(
-                        (batch.row(place), batch.weights()[place]),
-                        (&rows[given][..], weights[given])
-                    );
-                }
+            }
+            for (place, &given) in batch.given_order().iter().enumerate() {
+                assert_eq!((batch.row(place), batch.weights()[place]), (&rows[given][..], weights[given]));
             }
         }
     }

@@ -1,7 +1,7 @@
 //! Binary data: rows of −1, +1 and missing cells, with weights.
 //!
-//! A [`Table`] keeps each distinct row once, since learning and scoring cost as much as there are distinct rows.
-//! Reading files is not done here.
+//! A [`Table`] keeps each distinct row once: learning and scoring cost as much as there are
+//! distinct rows.
 
 mod batch;
 
@@ -9,7 +9,8 @@ pub use batch::{Batch, Group};
 
 use std::hash::BuildHasher;
 
-use hashbrown::{DefaultHashBuilder, HashTable};
+use hashbrown::DefaultHashBuilder;
+use hashbrown::hash_table::{Entry, HashTable};
 
 use crate::machine::nearest;
 use crate::{Error, Machine, Result, Role};
@@ -23,7 +24,7 @@ use crate::{Error, Machine, Result, Role};
 /// table.push(&[1, -1], 1.0)?;
 /// table.push(&[1, 0], 1.0)?;      // b is missing here
 /// table.push(&[1, -1], 2.0)?;     // counts twice
-/// assert_eq!((table.rows(), table.distinct_rows()), (3, 2));
+/// assert_eq!((table.row_count(), table.distinct_count()), (3, 2));
 /// assert_eq!((table.row(0), table.weight(0)), ([1, -1].as_slice(), 3.0));
 /// assert_eq!(table.means(), [Some(1.0), Some(-1.0)]);
 /// # Ok::<(), isinglass::Error>(())
@@ -33,7 +34,7 @@ pub struct Table {
     columns: Vec<String>,
     cells: Vec<i8>,
     weights: Vec<f64>,
-    /// For each row as it was given, the number of its distinct row.
+    /// For each row as given, the number of its distinct row.
     distinct_of: Vec<u32>,
     lookup: HashTable<u32>,
     hasher: DefaultHashBuilder,
@@ -89,36 +90,33 @@ impl Table {
         Ok(table)
     }
 
-    /// Add a row.
+    /// Adds a row.
     ///
     /// # Errors
-    /// A wrong number of cells, a cell other than −1, +1 and 0, a weight that is negative or not finite.
+    /// A wrong number of cells, a cell other than −1, +1 and 0, an invalid weight.
     pub fn push(&mut self, row: &[i8], weight: f64) -> Result<()> {
-        let place = || format!("row {}", self.distinct_of.len() + 1);
+        let number = self.distinct_of.len() + 1;
+        let invalid = |problem: String| Err(Error::invalid(format!("row {number}"), problem));
         Error::check_length("cells of a row", row.len(), self.columns.len())?;
         if let Some(bad) = row.iter().position(|cell| !(-1..=1).contains(cell)) {
-            let problem = format!(
-                "column '{}' holds {}, expected -1, +1 or 0 for missing",
-                self.columns[bad], row[bad]
-            );
-            return Err(Error::invalid(place(), problem));
+            let (column, found) = (&self.columns[bad], row[bad]);
+            return invalid(format!("column '{column}' holds {found}, expected -1, +1 or 0 for missing"));
         }
         if !(weight.is_finite() && weight >= 0.0) {
-            let problem = format!("the weight is {weight}, expected a finite number of at least 0");
-            return Err(Error::invalid(place(), problem));
+            return invalid(format!("the weight is {weight}, expected a finite number of at least 0"));
         }
-        if self.distinct_of.len() >= u32::MAX as usize {
-            return Err(Error::invalid(place(), "a table holds at most 2^32 - 1 rows"));
+        if number > u32::MAX as usize {
+            return invalid("a table holds at most 2^32 - 1 rows".into());
         }
         let (cells, hasher, width) = (&self.cells, &self.hasher, self.columns.len());
         let stored = |&k: &u32| &cells[k as usize * width..(k as usize + 1) * width];
         let entry =
             self.lookup.entry(hasher.hash_one(row), |k| stored(k) == row, |k| hasher.hash_one(stored(k)));
         let number = match entry {
-            hashbrown::hash_table::Entry::Occupied(known) => *known.get(),
-            hashbrown::hash_table::Entry::Vacant(free) => {
+            Entry::Occupied(known) => *known.get(),
+            Entry::Vacant(entry) => {
                 let number = self.weights.len() as u32;
-                free.insert(number);
+                entry.insert(number);
                 self.cells.extend_from_slice(row);
                 self.weights.push(0.0);
                 number
@@ -167,9 +165,8 @@ impl Table {
 
     /// The number of missing cells among the rows as given.
     pub fn missing_count(&self) -> usize {
-        let missing: Vec<usize> = (0..self.distinct_count())
-            .map(|k| self.row(k).iter().filter(|&&cell| cell == 0).count())
-            .collect();
+        let missing = |k: usize| self.row(k).iter().filter(|&&cell| cell == 0).count();
+        let missing: Vec<usize> = (0..self.distinct_count()).map(missing).collect();
         self.distinct_of.iter().map(|&k| missing[k as usize]).sum()
     }
 
@@ -193,17 +190,17 @@ impl Table {
         sums
     }
 
-    /// The distinct rows as evidence for a machine, columns matched with units by name; hidden units are free.
-    /// One row of evidence for each distinct row, with its weight.
+    /// The distinct rows as evidence for a machine, with their weights; columns are matched with
+    /// units by name, and hidden units are free.
     ///
     /// # Errors
-    /// A column that is no visible or input unit, or a visible or input unit without a column.
+    /// A column that is not a visible or input unit, or a visible or input unit without a column.
     pub fn evidence_for(&self, machine: &Machine) -> Result<Batch> {
         let (cells, weights) = self.cells_for(machine)?;
         Batch::new(machine.unit_count(), &cells, &weights)
     }
 
-    /// For each column, the position of its unit; every visible and input unit has a column.
+    /// The position of each column's unit; every visible and input unit must have a column.
     pub(crate) fn positions_in(&self, machine: &Machine) -> Result<Vec<usize>> {
         let positions = self.columns_in(machine)?;
         if let Some(&lacking) = units_without_column(machine, &positions).first() {
@@ -214,29 +211,27 @@ impl Table {
         Ok(positions)
     }
 
-    /// For each column, the position of its unit; there may be units without a column.
+    /// The position of each column's unit; there may be units without a column.
     pub(crate) fn columns_in(&self, machine: &Machine) -> Result<Vec<usize>> {
-        let mut positions = Vec::with_capacity(self.columns.len());
-        for name in &self.columns {
-            let place = || format!("column '{name}'");
-            let position = machine.position(name).map_err(|_| {
-                let hint = nearest(name, machine.names())
-                    .map_or_else(String::new, |near| format!(" (did you mean '{near}'?)"));
-                Error::invalid(
-                    place(),
-                    format!("the machine has no unit of that name{hint}; drop the column"),
-                )
-            })?;
-            if machine.roles()[position] == Role::Hidden {
-                let problem = "the unit of that name is hidden in the machine; drop the column";
-                return Err(Error::invalid(place(), problem));
-            }
-            positions.push(position);
-        }
-        Ok(positions)
+        let position = |name: &String| {
+            let problem = match machine.position(name) {
+                Ok(position) if machine.roles()[position] != Role::Hidden => return Ok(position),
+                Ok(_) => "the unit of that name is hidden in the machine; drop the column".into(),
+                Err(_) => {
+                    let hint =
+                        nearest(name, machine.names()).map(|near| format!(" (did you mean '{near}'?)"));
+                    format!(
+                        "the machine has no unit of that name{}; drop the column",
+                        hint.unwrap_or_default()
+                    )
+                }
+            };
+            Err(Error::invalid(format!("column '{name}'"), problem))
+        };
+        self.columns.iter().map(position).collect()
     }
 
-    /// As [`Table::evidence_for`], not yet grouped: cells row after row in the machine's order, and weights.
+    /// As [`Table::evidence_for`], not grouped: cells row after row in the machine's order.
     pub(crate) fn cells_for(&self, machine: &Machine) -> Result<(Vec<i8>, Vec<f64>)> {
         let positions = self.positions_in(machine)?;
         let n = machine.unit_count();
@@ -250,7 +245,7 @@ impl Table {
     }
 }
 
-/// The visible and input units that are none of the columns' positions.
+/// The visible and input units that are not among the columns' positions.
 pub(crate) fn units_without_column(machine: &Machine, positions: &[usize]) -> Vec<usize> {
     let mut lacking: Vec<bool> = machine.roles().iter().map(|&role| role != Role::Hidden).collect();
     for &unit in positions {

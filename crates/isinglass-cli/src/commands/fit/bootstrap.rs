@@ -10,9 +10,9 @@ use isinglass::{Budget, Machine, Table};
 use isinglass_plan::Plan;
 use serde_json::{Value, json};
 
-use crate::interrupt;
 use crate::options::{Common, at_least};
 use crate::report;
+use crate::signals;
 
 /// How far couplings vary from one set of rows to another.
 #[derive(Args)]
@@ -70,7 +70,7 @@ impl BootstrapOptions {
         common: &Common,
     ) -> anyhow::Result<Intervals> {
         let Some(bootstrap) = self.settings(budget, common) else { return Ok(Intervals::default()) };
-        if interrupt::requested() {
+        if signals::requested() {
             common.note("warning: the fit was stopped: no resamples are fitted, and the network is written without intervals");
             return Ok(Intervals::default());
         }
@@ -82,7 +82,7 @@ impl BootstrapOptions {
         )?);
         let found = plan.resample(&bootstrap, (start, table), restarted, &|done, _| {
             bar.set_position(done as u64);
-            if interrupt::requested() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            if signals::requested() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         });
         bar.finish_and_clear();
         Ok(match found {
@@ -99,7 +99,7 @@ impl BootstrapOptions {
                 }
                 Intervals { found: Some(found).filter(|_| is_enough), failure: None }
             }
-            Err(error) if interrupt::requested() => {
+            Err(error) if signals::requested() => {
                 common.note(&format!("warning: {error}; the network is written without intervals"));
                 Intervals::default()
             }

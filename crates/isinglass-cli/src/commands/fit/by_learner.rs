@@ -2,7 +2,7 @@
 
 use isinglass::learn::{Remedy, Restarted};
 use isinglass::{Machine, Table};
-use isinglass_plan::{EngineName, FitSettings, Fitted};
+use isinglass_plan::{FitSettings, Fitted, Warning};
 
 use super::Args;
 use super::bootstrap::Intervals;
@@ -24,65 +24,42 @@ pub(super) struct Done {
     /// What `--bootstrap` found.
     pub(super) intervals: Intervals,
     /// What to warn of.
-    pub(super) warnings: Vec<String>,
-    /// Whether it has done all that it was told to, although there is no convergence to be told.
-    pub(super) is_through: bool,
+    pub(super) warnings: Vec<Warning>,
+    /// Whether a learner that does not converge has made all its iterations.
+    pub(super) is_complete: bool,
 }
 
 impl Args {
-    /// Refuse options that do not go together, before any file is read.
+    /// Refuses options that do not go together, before any file is read.
     pub(super) fn check(&self) -> Result<(), Usage> {
         // Nothing that is checked depends on the seed.
-        self.settings(0).check(self.structure.hidden)
+        Ok(self.settings(0).check(self.structure.hidden)?)
     }
 
-    /// What the user asked for, without the command line.
-    fn settings(&self, seed: u64) -> FitSettings {
-        FitSettings {
-            learner: self.learner,
-            l2: self.l2,
-            restarts: self.restarts,
-            begins_at_start: self.init.is_some(),
-            engine: self.engine.settings(seed),
-            clamped_engine: self.clamped_engine,
-            component_history: self.component_history.is_some(),
-            optimizer: self.optimizer.optimizer,
-            rate: self.optimizer.rate,
-            momentum: self.optimizer.momentum,
-            iterations: self.optimizer.iterations,
-            tolerance: self.optimizer.tolerance,
-            l1: self.sparse.l1,
-            gamma: self.sparse.gamma,
-            rule: self.sparse.rule,
-            draws: self.draws.draws,
-            sweeps: self.draws.sweeps,
-            m_step: self.draws.m_step,
-            batch: self.contrastive.batch,
-            steps: self.contrastive.steps,
-            rate_decay: self.contrastive.rate_decay,
-            persistent: self.contrastive.persistent,
-            singular: self.closed_form.singular,
-            no_self_coupling: self.closed_form.no_self_coupling,
-        }
-    }
-
-    /// The engine with the table's cells clamped.
-    pub(super) fn clamped_name(&self) -> EngineName {
-        self.settings(0).clamped_name()
+    /// The request, without the command line.
+    pub(super) fn settings(&self, seed: u64) -> FitSettings {
+        let mut settings = self.settings.clone();
+        settings.learner = self.learner;
+        settings.restarts = self.restarts;
+        settings.keeps_start = self.init.is_some();
+        settings.engine.engine = self.engine.engine;
+        settings.clamped_engine = self.clamped_engine;
+        settings.component_history = self.component_history.is_some();
+        settings.with_common(self.engine.common(seed))
     }
 
     pub(super) fn fit(&self, start: &Machine, table: &Table, common: &Common) -> anyhow::Result<Done> {
         self.bootstrap.check(start, table, self.engine.budget, common)?;
-        let plan = self.settings(common.seed).plan(start, table, &|text| common.note(text));
+        let plan = self.settings(common.seed).plan(start, table, &|note| common.choice(&note));
         let plan = plan.map_err(|error| self.in_table(error))?;
-        let record = plan.mixture().filter(|_| self.component_history.is_some()).map(ComponentRecord::new);
+        let record = plan.recorded_mixture().map(ComponentRecord::new);
         let watch = self.checkpoint.watch(plan.limits(), record, common)?;
         let (fitted, mut components) =
             watch.run(|from, observer| plan.fit_with(start, table, from, observer))?;
         let fit = (&plan, &fitted.restarted);
         let intervals = self.bootstrap.run(fit, (start, table), self.engine.budget, common)?;
         let warnings = fitted.warnings();
-        let Fitted { learner, engine, clamped_engine, restarted, remedy, is_through } = fitted;
+        let Fitted { learner, engine, clamped_engine, restarted, remedy, is_complete } = fitted;
         let best = restarted.best;
         let components = if best < components.len() { components.swap_remove(best) } else { Vec::new() };
         Ok(Done {
@@ -94,18 +71,18 @@ impl Args {
             components,
             intervals,
             warnings,
-            is_through,
+            is_complete,
         })
     }
 
-    /// An error of the choice of a learner: what is wrong with the table is told with its file.
+    /// The error of a request: what is wrong with the table names its file.
     fn in_table(&self, error: isinglass_plan::Error) -> anyhow::Error {
         let is_invalid = matches!(
             &error,
             isinglass_plan::Error::Core(isinglass::Error::Invalid { .. })
                 | isinglass_plan::Error::Hinted { error: isinglass::Error::Invalid { .. }, .. }
         );
-        let error = report::plain_error(error);
+        let error = report::failed(error);
         if is_invalid { error.context(self.table.table.display().to_string()) } else { error }
     }
 }

@@ -1,4 +1,4 @@
-//! The state of a fit in a file, from time to time, and going on from it.
+//! Checkpoints of a fit in a file, and resuming from them.
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -6,31 +6,32 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use isinglass::Machine;
-use isinglass::learn::{Checkpoint, Observer, OptimizerSettings, Step};
+use isinglass::learn::{Checkpoint, Observer, Step};
 use isinglass_files::{Output, discard_abandoned, read_checkpoint, write_checkpoint};
+use isinglass_plan::Limits;
 use serde::{Deserialize, Serialize};
 
 use super::components::ComponentRecord;
 use super::progress::Progress;
-use crate::interrupt;
 use crate::options::{Common, at_least};
 use crate::report;
+use crate::signals;
 
 /// Without --every, from the end of one writing to the next: much longer than writing takes, and little to lose.
 const PAUSE: Duration = Duration::from_secs(5);
 
-/// Where the state is kept, and how often.
+/// Where checkpoints are written, and how often.
 #[derive(Args)]
 #[command(next_help_heading = "Checkpoints")]
 pub(super) struct CheckpointOptions {
-    /// Keep the state of the fit in a file while it goes on; the file stays when the fit has ended
+    /// Write checkpoints of the fit to a file while it runs; the file stays when the fit has ended
     #[arg(long, value_name = "FILE")]
     pub(super) checkpoint: Option<PathBuf>,
     /// Write the checkpoint after every N iterations [default: every 5 seconds]; the fit is the same, however often
     #[arg(long, value_name = "N", requires = "checkpoint", value_parser = at_least::<1>)]
     every: Option<usize>,
-    /// Go on from the checkpoint, if there is one: model and history will be as if the fit had never stopped. More --iterations or --restarts and
-    /// a smaller --tolerance may be asked for; all else must be as it was
+    /// Resume from the checkpoint, if there is one: model and history will be as if the fit had never stopped. --iterations, --restarts and --budget may be
+    /// larger and --tolerance smaller; everything else must be as it was
     #[arg(long, requires = "checkpoint")]
     resume: bool,
 }
@@ -46,13 +47,13 @@ struct Content<S, C> {
 /// Watches a fit: progress and signals, the record of components, the checkpoint.
 pub(super) struct Watch<'a> {
     common: &'a Common,
-    settings: OptimizerSettings,
+    settings: Limits,
     progress: Progress,
     components: Option<ComponentRecord>,
     options: &'a CheckpointOptions,
     /// When the checkpoint was last written.
     written: Option<Instant>,
-    /// Whether the fit goes on from a checkpoint, and has not said so.
+    /// Whether the fit is resumed from a checkpoint, and has not reported it.
     is_resumed: bool,
 }
 
@@ -60,7 +61,7 @@ impl CheckpointOptions {
     /// Watch a fit with these settings.
     pub(super) fn watch<'a>(
         &'a self,
-        settings: OptimizerSettings,
+        settings: Limits,
         components: Option<ComponentRecord>,
         common: &'a Common,
     ) -> anyhow::Result<Watch<'a>> {
@@ -79,7 +80,7 @@ impl CheckpointOptions {
 }
 
 impl Watch<'_> {
-    /// Make a fit, or go on with it: the closure gets the state to go on from, and the observer.
+    /// Runs a fit or resumes it: the closure gets the checkpoint, and the observer.
     ///
     /// *Returns*: what the closure gave, and the record of components for each start.
     pub(super) fn run<T>(
@@ -91,39 +92,37 @@ impl Watch<'_> {
         self.progress.finish();
         let components = self.components.map(ComponentRecord::into_starts).unwrap_or_default();
         match found {
-            Err(isinglass_plan::Error::Core(isinglass::Error::Invalid { place, problem }))
-                if state.is_some() && place == "state" =>
-            {
+            Err(isinglass_plan::Error::Core(isinglass::Error::Checkpoint { problem })) if state.is_some() => {
                 let path = self.options.checkpoint.as_deref().unwrap_or(Path::new(""));
-                let hint = "to begin anew, remove it or name another file";
+                let hint = "to start again, remove it or name another file";
                 Err(anyhow::anyhow!(
-                    "{}: this checkpoint is of no use here: {problem}\nhint: {hint}",
+                    "{}: this checkpoint cannot be resumed here: {problem}\nhint: {hint}",
                     path.display()
                 ))
             }
-            found => Ok((found.map_err(report::plain_error)?, components)),
+            found => Ok((found.map_err(report::failed)?, components)),
         }
     }
 
-    /// The state to go on from.
+    /// The checkpoint to resume from.
     fn resume(&mut self) -> anyhow::Result<Option<Checkpoint>> {
         let Some(path) = &self.options.checkpoint else { return Ok(None) };
         if !path.exists() {
             if self.options.resume {
-                let text = "note: there is no checkpoint yet; the fit begins at its start";
+                let text = "note: there is no checkpoint yet; the fit starts from the beginning";
                 self.common.note(&format!("{}: {text}", path.display()));
             }
             return Ok(None);
         }
         if !self.options.resume {
             anyhow::bail!(
-                "{}: there is a checkpoint already\nhint: --resume goes on from it; to begin anew, remove it or name another file",
+                "{}: there is a checkpoint already\nhint: --resume continues from it; to start again, remove it or name another file",
                 path.display()
             );
         }
         let Content { state, components } = read_checkpoint::<Content<Checkpoint, _>>(path)?;
         match (&mut self.components, components) {
-            (Some(record), Some(known)) => record.go_on(known),
+            (Some(record), Some(known)) => record.resume(known),
             (None, _) => {}
             (Some(_), None) => anyhow::bail!(
                 "{}: this checkpoint has no record of components\nhint: --component-history is to be given from the start",
@@ -134,12 +133,12 @@ impl Watch<'_> {
         Ok(Some(state))
     }
 
-    /// Whether the state after a step is to be written.
+    /// Whether a checkpoint is due after a step.
     fn is_due(&self, step: &Step) -> bool {
         let Some(written) = self.written else { return true };
         let ends = step.gradient_norm <= self.settings.tolerance
             || step.iteration >= self.settings.iterations
-            || interrupt::requested();
+            || signals::requested();
         ends || match self.options.every {
             Some(every) => step.iteration.is_multiple_of(every),
             None => written.elapsed() >= PAUSE,
@@ -153,8 +152,7 @@ impl Observer for Watch<'_> {
             record.note(step, machine)?;
         }
         if std::mem::take(&mut self.is_resumed) {
-            self.common
-                .note(&format!("note: going on with iteration {} from the checkpoint", step.iteration));
+            self.common.note(&format!("note: resumed at iteration {} from the checkpoint", step.iteration));
         }
         self.progress.step(step, machine)
     }
@@ -172,7 +170,7 @@ impl Observer for Watch<'_> {
         let content = Content { state: take()?, components };
         let result = Output::create(path).and_then(|output| write_checkpoint(&content, output));
         match result {
-            // A place that cannot be written to is told at once; a disk that fills up later is no reason to end a long fit.
+            // A place that cannot be written to is an error at once; a disk that fills up later does not end a long fit.
             Err(error) if self.written.is_none() => {
                 return Err(isinglass::Error::invalid("checkpoint", error.to_string()));
             }

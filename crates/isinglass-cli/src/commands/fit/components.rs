@@ -25,8 +25,8 @@ impl ComponentRecord {
         self.starts
     }
 
-    /// Go on with the rows of all starts so far.
-    pub(super) fn go_on(&mut self, starts: Vec<Vec<Vec<f64>>>) {
+    /// Resumes with the rows of all starts so far.
+    pub(super) fn resume(&mut self, starts: Vec<Vec<Vec<f64>>>) {
         self.starts = starts;
     }
 

@@ -27,8 +27,9 @@ impl Args {
             fit: Some(story),
             history: fit.history.clone(),
         };
-        let settings = report::settings(&self.engine, common);
-        let engines = Engines { options: &self.engine, rows: self.clamped_name() };
+        let request = self.settings(common.seed);
+        let settings = report::settings(&request.engine);
+        let engines = Engines { rows: request.clamped_name(), settings: request.engine };
         report::write(&fit.machine, Some(table), origin, &settings, &engines, page, common)?;
         Ok(())
     }

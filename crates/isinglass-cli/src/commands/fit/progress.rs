@@ -7,9 +7,9 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use isinglass::Machine;
 use isinglass::learn::{Observer, Step};
 
-use crate::interrupt;
 use crate::options::Common;
 use crate::report;
+use crate::signals;
 
 /// What is said at once when the first signal comes: an iteration may be long.
 const STOPPING: &str = "stopping after this iteration, with the best machine so far; press Ctrl-C again to stop at once and write nothing";
@@ -28,7 +28,7 @@ impl Progress {
             "{spinner} {prefix}iteration {pos} of at most {len}  {msg}",
         )?);
         let (told, quiet) = (bar.clone(), common.quiet);
-        interrupt::wait_for_me(move || {
+        signals::on_first_signal(move || {
             if !quiet {
                 told.suspend(|| report::note(STOPPING));
             }
@@ -45,7 +45,7 @@ impl Observer for Progress {
     fn step(&mut self, step: &Step, _machine: &Machine) -> isinglass::Result<ControlFlow<()>> {
         self.bar.set_position(step.iteration as u64);
         self.bar.set_message(format!("objective {:.6}  gradient {:.1e}", step.objective, step.gradient_norm));
-        let stop = interrupt::requested();
+        let stop = signals::requested();
         Ok(if stop { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
     }
 

@@ -3,24 +3,23 @@
 use std::fs::File;
 use std::io::{BufReader, Read};
 
-use isinglass::machine::nearest;
 use isinglass::{Machine, Role, Unit};
 use zip::ZipArchive;
 use zip::result::ZipError;
 
-use super::ARRAYS;
-use crate::error::{Fault, Parsed, one_line, quoted};
+use super::{ARRAYS, NpzProblem};
+use crate::error::{Fault, Hint, Near, Parsed, Place, Quoted};
 use crate::npy::Array;
 
 type Archive = ZipArchive<BufReader<File>>;
 
-/// Read a machine from a file.
+/// Reads a machine from a file.
 pub(in crate::model) fn read(file: File) -> Parsed<Machine> {
-    let mut archive = Archive::new(BufReader::new(file)).map_err(|error| broken(&error))?;
+    let mut archive = Archive::new(BufReader::new(file)).map_err(unreadable)?;
     check_names(&archive)?;
-    let biases = array(&mut archive, "bias", |bias| vector(bias, "bias"))?
-        .ok_or_else(|| Fault::new("array 'bias'", "is missing, expected one number for each unit"))?;
-    let n = biases.len();
+    let bias = array(&mut archive, "bias", vector)?
+        .ok_or_else(|| Fault::at(array_place("bias"), NpzProblem::NoBias))?;
+    let n = bias.len();
     let names = array(&mut archive, "names", |names| texts(names, n))?
         .unwrap_or_else(|| (0..n).map(|k| format!("x{k}")).collect());
     let roles = array(&mut archive, "roles", |roles| {
@@ -31,8 +30,8 @@ pub(in crate::model) fn read(file: File) -> Parsed<Machine> {
     let offset = array(&mut archive, "offset", single)?.unwrap_or(0.0);
     let listed = array(&mut archive, "edges", |edges| pairs(edges, n))?;
     let edges = array(&mut archive, "weights", |weights| joined(weights, n, listed.as_deref()))?
-        .ok_or_else(|| Fault::new("array 'weights'", "is missing, expected a matrix of units by units"))?;
-    let units = names.into_iter().zip(biases).map(|(name, bias)| Unit::new(name, bias)).collect();
+        .ok_or_else(|| Fault::at(array_place("weights"), NpzProblem::NoWeights))?;
+    let units = names.into_iter().zip(bias).map(|(name, bias)| Unit::new(name, bias)).collect();
     let machine = Machine::new(units, edges)?.with_temperature(temperature)?.with_offset(offset)?;
     match roles {
         Some(roles) => Ok(machine.with_roles(roles)?),
@@ -40,21 +39,21 @@ pub(in crate::model) fn read(file: File) -> Parsed<Machine> {
     }
 }
 
-fn broken(error: &ZipError) -> Fault {
-    let problem = format!("is no readable NPZ archive: {}", one_line(&error.to_string()));
-    Fault::whole(problem).with_hint("write it with np.savez, and check that it is not truncated")
+fn unreadable(error: ZipError) -> Fault {
+    Fault::from(NpzProblem::Unreadable(error)).with_hint(Hint::Savez)
 }
 
-/// Refuse arrays that are not known: a misspelt one would otherwise be overlooked.
+fn array_place(name: &str) -> Place {
+    Place::Array(Quoted::from(name))
+}
+
+/// Refuses unknown arrays: a misspelt one would otherwise be overlooked.
 fn check_names(archive: &Archive) -> Parsed<()> {
-    let known = ARRAYS.map(str::to_owned);
     for entry in archive.file_names_raw() {
         let name = entry.strip_suffix(b".npy").unwrap_or(entry);
         if !ARRAYS.iter().any(|known| known.as_bytes() == name) {
-            let near = nearest(&String::from_utf8_lossy(name), &known)
-                .map_or_else(String::new, |near| format!(" (did you mean '{near}'?)"));
-            let problem = format!("is not known{near}, expected some of {}", ARRAYS.join(", "));
-            return Err(Fault::new(format!("array {}", quoted(name)), problem));
+            let near = Near::to(&String::from_utf8_lossy(name), &ARRAYS.map(str::to_owned));
+            return Err(Fault::at(Place::Array(Quoted::new(name)), NpzProblem::UnknownArray(near)));
         }
     }
     Ok(())
@@ -66,103 +65,87 @@ fn array<T>(
     name: &str,
     convert: impl FnOnce(&Array<'_>) -> Parsed<T>,
 ) -> Parsed<Option<T>> {
-    let place = format!("array '{name}'");
     let mut bytes = Vec::new();
-    match archive.by_name(&format!("{name}.npy")) {
-        Ok(mut entry) => entry.read_to_end(&mut bytes).map_err(|error| {
-            let problem = format!("cannot be unpacked: {}", one_line(&error.to_string()));
-            Fault::new(place.as_str(), problem)
-        })?,
+    let unpacked = match archive.by_name(&format!("{name}.npy")) {
+        Ok(mut entry) => entry.read_to_end(&mut bytes).map_err(|error| NpzProblem::Packed(error).into()),
         Err(ZipError::FileNotFound) => return Ok(None),
-        Err(error) => return Err(broken(&error).inside(&place)),
+        Err(error) => Err(unreadable(error)),
     };
-    let converted = Array::parse(&bytes).and_then(|array| convert(&array));
-    converted.map(Some).map_err(|fault| fault.inside(&place))
+    let converted = unpacked.and_then(|_| Array::parse(&bytes)).and_then(|array| convert(&array));
+    converted.map(Some).map_err(|fault| fault.inside(array_place(name)))
 }
 
 /// A finite number of an array.
-fn finite(array: &Array<'_>, k: usize, place: impl Fn() -> String) -> Parsed<f64> {
+fn finite(array: &Array<'_>, k: usize, place: impl Fn() -> Place) -> Parsed<f64> {
     let number = array.number(k);
-    if number.is_finite() {
-        Ok(number)
-    } else {
-        Err(Fault::new(place(), format!("found {number}, expected a finite number")))
-    }
+    if number.is_finite() { Ok(number) } else { Err(Fault::at(place(), NpzProblem::NotFinite(number))) }
 }
 
 fn is_numeric(array: &Array<'_>) -> Parsed<()> {
-    if array.is_text() {
-        return Err(Fault::whole("found text, expected numbers"));
-    }
-    Ok(())
+    if array.is_text() { Err(NpzProblem::Text.into()) } else { Ok(()) }
 }
 
 fn has_shape(array: &Array<'_>, expected: &[usize]) -> Parsed<()> {
     if array.shape() != expected {
-        return Err(Fault::whole(format!("found the shape {:?}, expected {expected:?}", array.shape())));
+        let (found, expected) = (array.shape().to_vec(), expected.to_vec());
+        return Err(NpzProblem::Shape { found, expected }.into());
     }
     Ok(())
 }
 
-fn vector(array: &Array<'_>, what: &str) -> Parsed<Vec<f64>> {
+fn vector(array: &Array<'_>) -> Parsed<Vec<f64>> {
     is_numeric(array)?;
     if array.shape().len() != 1 {
-        return Err(Fault::whole(format!("found the shape {:?}, expected one dimension", array.shape())));
+        return Err(NpzProblem::NotVector(array.shape().to_vec()).into());
     }
-    (0..array.len()).map(|k| finite(array, k, || format!("{what}[{k}]"))).collect()
+    (0..array.len()).map(|k| finite(array, k, || Place::Entry("bias", k))).collect()
 }
 
 fn single(array: &Array<'_>) -> Parsed<f64> {
     is_numeric(array)?;
     if array.len() != 1 {
-        return Err(Fault::whole(format!("found {} numbers, expected one", array.len())));
+        return Err(NpzProblem::NotSingle(array.len()).into());
     }
     Ok(array.number(0))
 }
 
 fn texts(array: &Array<'_>, n: usize) -> Parsed<Vec<String>> {
     if !array.is_text() {
-        let fault = Fault::whole("found numbers, expected text");
-        return Err(fault.with_hint("write text with np.array(names, dtype=str)"));
+        return Err(Fault::from(NpzProblem::Numbers).with_hint(Hint::TextArray));
     }
     has_shape(array, &[n])?;
     (0..n).map(|k| array.text(k)).collect()
 }
 
 fn role(k: usize, word: &str) -> Parsed<Role> {
-    let expected = "expected visible, hidden or input";
-    let fault =
-        || Fault::new(format!("element {k}"), format!("found {}, {expected}", quoted(word.as_bytes())));
-    word.parse().map_err(|_| fault())
+    word.parse().map_err(|_| Fault::at(Place::Element(k), NpzProblem::Role(Quoted::from(word))))
 }
 
 /// The listed edges, smaller position first.
 fn pairs(array: &Array<'_>, n: usize) -> Parsed<Vec<(usize, usize)>> {
     is_numeric(array)?;
     let &[count, 2] = array.shape() else {
-        return Err(Fault::whole(format!("found the shape {:?}, expected (edges, 2)", array.shape())));
+        return Err(NpzProblem::NotPairs(array.shape().to_vec()).into());
     };
     let position = |k: usize, column: usize| {
-        let number = array.number(array.at(k, column));
-        if number >= 0.0 && number < n as f64 && number.fract() == 0.0 {
-            return Ok(number as usize);
+        let found = array.number(array.at(k, column));
+        if found >= 0.0 && found < n as f64 && found.fract() == 0.0 {
+            return Ok(found as usize);
         }
-        let problem = format!("found {number}, expected a position among the {n} units, counted from 0");
-        Err(Fault::new(format!("edges[{k}, {column}]"), problem))
+        Err(Fault::at(Place::Cell("edges", k, column), NpzProblem::Position { found, units: n }))
     };
     let mut edges = Vec::with_capacity(count);
     for k in 0..count {
         let (a, b) = (position(k, 0)?, position(k, 1)?);
         if a == b {
-            let problem = format!("joins unit {a} to itself, expected two units");
-            return Err(Fault::new(format!("edges[{k}]"), problem));
+            return Err(Fault::at(Place::Entry("edges", k), NpzProblem::SelfEdge(a)));
         }
         edges.push((a.min(b), a.max(b)));
     }
     Ok(edges)
 }
 
-/// The weighted edges of a matrix: those listed, or else those that are not zero.
+/// The weighted edges of a matrix: those listed, or else the nonzero ones.
 fn joined(
     array: &Array<'_>,
     n: usize,
@@ -170,25 +153,22 @@ fn joined(
 ) -> Parsed<Vec<(usize, usize, f64)>> {
     is_numeric(array)?;
     has_shape(array, &[n, n])?;
-    let at = |i: usize, j: usize| finite(array, array.at(i, j), || format!("weights[{i}, {j}]"));
+    let at = |i: usize, j: usize| finite(array, array.at(i, j), || Place::Cell("weights", i, j));
     let mut edges = Vec::new();
-    let mut joined = 0;
+    let mut nonzero = 0;
     for i in 0..n {
         let own = at(i, i)?;
         if own != 0.0 {
-            let problem = format!("found {own}, expected 0: a unit is not joined to itself");
-            return Err(Fault::new(format!("weights[{i}, {i}]"), problem));
+            return Err(Fault::at(Place::Cell("weights", i, i), NpzProblem::Diagonal(own)));
         }
         for j in i + 1..n {
             let (weight, mirrored) = (at(i, j)?, at(j, i)?);
             if weight != mirrored {
-                let problem = format!(
-                    "found {weight}, but weights[{j}, {i}] is {mirrored}: expected a symmetric matrix"
-                );
-                return Err(Fault::new(format!("weights[{i}, {j}]"), problem));
+                let problem = NpzProblem::Asymmetric { i, j, weight, mirrored };
+                return Err(Fault::at(Place::Cell("weights", i, j), problem));
             }
             if weight != 0.0 {
-                joined += 1;
+                nonzero += 1;
                 if listed.is_none() {
                     edges.push((i, j, weight));
                 }
@@ -202,11 +182,8 @@ fn joined(
         edges.push((i, j, at(i, j)?));
     }
     let covered = edges.iter().filter(|edge| edge.2 != 0.0).count();
-    if covered < joined {
-        let problem = format!(
-            "{joined} weights are not zero, and {covered} of them stand in 'edges'; expected all of them there"
-        );
-        return Err(Fault::whole(problem));
+    if covered < nonzero {
+        return Err(NpzProblem::MissingEdges { nonzero, listed: covered }.into());
     }
     Ok(edges)
 }

@@ -2,31 +2,28 @@
 
 use std::io::{self, Write};
 
-use isinglass::{Budget, Machine, Role};
+use isinglass::{Machine, Role};
 use zip::write::{SimpleFileOptions, StreamWriter};
 use zip::{CompressionMethod, ZipWriter};
 
-use crate::error::{Fault, Parsed, quoted};
+use super::NpzProblem;
+use crate::error::{Fault, Hint, Parsed, Place, Quoted};
 use crate::model::Failure;
 use crate::npy::{Head, write_head};
 
-/// An archive that is written from start to end, without going back.
+/// An archive that is written from start to end, without seeking.
 type Archive<W> = ZipWriter<StreamWriter<W>>;
 
 /// The most bytes of the matrix of weights: for sparse machines, nearly all of them would be zeros.
-const LARGEST: u128 = 8 << 30;
+pub(super) const LARGEST: u128 = 8 << 30;
 
-/// Write a machine; all of it is kept.
+/// Writes a machine; all of it is kept.
 pub(in crate::model) fn write(machine: &Machine, output: &mut impl Write) -> Result<(), Failure> {
-    let cells = machine.unit_count() as u128 * machine.unit_count() as u128;
-    if cells * 8 > LARGEST {
-        let problem = format!(
-            "{} units make a dense matrix of {}, more than the {} that are written",
-            machine.unit_count(),
-            Budget::bytes(cells * 8),
-            Budget::bytes(LARGEST)
-        );
-        return Err(Fault::new("weights", problem).with_hint("write the machine as .json").into());
+    let units = machine.unit_count();
+    let bytes = 8 * units as u128 * units as u128;
+    if bytes > LARGEST {
+        let fault = Fault::at(Place::Weights, NpzProblem::TooLarge { units, bytes });
+        return Err(fault.with_hint(Hint::WriteJson).into());
     }
     let names = padded(machine)?;
     let mut archive = ZipWriter::new_stream(output);
@@ -40,12 +37,8 @@ fn padded(machine: &Machine) -> Parsed<Vec<Vec<char>>> {
     let mut names = Vec::with_capacity(machine.unit_count());
     for (k, name) in machine.names().iter().enumerate() {
         if name.ends_with('\0') {
-            let problem = format!(
-                "the name {} ends in a zero character, which NumPy cuts off",
-                quoted(name.as_bytes())
-            );
-            let fault = Fault::new(format!("unit {k}"), problem);
-            return Err(fault.with_hint("give the unit another name, or write the machine as .json"));
+            let fault = Fault::at(Place::Unit(k), NpzProblem::ZeroInName(Quoted::from(&name[..])));
+            return Err(fault.with_hint(Hint::Rename));
         }
         names.push(name.chars().collect());
     }
@@ -120,12 +113,12 @@ fn texts<W: Write>(archive: &mut Archive<W>, name: &str, texts: &[Vec<char>]) ->
     Ok(())
 }
 
-/// Begin an array that will hold so many bytes.
+/// Begins an array of a given size in bytes.
 fn start<W: Write>(archive: &mut Archive<W>, name: &str, size: u64, compressed: bool) -> io::Result<()> {
     let method = if compressed { CompressionMethod::Deflated } else { CompressionMethod::Stored };
     let options = SimpleFileOptions::default()
         .compression_method(method)
-        // Room for the head of the array, and for the limit of 32-bit sizes.
+        // The head of the array counts too, below the limit of 32-bit sizes.
         .large_file(size >= u64::from(u32::MAX) - 1024);
     archive.start_file(format!("{name}.npy"), options).map_err(io::Error::from)
 }

@@ -2,14 +2,14 @@
 
 use isinglass::{Evidence, Spin};
 
-use super::Tokens;
+use super::{Expected, Item, Tokens, UaiProblem};
 use crate::error::{Fault, Parsed};
 
-/// Read evidence on so many units.
+/// Reads evidence on this number of units.
 pub(in crate::model) fn read_evidence(text: &[u8], units: usize) -> Parsed<Evidence> {
     let mut evidence = Evidence::none(units);
-    // The number of observed variables is followed by pairs. An even number of words therefore begins with
-    // the number of samples, as in the older form.
+    // The number of observed variables is followed by pairs. An even number of words therefore
+    // begins with the number of samples, as in the older form.
     let mut count = Tokens::new(text)?;
     let words = std::iter::from_fn(|| count.next()).count();
     let mut tokens = Tokens::new(text)?;
@@ -17,34 +17,19 @@ pub(in crate::model) fn read_evidence(text: &[u8], units: usize) -> Parsed<Evide
         return Ok(evidence);
     }
     if words.is_multiple_of(2) {
-        let what = || "the number of samples".to_owned();
-        let samples: usize = tokens.value(what, "1")?;
-        if samples != 1 {
-            return Err(tokens.wrong(&what(), &samples.to_string(), "1"));
-        }
+        tokens.number(Item::Samples, Expected::Exactly(1), |samples| samples == 1)?;
     }
-    let observed: usize = tokens.value(|| "the number of observed variables".into(), "a whole number")?;
-    for k in 0..observed {
-        let what = || format!("observed variable {k} of {observed}");
-        let expected = format!("one of the {units} variables, counted from 0");
-        let unit: usize = tokens.value(what, &expected)?;
-        if unit >= units {
-            return Err(tokens.wrong(&what(), &unit.to_string(), &expected));
-        }
+    let observed: usize = tokens.value(Item::Observations, Expected::WholeNumber)?;
+    for at in 0..observed {
+        let item = Item::Observation { at, of: observed };
+        let unit = tokens.number(item, Expected::Variable { of: units }, |unit| unit < units)?;
         if evidence.get(unit).is_some() {
-            let problem = format!("{}: variable {unit} stands here again, expected each once", what());
-            return Err(Fault::new(tokens.place(), problem));
+            return Err(Fault::at(tokens.place(), UaiProblem::Repeated { item, unit }));
         }
-        let what = || format!("the state of variable {unit}");
-        let state: usize = tokens.value(what, "0 or 1")?;
-        let spin = match state {
-            0 => Spin::Down,
-            1 => Spin::Up,
-            _ => return Err(tokens.wrong(&what(), &state.to_string(), "0 or 1")),
-        };
-        evidence.clamp(unit, spin);
+        let state = tokens.number(Item::State(unit), Expected::State, |state| state < 2)?;
+        evidence.clamp(unit, if state == 0 { Spin::Down } else { Spin::Up });
     }
-    tokens.end("after the last observed variable")?;
+    tokens.end(Item::AfterObservations)?;
     Ok(evidence)
 }
 

@@ -1,20 +1,24 @@
 //! The UAI competition's format: networks of factors, and the evidence beside them.
 //!
-//! Variables are units `x0`, `x1`, …; state 0 is −1 and state 1 is +1. A factor over one or two binary variables
-//! is, in the logarithm, a constant plus biases plus a weight, so a pairwise network without zeros *is* a machine
-//! with an offset: nothing is lost either way but names, roles and the temperature.
+//! Variables are units `x0`, `x1`, …; state 0 is −1 and state 1 is +1. A factor over one or two
+//! binary variables is, in the logarithm, a constant plus biases plus a weight, so a pairwise
+//! network without zeros *is* a machine with an offset. Only names, roles and the temperature are
+//! lost.
 
 mod evidence;
+mod problem;
 mod read;
 mod write;
 
 pub(super) use evidence::read_evidence;
+pub(crate) use problem::UaiProblem;
+use problem::{Expected, Item};
 pub(super) use read::read;
 pub(super) use write::{not_kept, write};
 
 use std::str::FromStr;
 
-use crate::error::{Fault, Parsed, quoted};
+use crate::error::{Fault, Hint, Parsed, Place, Quoted};
 use crate::input::without_mark;
 
 /// The words of a file, each with its line.
@@ -29,7 +33,7 @@ impl<'a> Tokens<'a> {
         let bytes = without_mark(bytes);
         let text = str::from_utf8(bytes).map_err(|error| {
             let line = bytes[..error.valid_up_to()].split(|&byte| byte == b'\n').count();
-            Fault::new(format!("line {line}"), "is not text, expected words and numbers")
+            Fault::at(Place::Line(line as u64), UaiProblem::NotText)
         })?;
         Ok(Self { lines: text.lines().enumerate(), words: "".split_ascii_whitespace(), line: 1 })
     }
@@ -46,30 +50,35 @@ impl<'a> Tokens<'a> {
         }
     }
 
-    /// The next word as a value of some type; `what` says which value of the file it is.
-    fn value<T: FromStr>(&mut self, what: impl Fn() -> String, expected: &str) -> Parsed<T> {
+    /// The next word as an item of some type.
+    fn value<T: FromStr>(&mut self, item: Item, expected: Expected) -> Parsed<T> {
         let Some(word) = self.next() else {
-            let what = what();
-            let problem = format!("the file ends where {what} should be, expected {expected}");
-            return Err(Fault::new(self.place(), problem).with_hint("the file may be truncated"));
+            let fault = Fault::at(self.place(), UaiProblem::Ends { item, expected });
+            return Err(fault.with_hint(Hint::Truncated));
         };
-        word.parse().map_err(|_| self.wrong(&what(), word, expected))
+        word.parse().map_err(|_| self.wrong(item, word, expected))
     }
 
-    /// The fault of a word that was read just now.
-    fn wrong(&self, what: &str, found: &str, expected: &str) -> Fault {
-        Fault::new(self.place(), format!("{what}: found {}, expected {expected}", quoted(found.as_bytes())))
+    /// The next word as a number that must fulfil a condition.
+    fn number(&mut self, item: Item, expected: Expected, is_right: impl Fn(usize) -> bool) -> Parsed<usize> {
+        let number = self.value(item, expected)?;
+        if is_right(number) { Ok(number) } else { Err(self.wrong(item, &number.to_string(), expected)) }
     }
 
-    /// Where the word that was read just now stands.
-    fn place(&self) -> String {
-        format!("line {}", self.line)
+    /// The fault of the word that was read last.
+    fn wrong(&self, item: Item, found: &str, expected: Expected) -> Fault {
+        Fault::at(self.place(), UaiProblem::Found { item, found: Quoted::from(found), expected })
     }
 
-    /// Check that nothing follows.
-    fn end(&mut self, after: &str) -> Parsed<()> {
+    /// The place of the word that was read last.
+    fn place(&self) -> Place {
+        Place::Line(self.line as u64)
+    }
+
+    /// Checks that nothing follows.
+    fn end(&mut self, after: Item) -> Parsed<()> {
         match self.next() {
-            Some(word) => Err(self.wrong(after, word, "the end of the file")),
+            Some(word) => Err(self.wrong(after, word, Expected::End)),
             None => Ok(()),
         }
     }

@@ -1,13 +1,14 @@
 //! Reading a network of factors.
 //!
-//! With ℓ = ln f, a factor over one variable is a constant (ℓ₀ + ℓ₁)/2 and a bias (ℓ₁ − ℓ₀)/2; one over a pair is a constant,
-//! two biases and a weight, the Walsh transform of its four logarithms. Factors over the same variables add.
+//! With ℓ = ln f, a factor over one variable is a constant (ℓ₀ + ℓ₁)/2 and a bias (ℓ₁ − ℓ₀)/2; one
+//! over a pair is a constant, two biases and a weight, the Walsh transform of its four logarithms.
+//! Factors over the same variables add.
 
 use std::collections::HashMap;
 
 use isinglass::{Machine, Unit};
 
-use super::Tokens;
+use super::{Expected, Item, Tokens, UaiProblem};
 use crate::error::{Fault, Parsed};
 
 /// The variables of a factor, in the order of its table.
@@ -27,11 +28,11 @@ struct Sums {
     place: HashMap<(usize, usize), usize>,
 }
 
-/// Read a machine from the text of a file.
+/// Reads a machine from the text of a file.
 pub(in crate::model) fn read(text: &[u8]) -> Parsed<Machine> {
     let mut tokens = Tokens::new(text)?;
     let units = preamble(&mut tokens)?;
-    let factors: usize = tokens.value(|| "the number of factors".into(), "a whole number")?;
+    let factors: usize = tokens.value(Item::Factors, Expected::WholeNumber)?;
     let mut scopes = Vec::new();
     for k in 0..factors {
         scopes.push(scope(&mut tokens, k, units)?);
@@ -40,93 +41,64 @@ pub(in crate::model) fn read(text: &[u8]) -> Parsed<Machine> {
     for (k, &scope) in scopes.iter().enumerate() {
         factor(&mut tokens, k, scope, &mut sums)?;
     }
-    tokens.end("after the last factor")?;
+    tokens.end(Item::AfterFactors)?;
     let units = sums.biases.into_iter().enumerate();
     let units = units.map(|(k, bias)| Unit::new(format!("x{k}"), bias)).collect();
     Ok(Machine::new(units, sums.edges)?.with_offset(sums.offset)?)
 }
 
-/// Read the kind of network and its variables, and return their number.
+/// Reads the kind of network and its variables, and returns their number.
 fn preamble(tokens: &mut Tokens<'_>) -> Parsed<usize> {
     match tokens.next() {
         Some("MARKOV") => {}
-        Some("BAYES") => {
-            let problem =
-                "found a BAYES network, expected a MARKOV network: conditional tables need not be pairwise";
-            return Err(Fault::new(tokens.place(), problem));
-        }
-        Some(other) => return Err(tokens.wrong("the kind of network", other, "MARKOV")),
-        None => return Err(Fault::whole("is empty, expected a MARKOV network")),
+        Some("BAYES") => return Err(Fault::at(tokens.place(), UaiProblem::Bayes)),
+        Some(other) => return Err(tokens.wrong(Item::Kind, other, Expected::Markov)),
+        None => return Err(UaiProblem::Empty.into()),
     }
-    let units: usize = tokens.value(|| "the number of variables".into(), "a whole number")?;
+    let units: usize = tokens.value(Item::Variables, Expected::WholeNumber)?;
     for k in 0..units {
-        let what = || format!("the number of states of variable {k}");
-        let states: usize = tokens.value(what, "2")?;
-        if states != 2 {
-            return Err(tokens.wrong(
-                &what(),
-                &states.to_string(),
-                "2: the units of a machine have two states",
-            ));
-        }
+        tokens.number(Item::States(k), Expected::TwoStates, |states| states == 2)?;
     }
     Ok(units)
 }
 
-/// Read the variables of a factor.
-fn scope(tokens: &mut Tokens<'_>, k: usize, units: usize) -> Parsed<Scope> {
-    let what = || format!("the number of variables of factor {k}");
-    let size: usize = tokens.value(what, "0, 1 or 2")?;
-    let mut variable = |at: usize| -> Parsed<usize> {
-        let what = || format!("variable {at} of factor {k}");
-        let expected = || format!("one of the {units} variables, counted from 0");
-        let found: usize = tokens.value(what, &expected())?;
-        if found >= units {
-            return Err(tokens.wrong(&what(), &found.to_string(), &expected()));
-        }
-        Ok(found)
+/// Reads the variables of a factor.
+fn scope(tokens: &mut Tokens<'_>, factor: usize, units: usize) -> Parsed<Scope> {
+    let size = tokens.number(Item::FactorSize(factor), Expected::AtMostTwo, |size| size <= 2)?;
+    let mut variable = |at: usize| {
+        let item = Item::FactorVariable { at, factor };
+        tokens.number(item, Expected::Variable { of: units }, |found| found < units)
     };
     match size {
         0 => Ok(Scope::Constant),
         1 => Ok(Scope::One(variable(0)?)),
-        2 => {
+        _ => {
             let (a, b) = (variable(0)?, variable(1)?);
             if a == b {
-                return Err(tokens.wrong(
-                    &format!("variable 1 of factor {k}"),
-                    &b.to_string(),
-                    "another than variable 0",
-                ));
+                let item = Item::FactorVariable { at: 1, factor };
+                return Err(tokens.wrong(item, &b.to_string(), Expected::AnotherVariable));
             }
             Ok(Scope::Two(a, b))
         }
-        _ => Err(tokens.wrong(&what(), &size.to_string(), "at most 2: the machine is pairwise")),
     }
 }
 
-/// Read the table of a factor and add it to the sums.
-fn factor(tokens: &mut Tokens<'_>, k: usize, scope: Scope, sums: &mut Sums) -> Parsed<()> {
+/// Reads the table of a factor and adds it to the sums.
+fn factor(tokens: &mut Tokens<'_>, factor: usize, scope: Scope, sums: &mut Sums) -> Parsed<()> {
     let entries = match scope {
         Scope::Constant => 1,
         Scope::One(_) => 2,
         Scope::Two(..) => 4,
     };
-    let what = || format!("the size of the table of factor {k}");
-    let size: usize = tokens.value(what, &entries.to_string())?;
-    if size != entries {
-        return Err(tokens.wrong(&what(), &size.to_string(), &entries.to_string()));
-    }
+    tokens.number(Item::TableSize(factor), Expected::Exactly(entries), |size| size == entries)?;
     let mut logarithms = [0.0; 4];
     for (at, logarithm) in logarithms[..entries].iter_mut().enumerate() {
-        let what = || format!("entry {at} of factor {k}");
-        let expected = "a finite number above 0";
-        let word = tokens.next().map(str::to_owned);
-        let Some(word) = word else {
-            return tokens.value::<f64>(what, expected).map(|_| ());
-        };
+        let item = Item::Entry { at, factor };
+        // As text, so that an entry that is refused is shown as it is in the file.
+        let word: String = tokens.value(item, Expected::Positive)?;
         *logarithm = match word.parse::<f64>() {
             Ok(entry) if entry.is_finite() && entry > 0.0 => entry.ln(),
-            _ => return Err(tokens.wrong(&what(), &word, expected)),
+            _ => return Err(tokens.wrong(item, &word, Expected::Positive)),
         };
     }
     match (scope, logarithms) {

@@ -1,22 +1,25 @@
 //! Writing a machine as a network of factors.
 //!
-//! The temperature goes into the numbers, the offset in equal parts into the factors of the single units. What is too large for
-//! one factor's entries is cut into several factors over the same variables.
+//! Numbers are divided by the temperature, and the offset goes in equal parts into the factors of
+//! the single units. What is too large for one factor's entries is split into several factors over
+//! the same variables.
 
 use std::io::Write;
 
 use isinglass::{Machine, Role};
 
-use crate::error::{Fault, Parsed, quoted};
-use crate::model::Failure;
+use super::UaiProblem;
+use crate::error::{Fault, Hint, Parsed, Place, Quoted};
+use crate::model::{Failure, ModelNote};
 
 /// The largest logarithm of an entry: far from overflow even where a reader multiplies two of them.
-const LARGEST: f64 = 300.0;
+pub(super) const LARGEST: f64 = 300.0;
 
-/// The most factors that one number is cut into.
-const PIECES: f64 = 1000.0;
+/// The most factors that one number is split into.
+pub(super) const PIECES: f64 = 1000.0;
 
-/// A factor as often as it is written: over one unit, a pair, or none, with the logarithms of its entries.
+/// A factor over one unit, a pair, or none, with the logarithms of its entries, and how often it is
+/// written.
 struct Factor {
     scope: Vec<usize>,
     logarithms: Vec<f64>,
@@ -24,16 +27,13 @@ struct Factor {
 }
 
 impl Factor {
-    /// Cut a factor into copies that are small enough to be written.
-    fn new(scope: Vec<usize>, logarithms: Vec<f64>, place: impl Fn() -> String) -> Parsed<Self> {
+    /// Splits a factor into copies that are small enough to be written.
+    fn new(scope: Vec<usize>, logarithms: Vec<f64>, place: impl Fn() -> Place) -> Parsed<Self> {
         let largest = logarithms.iter().fold(0.0, |largest: f64, x| largest.max(x.abs()));
-        // A sum or quotient may have overflowed: not a number is refused too.
+        // A sum or quotient may have overflowed: NaN is refused too.
         if logarithms.iter().any(|x| x.is_nan()) || largest > PIECES * LARGEST {
-            let problem = format!(
-                "found {largest:e} in the exponent, expected at most {:e}: a .uai file holds the exponentials",
-                PIECES * LARGEST
-            );
-            return Err(Fault::new(place(), problem).with_hint("write the machine as .json or .npz"));
+            let fault = Fault::at(place(), UaiProblem::TooLarge(largest));
+            return Err(fault.with_hint(Hint::WriteJsonOrNpz));
         }
         let copies = (largest / LARGEST).ceil().max(1.0);
         Ok(Self {
@@ -44,7 +44,7 @@ impl Factor {
     }
 }
 
-/// Write a machine; log Z of the file is that of the machine.
+/// Writes a machine; log Z of the file is that of the machine.
 pub(in crate::model) fn write(machine: &Machine, output: &mut impl Write) -> Result<(), Failure> {
     let factors = factors(machine)?;
     let count: usize = factors.iter().map(|factor| factor.copies).sum();
@@ -81,38 +81,35 @@ fn factors(machine: &Machine) -> Parsed<Vec<Factor>> {
     let (n, temperature) = (machine.unit_count(), machine.temperature());
     let mut factors = Vec::with_capacity(n + machine.weights().len());
     if n == 0 && machine.offset() != 0.0 {
-        factors.push(Factor::new(Vec::new(), vec![machine.offset()], || "offset".into())?);
+        factors.push(Factor::new(Vec::new(), vec![machine.offset()], || Place::Offset)?);
     }
     for (unit, bias) in machine.biases().iter().enumerate() {
         let (bias, share) = (bias / temperature, machine.offset() / n as f64);
-        let place =
-            || format!("bias of unit {} and its share of the offset", quoted(machine.name(unit).as_bytes()));
+        let place = || Place::Bias(Quoted::from(machine.name(unit)));
         factors.push(Factor::new(vec![unit], vec![share - bias, share + bias], place)?);
     }
     for (&(a, b), weight) in machine.graph().edges().iter().zip(machine.weights()) {
         let weight = weight / temperature;
         let place = || {
-            let [a, b] = [a, b].map(|unit| quoted(machine.name(unit).as_bytes()));
-            format!("weight of the edge between {a} and {b}")
+            let [a, b] = [a, b].map(|unit| Quoted::from(machine.name(unit)));
+            Place::Weight(a, b)
         };
         factors.push(Factor::new(vec![a, b], vec![weight, -weight, -weight, weight], place)?);
     }
     Ok(factors)
 }
 
-/// What a file of this format does not say of the machine.
-pub(in crate::model) fn not_kept(machine: &Machine) -> Vec<String> {
-    let mut notes = Vec::new();
-    if (0..machine.unit_count()).any(|unit| machine.name(unit) != format!("x{unit}")) {
-        notes.push("the names of the units are not kept: they become x0, x1, …".to_owned());
-    }
-    if machine.roles().iter().any(|&role| role != Role::Visible) {
-        notes.push("the roles of the units are not kept: all become visible".to_owned());
-    }
-    if machine.temperature() != 1.0 {
-        let temperature = machine.temperature();
-        notes
-            .push(format!("the temperature {temperature} is not kept: weights and biases are divided by it"));
-    }
-    notes
+/// What a file of this format does not keep of the machine.
+pub(in crate::model) fn not_kept(machine: &Machine) -> Vec<ModelNote> {
+    let has_names = (0..machine.unit_count()).any(|unit| machine.name(unit) != format!("x{unit}"));
+    let has_roles = machine.roles().iter().any(|&role| role != Role::Visible);
+    let temperature = machine.temperature();
+    [
+        has_names.then_some(ModelNote::NamesNotKept),
+        has_roles.then_some(ModelNote::RolesNotKept),
+        (temperature != 1.0).then_some(ModelNote::TemperatureNotKept(temperature)),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
 }

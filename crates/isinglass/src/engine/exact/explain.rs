@@ -1,4 +1,4 @@
-//! Decimation one step at a time, in words and numbers: for learning how it works, and for checking the tape against.
+//! Decimation one step at a time, for teaching and for checking the tape.
 
 use std::collections::BTreeMap;
 
@@ -9,26 +9,28 @@ use crate::{Error, Machine, Result};
 /// A unit of a machine, or unit 0, to which biases lead and which is always +1.
 pub type UnitOrZero = Option<usize>;
 
-/// One unit taken out of a machine (Rüger 1997, theorem 4.1).
+/// The decimation of one unit (Rüger 1997, theorem 4.1).
 #[derive(Debug, Clone, PartialEq)]
 pub struct DecimationStep {
     /// The unit.
     pub unit: usize,
-    /// Its neighbours when its turn comes, and the effective weights `v = w/T` to them.
+    /// Its neighbours at that time, and the effective weights `v = w/T` to them.
     pub neighbours: Vec<(UnitOrZero, f64)>,
-    /// What the weights among the neighbours gain.
+    /// The corrections of the weights among the neighbours.
     pub corrections: Vec<(UnitOrZero, UnitOrZero, f64)>,
     /// The logarithm of the factor by which Z changes (eq. 11).
     pub log_factor: f64,
 }
 
-/// Take a machine apart in a given order, and tell each step. The sum of the logarithms of the factors is log Z, less the machine's offset.
+/// Decimates a machine in a given order and returns each step. The logarithms of the factors add up
+/// to log Z without the machine's offset.
 ///
-/// *Arguments*: all units, the first to be decimated first; [`Graph::decimation_order`](crate::Graph::decimation_order) finds such an order.
-/// *Complexity*: `O(n log n)`. For answers rather than steps take [`Decimate`].
+/// *Arguments*: all units, in the order of decimation, as
+/// [`Graph::decimation_order`](crate::Graph::decimation_order) finds it.
+/// *Complexity*: `O(n log n)`. For answers rather than steps use [`Decimate`].
 ///
 /// # Errors
-/// An order that is none, or in which the turn of a unit with more than three neighbours comes.
+/// An order that is not a permutation, or in which a unit has more than three neighbours.
 ///
 /// # Example
 /// ```
@@ -47,7 +49,7 @@ pub fn explain_decimation(machine: &Machine, order: &[usize]) -> Result<Vec<Deci
     if !sorted.iter().copied().eq(0..n) {
         return Err(Error::invalid("order", format!("expected each of the {n} units once")));
     }
-    // Unit 0 stands behind the machine's own units.
+    // Unit 0 comes after the machine's own units.
     let zero = n;
     let mut around: Vec<BTreeMap<usize, f64>> = vec![BTreeMap::new(); n + 1];
     let temperature = machine.temperature();
@@ -62,17 +64,15 @@ pub fn explain_decimation(machine: &Machine, order: &[usize]) -> Result<Vec<Deci
     let mut steps = Vec::with_capacity(n);
     for &unit in order {
         let joined: Vec<(usize, f64)> = std::mem::take(&mut around[unit]).into_iter().collect();
-        if joined.len() > 3 {
+        let count = joined.len();
+        if count > 3 {
             return Err(Error::CannotDo {
                 who: Decimate::NAME,
                 what: format!("take out unit '{}' in this order", machine.name(unit)),
-                why: format!(
-                    "it has {} neighbours when its turn comes, and decimation ends at 3",
-                    joined.len()
-                ),
+                why: format!("it has {count} neighbours when its turn comes, and decimation ends at 3"),
             });
         }
-        let (constant, corrections) = decimate(&joined);
+        let (log_factor, corrections) = decimate(&joined);
         for &(other, _) in &joined {
             around[other].remove(&unit);
         }
@@ -84,13 +84,13 @@ pub fn explain_decimation(machine: &Machine, order: &[usize]) -> Result<Vec<Deci
             unit,
             neighbours: joined.iter().map(|&(other, v)| (named(other), v)).collect(),
             corrections: corrections.iter().map(|&(a, b, gain)| (named(a), named(b), gain)).collect(),
-            log_factor: constant,
+            log_factor,
         });
     }
     Ok(steps)
 }
 
-/// Eqs. 8–11 and 13: the logarithm of the factor, and the corrections of the weights among the neighbours.
+/// Eqs. 8–11 and 13: the logarithm of the factor, and the corrections among the neighbours.
 fn decimate(joined: &[(usize, f64)]) -> (f64, Vec<(usize, usize, f64)>) {
     let log_two_cosh = |x: f64| log_cosh(x) + std::f64::consts::LN_2;
     match *joined {

@@ -1,4 +1,4 @@
-//! Engines that are right up to rounding.
+//! Exact engines: right up to rounding.
 
 mod enumerate;
 mod explain;

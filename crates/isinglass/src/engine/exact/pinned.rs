@@ -1,17 +1,17 @@
-//! Units whose field leaves them no choice.
+//! Units pinned by their field.
 //!
-//! A bias of 1e10 is a user's way to say "always on". Summed over, it would take ten digits from everything else; so such units are
-//! clamped first.
+//! A bias of 1e10 means "always on". Summed over, it would take ten digits from everything else; so
+//! such units are clamped first.
 
 use crate::{Evidence, Machine, Spin};
 
-/// A unit is pinned if its field exceeds the pull of all free neighbours by this much: the contrary value then has a probability below
-/// `e^(−800)`, which no floating-point number holds.
+/// A unit is pinned if its field exceeds the pull of all free neighbours by this much: the other
+/// value then has a probability below `e^(−800)`, which underflows.
 const CERTAIN: f64 = 400.0;
 
-/// The evidence with every pinned unit clamped, but those that are to stay free.
+/// The evidence with every pinned unit clamped, except those in `stay_free`.
 ///
-/// Each unit that is pinned shifts the fields of its neighbours, so they are looked at again. `O(edges)`.
+/// Each pinned unit shifts the fields of its neighbours, so these are checked again. `O(edges)`.
 pub(crate) fn clamp_pinned(machine: &Machine, evidence: &Evidence, stay_free: &[usize]) -> Evidence {
     let mut evidence = evidence.clone();
     // The common case: nothing is clamped, and no bias could pin its unit.
@@ -19,7 +19,7 @@ pub(crate) fn clamp_pinned(machine: &Machine, evidence: &Evidence, stay_free: &[
     if machine.biases().iter().all(|bias| bias.abs() <= limit) && evidence.cells().iter().all(|&s| s == 0) {
         return evidence;
     }
-    // The field on each unit by its bias and clamped neighbours, and the pull that free ones may add.
+    // The field on each unit by its bias and clamped neighbours, and the largest pull of free ones.
     let graph = machine.graph();
     let mut field = machine.biases().to_vec();
     let mut pull = vec![0.0; machine.unit_count()];

@@ -1,8 +1,9 @@
 //! How well chains mixed, and how large the error of a mean is: split-R̂ and effective sample size.
 //!
-//! Everything recorded is ±1, so sums over time are counts of bits: the product of a sequence with itself at a lag is
-//! an exclusive or with the shifted sequence. The estimators are those of Vehtari et al. 2021, "Rank-normalization, folding, and localization",
-//! without ranks (two values have none).
+//! Everything recorded is ±1, so sums over time are counts of bits: the product of a sequence with
+//! itself at a lag is an exclusive or with the shifted sequence. The estimators are those of
+//! Vehtari et al. 2021, "Rank-normalization, folding, and localization", without ranks (two values
+//! have none).
 
 use super::record::clear_tail;
 
@@ -15,7 +16,8 @@ pub(super) struct Summary {
     pub(super) r_hat: f64,
     /// Independent states that the sequences are worth; as many as chains if nothing ever moved.
     pub(super) effective_samples: f64,
-    /// Whether any chain ever moved. If none did, all of them came to the same value from random starts.
+    /// Whether any chain ever moved. If none did, all of them came to the same value from random
+    /// starts.
     pub(super) moved: bool,
 }
 
@@ -26,7 +28,8 @@ struct Half {
     sum: f64,
 }
 
-/// Judge sequences of `samples` states each; `fill` writes the packed sequence of a chain into a buffer.
+/// Judge sequences of `samples` states each; `fill` writes the packed sequence of a chain into a
+/// buffer.
 pub(super) fn summarize(
     chains: usize,
     samples: usize,
@@ -66,7 +69,8 @@ pub(super) fn summarize(
         let time = correlation_time(&halves, length, within, pooled);
         ((pooled / within).sqrt(), m * n / time)
     };
-    // One more independent draw on each side, so that a unit that never moved does not claim to be certain.
+    // One more independent draw on each side, so that a unit that never moved does not claim to be
+    // certain.
     let tempered = mean * effective_samples / (effective_samples + 2.0);
     Summary {
         mean,
@@ -77,13 +81,15 @@ pub(super) fn summarize(
     }
 }
 
-/// Lags up to this are all visited; beyond, steps grow with the lag, so that chains that stick cost no more than others.
+/// Lags up to this are all visited; beyond, steps grow with the lag, so that chains that stick cost
+/// no more than others.
 const EVERY_LAG: usize = 128;
 
-/// 1 + 2 Σ ρ_t, cut off by Geyer's initial monotone sequence; at least 1/log₁₀ of the number of states, however they alternate.
+/// 1 + 2 Σ ρ_t, cut off by Geyer's initial monotone sequence; at least 1/log₁₀ of the number of
+/// states, however they alternate.
 ///
-/// Beyond [`EVERY_LAG`] each pair of lags stands for all up to the next one visited: as the sequence only falls, that errs on the side of
-/// fewer effective samples.
+/// Beyond [`EVERY_LAG`] each pair of lags stands for all up to the next one visited: as the
+/// sequence only falls, that errs on the side of fewer effective samples.
 fn correlation_time(halves: &[Half], length: usize, within: f64, pooled: f64) -> f64 {
     let n = length as f64;
     let mut ends: Vec<(f64, f64)> = halves.iter().map(|half| (half.sum, half.sum)).collect();

@@ -37,8 +37,9 @@ constructors!(Gibbs(GibbsSettings));
 
 /// Estimates by Gibbs sampling, correct for any graph.
 ///
-/// *Accuracy*: standard errors come with the answer, from effective sample sizes. *When it fails*: strong couplings make chains stick;
-/// then R̂ leaves 1, and `converged` is false above 1.05 or below 400 effective samples. It has no log Z; [`Ais`](crate::Ais) has.
+/// *Accuracy*: standard errors come with the answer, from effective sample sizes. *When it fails*:
+/// strong couplings make chains stick; then R̂ leaves 1, and `converged` is false above 1.05 or
+/// below 400 effective samples. It has no log Z; [`Ais`](crate::Ais) has.
 ///
 /// # Example
 /// ```
@@ -55,8 +56,9 @@ pub struct Gibbs {
     pub(crate) settings: GibbsSettings,
 }
 
-/// Chains count as well mixed up to this split-R̂: each half of a chain then went through about ten independent states.
-/// (The stricter 1.01 of Vehtari et al. 2021 is meant for a handful of long chains, not for many short ones.)
+/// Chains count as well mixed up to this split-R̂: each half of a chain then went through about ten
+/// independent states. (The stricter 1.01 of Vehtari et al. 2021 is meant for a handful of long
+/// chains, not for many short ones.)
 const R_HAT_LIMIT: f64 = 1.05;
 
 /// And from this effective sample size on, all chains together (Vehtari et al. 2021).
@@ -192,7 +194,8 @@ impl Run {
         let least = |all: &mut dyn Iterator<Item = &Summary>| {
             all.map(|unit| unit.effective_samples).fold(f64::INFINITY, f64::min)
         };
-        // Units that never moved came to the same value from random starts in every chain: that is no sign of bad mixing.
+        // Units that never moved came to the same value from random starts in every chain: that is
+        // no sign of bad mixing.
         let moving = least(&mut units.iter().filter(|unit| unit.moved));
         let all = (self.record.chains * self.record.samples) as f64;
         Diagnostics {
@@ -267,7 +270,8 @@ impl Engine for Gibbs {
         for group in batch.groups().iter().filter(|_| wanted) {
             let couplings = Arc::new(Couplings::new(machine, &group.free));
             let places: Vec<usize> = group.rows.clone().collect();
-            // Rows are drawn on all cores and summed in order, so many at a time that their records stay within the budget.
+            // Rows are drawn on all cores and summed in order, so many at a time that their records
+            // stay within the budget.
             let at_once = (u128::from(self.settings.budget.0) / self.bytes(group.free.len()).max(1))
                 .clamp(1, 64) as usize;
             for places in places.chunks(at_once) {

@@ -1,8 +1,10 @@
 //! The Gibbs update for chains in SIMD lanes, sixteen to a group.
 //!
-//! States are laid out unit by unit with chains in adjacent lanes, so the field of a unit in all chains is one multiplication and one
-//! addition for each neighbour. Several groups side by side share the walk along the neighbours. Single precision is enough: a relative error of 1e-7 in a field that decides anything (a few units) shifts a
-//! probability by as much, far below the sampling error of any run.
+//! States are laid out unit by unit with chains in adjacent lanes, so the field of a unit in all
+//! chains is one multiplication and one addition for each neighbour. Several groups side by side
+//! share the walk along the neighbours. Single precision is enough: a relative error of 1e-7 in a
+//! field that decides anything (a few units) shifts a probability by as much, far below the
+//! sampling error of any run.
 
 use std::sync::Arc;
 
@@ -17,13 +19,15 @@ use crate::numeric::streams::{Purpose, stream};
 /// Chains of a group.
 pub(super) const CHAINS: usize = WIDTH;
 
-/// The couplings among some free units, divided by T/2, in single precision: what rows with the same free units share.
+/// The couplings among some free units, divided by T/2, in single precision: what rows with the
+/// same free units share.
 pub(super) struct Couplings {
     offsets: Vec<usize>,
     neighbours: Vec<(u32, f32)>,
 }
 
-/// The state of a unit in all chains of some groups: −1 or +1. Aligned, so that no vector lies across two lines of a cache.
+/// The state of a unit in all chains of some groups: −1 or +1. Aligned, so that no vector lies
+/// across two lines of a cache.
 #[derive(Debug, Clone, Copy)]
 #[repr(align(64))]
 pub(crate) struct Spins<const GROUPS: usize>(pub(crate) [[f32; CHAINS]; GROUPS]);

@@ -1,7 +1,9 @@
 //! Engines that draw states at random: estimates with standard errors.
 //!
-//! `kernel` advances sixteen chains side by side, `record` keeps their states in bits, `diagnostics` judges the record,
-//! `gibbs` is the engine that has them. `row_chains` advances a chain for every row of a batch. `ais` leads chains from independent units to the machine and weighs them: log Z.
+//! `kernel` advances sixteen chains side by side, `record` keeps their states in bits,
+//! `diagnostics` judges the record, `gibbs` is the engine that has them. `row_chains` advances a
+//! chain for every row of a batch. `ais` leads chains from independent units to the machine and
+//! weighs them: log Z.
 
 mod ais;
 mod diagnostics;

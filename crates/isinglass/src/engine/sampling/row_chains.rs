@@ -1,7 +1,8 @@
 //! A Gibbs chain for every row of a batch, sixty-four rows side by side.
 //!
-//! Unlike the chains of one evidence, rows differ in what pulls at their free units, and may differ in which units are free. All units that are free in any row of a
-//! block are updated; where a unit is clamped in a row, it keeps its value there.
+//! Unlike the chains of one evidence, rows differ in what pulls at their free units, and may differ
+//! in which units are free. All units that are free in any row of a block are updated; where a unit
+//! is clamped in a row, it keeps its value there.
 
 use fearless_simd::{Level, Simd, dispatch, f32x16, prelude::*, u32x16};
 use rand::Rng;
@@ -36,11 +37,14 @@ pub(crate) struct RowChains<'a> {
 }
 
 impl RowChains<'_> {
-    /// For each row, in grouped order, the states drawn, one after another. `out` holds them, with the clamped units in place already.
+    /// For each row, in grouped order, the states drawn, one after another. `out` holds them, with
+    /// the clamped units in place already.
     ///
-    /// *Arguments*: the random numbers of each block of rows, the blocks being the same on any number of threads.
+    /// *Arguments*: the random numbers of each block of rows, the blocks being the same on any
+    /// number of threads.
     ///
-    /// *Complexity*: a step for each neighbour of a free unit, and for each sweep one for each neighbour that is free, for sixty-four rows together.
+    /// *Complexity*: a step for each neighbour of a free unit, and for each sweep one for each
+    /// neighbour that is free, for sixty-four rows together.
     pub(crate) fn draw(&self, random: &(dyn Fn(u64) -> ChaCha8Rng + Sync), out: &mut [i8]) -> Result<()> {
         let units = self.machine.unit_count();
         Error::check_length("cells of the starts", self.start.len(), self.batch.row_count() * units)?;

@@ -1,11 +1,13 @@
 //! Linear response around the fixed points of belief propagation.
 //!
-//! The curvature of the Bethe free energy is known in terms of the beliefs (Welling & Teh 2004, "Linear response algorithms for approximate inference in graphical models"):
-//! with `ρ_ij` the correlation coefficient of two coupled units, the scaled inverse of the response is
-//! `B_ii = 1 + Σ_j ρ_ij² / (1 − ρ_ij²)` and `B_ij = −ρ_ij / (1 − ρ_ij²)`.
+//! The curvature of the Bethe free energy follows from the beliefs (Welling & Teh 2004, "Linear
+//! response algorithms for approximate inference in graphical models"). With `ρ_ij` the correlation
+//! coefficient of two coupled units, the scaled inverse response is `B_ii = 1 + Σ_j ρ_ij² / (1 −
+//! ρ_ij²)` and `B_ij = −ρ_ij / (1 − ρ_ij²)`.
 //!
-//! On a forest the response is exact, and nothing has to be inverted: the beliefs have the moments of the couplings, and those of other pairs are products along the way between them.
-//! Elsewhere an inverse loses as many digits as `1 − ρ²`, which comes from the beliefs without cancellation, has zeros in front.
+//! On a forest the response is exact without an inverse: beliefs give the moments of couplings, and
+//! products along paths those of other pairs. Elsewhere an inverse loses as many digits as `1 −
+//! ρ²`, computed without cancellation, has leading zeros.
 
 use super::bethe::{MESSAGE_COST, Solved, Solver, bytes};
 use super::couplings::{Couplings, Pair, pairs_among};
@@ -13,7 +15,7 @@ use super::response::{self, Curvature, Plan};
 use super::{LinearResponse, VariationalSettings};
 use crate::engine::exact::digits::guarantee;
 use crate::engine::exact::pinned::clamp_pinned;
-use crate::engine::parts::{Part, Piece, solve_in_parts, statistics_bytes};
+use crate::engine::parts::{solve_in_parts, statistics_bytes};
 use crate::engine::{Ask, BatchExpectations, Expectations, Guarantee, PairMoments, Pairs};
 use crate::numeric::lanes::LANES;
 use crate::table::{Batch, Group};
@@ -22,10 +24,11 @@ use crate::{Error, Evidence, Machine, Result};
 /// With a smaller `1 − ρ²`, an inverse would have fewer than six digits.
 const LEAST_REST: f64 = 1e-10;
 
-/// Two units with a smaller product of standard deviations, which bounds their covariance, count as independent where they are tied too strongly.
+/// Tied units count as independent below this product of standard deviations, which bounds their
+/// covariance.
 const NO_COVARIANCE: f64 = 1e-10;
 
-/// Expectations under one evidence.
+/// Returns expectations under one evidence.
 pub(super) fn single(
     machine: &Machine,
     evidence: &Evidence,
@@ -40,8 +43,8 @@ pub(super) fn single(
         + response_bytes(machine, free.len(), 1)
         + 8 * copies * PairMoments::count(pairs, machine.graph()) as u128;
     check_memory(settings, room, free.len())?;
-    let solver = Solver::new(machine, &free, settings)?;
-    let couplings = Couplings::new(machine, &free, false);
+    let responder = Responder::new(machine, &free, settings)?;
+    let Responder { solver, couplings } = &responder;
     let plan = match pairs {
         _ if solver.is_forest() => Plan::Independent,
         Pairs::None => Plan::Independent,
@@ -53,28 +56,16 @@ pub(super) fn single(
     let values = match pairs {
         Pairs::None => Vec::new(),
         Pairs::Edges => {
-            respond(machine, &solver, &couplings, &plan, &mut solved, 1)?;
+            responder.respond(&plan, &mut solved, 1)?;
             solved.moments.iter().map(|&[moment]| moment).collect()
         }
         Pairs::All if solver.is_forest() => solver.all_pairs(&solved),
-        Pairs::All => all_pairs(machine, &couplings, &free, &solved)?,
+        Pairs::All => responder.all_pairs(&solved)?,
     };
-    let Solved { log_z: [log_z], means, diagnostics: [diagnostics], .. } = solved;
-    Ok(Expectations {
-        log_z: Some(log_z),
-        means: means.into_iter().map(|[mean]| mean).collect(),
-        correlations: PairMoments { pairs, values },
-        guarantee: if solver.is_forest() && diagnostics.converged {
-            guarantee(machine, free)
-        } else {
-            Guarantee::Approximation
-        },
-        errors: None,
-        diagnostics,
-    })
+    Ok(solved.expectations(solver, PairMoments { pairs, values }, solver.is_forest()))
 }
 
-/// Expectations under each row of evidence.
+/// Returns expectations under each row of evidence.
 pub(super) fn batch(
     machine: &Machine,
     batch: &Batch,
@@ -91,17 +82,32 @@ pub(super) fn batch(
         messages + plans[number].cost(group.free.len())
     };
     let mut answer = solve_in_parts(machine, batch, ask, cost, |pieces, part| {
-        let solve = |piece| solve_piece(machine, batch, ask, piece, &plans, settings, part);
-        pieces.iter().try_for_each(solve)
+        for piece in pieces {
+            let responder = Responder::new(machine, &batch.groups()[piece.group].free, settings)?;
+            for first in piece.rows.clone().step_by(LANES) {
+                let places = first..piece.rows.end.min(first + LANES);
+                let rows: Vec<&[i8]> = places.clone().map(|place| batch.row(place)).collect();
+                let mut solved = responder.solver.solve::<LANES>(&rows);
+                if ask.statistics {
+                    responder.respond(&plans[piece.group], &mut solved, rows.len())?;
+                }
+                solved.record(&batch.weights()[places], ask, part);
+                let converged = solved.diagnostics[..rows.len()].iter().all(|row| row.converged);
+                if !(responder.solver.is_forest() && converged) {
+                    part.guarantee = Guarantee::Approximation;
+                }
+            }
+        }
+        Ok(())
     })?;
     if answer.guarantee == Guarantee::Exact {
-        // Differences between rows matter here, so the clamped units' terms count as well.
+        // Differences between rows matter, so the terms of clamped units count as well.
         answer.guarantee = guarantee(machine, 0..machine.unit_count());
     }
     Ok(answer)
 }
 
-/// How rows of a group are inverted, if all that they need at once on every thread fits the budget.
+/// Chooses how the rows of a group are inverted, within the budget on all threads.
 fn prepare(machine: &Machine, group: &Group, ask: Ask, settings: &VariationalSettings) -> Result<Plan> {
     let free = &group.free;
     let sums = if ask.statistics { statistics_bytes(machine) } else { 0 };
@@ -116,110 +122,82 @@ fn prepare(machine: &Machine, group: &Group, ask: Ask, settings: &VariationalSet
     Ok(plan)
 }
 
-fn solve_piece(
-    machine: &Machine,
-    batch: &Batch,
-    ask: Ask,
-    piece: &Piece,
-    plans: &[Plan],
-    settings: &VariationalSettings,
-    part: &mut Part,
-) -> Result<()> {
-    let free = &batch.groups()[piece.group].free;
-    let solver = Solver::new(machine, free, settings)?;
-    let couplings = Couplings::new(machine, free, false);
-    for first in piece.rows.clone().step_by(LANES) {
-        let places = first..piece.rows.end.min(first + LANES);
-        let rows: Vec<&[i8]> = places.clone().map(|place| batch.row(place)).collect();
-        let mut solved = solver.solve::<LANES>(&rows);
-        if ask.statistics {
-            respond(machine, &solver, &couplings, &plans[piece.group], &mut solved, rows.len())?;
+/// Computes responses for rows with the same free units.
+struct Responder<'a> {
+    solver: Solver<'a>,
+    couplings: Couplings,
+}
+
+impl<'a> Responder<'a> {
+    fn new(machine: &'a Machine, free: &'a [usize], settings: &'a VariationalSettings) -> Result<Self> {
+        let solver = Solver::new(machine, free, settings)?;
+        Ok(Self { solver, couplings: Couplings::new(machine, free, false) })
+    }
+
+    /// Replaces the moments of beliefs by those of linear response, on a forest for weight 0 only.
+    fn respond<const N: usize>(&self, plan: &Plan, solved: &mut Solved<N>, rows: usize) -> Result<()> {
+        if self.solver.is_forest() {
+            self.solver.follow_idle_edges(solved);
+            return Ok(());
         }
-        solved.record(&batch.weights()[places], ask, part);
-        let converged = solved.diagnostics[..rows.len()].iter().all(|diagnostics| diagnostics.converged);
-        if !(solver.is_forest() && converged) {
-            part.guarantee = Guarantee::Approximation;
+        let curvature = self.curvature(solved, rows)?;
+        let responses = plan.responses(LinearResponse::NAME, &self.couplings, &curvature, rows)?;
+        for (pair, x) in self.couplings.pairs.iter().zip(responses.as_chunks::<N>().0) {
+            let (a, b) = self.solver.machine.graph().edges()[pair.edge as usize];
+            solved.moments[pair.edge as usize] =
+                std::array::from_fn(|row| solved.means[a][row] * solved.means[b][row] + x[row]);
         }
+        Ok(())
     }
-    Ok(())
-}
 
-/// Put the moments that linear response gives in the place of those of the beliefs. On a forest these are the same, but for edges without coupling.
-fn respond<const N: usize>(
-    machine: &Machine,
-    solver: &Solver<'_>,
-    couplings: &Couplings,
-    plan: &Plan,
-    solved: &mut Solved<N>,
-    rows: usize,
-) -> Result<()> {
-    if solver.is_forest() {
-        solver.follow_idle_edges(solved);
-        return Ok(());
+    /// Returns the moments of all pairs of a machine with cycles.
+    fn all_pairs(&self, solved: &Solved<1>) -> Result<Vec<f64>> {
+        let Solver { machine, free, .. } = self.solver;
+        let product = |a: usize, b: usize| solved.means[a][0] * solved.means[b][0];
+        let mut values = PairMoments::collect(Pairs::All, machine.graph(), product).values;
+        let curvature = self.curvature(solved, 1)?;
+        let (name, pairs) = (LinearResponse::NAME, (&self.couplings, free));
+        response::add_to_all_pairs(name, pairs, &curvature, machine.unit_count(), &mut values)?;
+        Ok(values)
     }
-    let curvature = curvature(machine, couplings, solved, rows)?;
-    let responses = plan.responses(LinearResponse::NAME, couplings, &curvature, rows)?;
-    for (pair, x) in couplings.pairs.iter().zip(responses.as_chunks::<N>().0) {
-        let (a, b) = machine.graph().edges()[pair.edge as usize];
-        solved.moments[pair.edge as usize] =
-            std::array::from_fn(|row| solved.means[a][row] * solved.means[b][row] + x[row]);
-    }
-    Ok(())
-}
 
-/// The moments of all pairs of a machine with cycles.
-fn all_pairs(
-    machine: &Machine,
-    couplings: &Couplings,
-    free: &[usize],
-    solved: &Solved<1>,
-) -> Result<Vec<f64>> {
-    let product = |a: usize, b: usize| solved.means[a][0] * solved.means[b][0];
-    let mut values = PairMoments::collect(Pairs::All, machine.graph(), product).values;
-    let curvature = curvature(machine, couplings, solved, 1)?;
-    let name = LinearResponse::NAME;
-    response::add_to_all_pairs(name, (couplings, free), &curvature, machine.unit_count(), &mut values)?;
-    Ok(values)
-}
-
-/// The curvature at the beliefs of some rows.
-///
-/// # Errors
-/// [`Error::Numerical`] where two units are tied so strongly that the inverse would have no digits.
-fn curvature<const N: usize>(
-    machine: &Machine,
-    couplings: &Couplings,
-    solved: &Solved<N>,
-    rows: usize,
-) -> Result<Curvature> {
-    let mut scales = vec![[0.0; N]; couplings.units];
-    let mut diagonal = vec![[1.0; N]; couplings.units];
-    let mut pairs = Vec::with_capacity(couplings.pairs.len() * N);
-    for &Pair { a, b, edge, .. } in &couplings.pairs {
-        let (unit, other) = machine.graph().edges()[edge as usize];
-        scales[a as usize] = solved.variances[unit].map(f64::sqrt);
-        scales[b as usize] = solved.variances[other].map(f64::sqrt);
-        for row in 0..N {
-            let both = scales[a as usize][row] * scales[b as usize][row];
-            let (covariance, rest) =
-                (solved.covariances[edge as usize][row], solved.rests[edge as usize][row]);
-            // A unit whose mean has reached ±1 answers to nothing.
-            let is_certain = both <= f64::MIN_POSITIVE || (rest < LEAST_REST && both <= NO_COVARIANCE);
-            if is_certain || row >= rows {
-                pairs.push(0.0);
-                continue;
+    /// Returns the curvature at the beliefs of some rows.
+    ///
+    /// # Errors
+    /// [`Error::Numerical`] where two tied units leave the inverse no digits.
+    fn curvature<const N: usize>(&self, solved: &Solved<N>, rows: usize) -> Result<Curvature> {
+        let (machine, couplings) = (self.solver.machine, &self.couplings);
+        let mut scales = vec![[0.0; N]; couplings.units];
+        let mut diagonal = vec![[1.0; N]; couplings.units];
+        let mut pairs = Vec::with_capacity(couplings.pairs.len() * N);
+        for &Pair { a, b, edge, .. } in &couplings.pairs {
+            let (a, b, edge) = (a as usize, b as usize, edge as usize);
+            let (unit, other) = machine.graph().edges()[edge];
+            scales[a] = solved.variances[unit].map(f64::sqrt);
+            scales[b] = solved.variances[other].map(f64::sqrt);
+            for row in 0..N {
+                let both = scales[a][row] * scales[b][row];
+                let (covariance, rest) = (solved.covariances[edge][row], solved.rests[edge][row]);
+                // A unit whose mean is ±1 does not respond.
+                let is_certain = both <= f64::MIN_POSITIVE || (rest < LEAST_REST && both <= NO_COVARIANCE);
+                if is_certain || row >= rows {
+                    pairs.push(0.0);
+                    continue;
+                }
+                if rest < LEAST_REST {
+                    return Err(tied(machine, unit, other, rest));
+                }
+                // For large ρ, 1 − ρ² has more digits.
+                let rho =
+                    if rest < 0.5 { (1.0 - rest).sqrt().copysign(covariance) } else { covariance / both };
+                diagonal[a][row] += rho * rho / rest;
+                diagonal[b][row] += rho * rho / rest;
+                pairs.push(-rho / rest);
             }
-            if rest < LEAST_REST {
-                return Err(tied(machine, unit, other, rest));
-            }
-            // Of large ρ, 1 − ρ² knows more digits.
-            let rho = if rest < 0.5 { (1.0 - rest).sqrt().copysign(covariance) } else { covariance / both };
-            diagonal[a as usize][row] += rho * rho / rest;
-            diagonal[b as usize][row] += rho * rho / rest;
-            pairs.push(-rho / rest);
         }
+        let (scales, diagonal) = (scales.into_flattened(), diagonal.into_flattened());
+        Ok(Curvature { width: N, scales, diagonal, pairs })
     }
-    Ok(Curvature { width: N, scales: scales.into_flattened(), diagonal: diagonal.into_flattened(), pairs })
 }
 
 fn tied(machine: &Machine, a: usize, b: usize, rest: f64) -> Error {
@@ -233,7 +211,7 @@ fn tied(machine: &Machine, a: usize, b: usize, rest: f64) -> Error {
     }
 }
 
-/// The bytes of couplings, and of the curvature of some rows and the response to it.
+/// Returns the bytes of couplings, curvature and response.
 fn response_bytes(machine: &Machine, free: usize, rows: usize) -> u128 {
     let edges = machine.graph().edges().len();
     Couplings::bytes(free, edges, false) + 8 * rows as u128 * (4 * free as u128 + 4 * edges as u128)

@@ -1,19 +1,19 @@
-//! The couplings among the free units, in the form in which their fields are computed fastest.
+//! The couplings among the free units, stored for fast products.
 
 use std::ops::Range;
 
 use crate::Machine;
 use crate::numeric::dense::multiply;
 
-/// Couplings among the free units of a machine, divided by T. Units are named by their places among the free ones.
+/// Couplings among the free units, divided by T. Units are numbered among the free ones.
 pub(super) struct Couplings {
     pub(super) units: usize,
-    /// Each pair that is joined, with the number of its edge and its coupling.
+    /// The coupled pairs in the order of their edges.
     pub(super) pairs: Vec<Pair>,
     form: Form,
 }
 
-/// Two free units that are joined.
+/// Two free units joined by an edge.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Pair {
     pub(super) a: u32,
@@ -23,23 +23,23 @@ pub(super) struct Pair {
 }
 
 enum Form {
-    /// All pairs, column after column; and their squares, if asked for.
+    /// The symmetric matrix, and its squared entries if required.
     Dense { couplings: Vec<f64>, squares: Vec<f64> },
     /// The neighbours of each unit in compressed rows.
     Sparse { offsets: Vec<usize>, others: Vec<(u32, f64)> },
 }
 
-/// Units of a dense machine whose fields are computed by one product.
+/// Units of a block, whose fields come from one matrix product.
 const BLOCK: usize = 32;
 
-/// Fewer units than this are not worth a matrix product.
+/// Fewer units than this are handled as sparse.
 const LEAST_DENSE: usize = 24;
 
-/// A product of matrices does this many terms in the time of one along compressed rows.
+/// Speed of matrix products over compressed rows, in terms per time.
 const DENSE_ADVANTAGE: usize = 6;
 
 impl Couplings {
-    /// The couplings among some units, in rising order.
+    /// Collects the couplings among some units, given in rising order.
     pub(super) fn new(machine: &Machine, free: &[usize], with_squares: bool) -> Self {
         let pairs = pairs_among(machine, free);
         let units = free.len();
@@ -73,7 +73,7 @@ impl Couplings {
         Self { units, pairs, form }
     }
 
-    /// The bytes that the couplings of some units with some edges take at most.
+    /// Returns the most bytes that couplings take.
     pub(super) fn bytes(units: usize, edges: usize, with_squares: bool) -> u128 {
         let (units, edges) = (units as u128, edges as u128);
         let listed = edges * 24;
@@ -84,12 +84,12 @@ impl Couplings {
         }
     }
 
-    /// Whether no two free units are coupled, so that a product of independent units is exact.
+    /// Returns whether no two free units are coupled, so that independent units are exact.
     pub(super) fn are_none(&self) -> bool {
         self.pairs.iter().all(|pair| pair.coupling == 0.0)
     }
 
-    /// How many units are taken together.
+    /// Returns the number of units in a block.
     pub(super) fn block(&self) -> usize {
         match self.form {
             Form::Dense { .. } => BLOCK,
@@ -97,7 +97,8 @@ impl Couplings {
         }
     }
 
-    /// `out ← Σ_j v_ij x_j` for each unit of a block, or with `v_ij²`; all numbers stand unit after unit, `width` rows each.
+    /// `out ← Σ_j v_ij x_j` for each unit of a block, or with `v_ij²`; stored by unit, `width`
+    /// rows.
     #[inline(always)]
     pub(super) fn pull(&self, block: Range<usize>, squared: bool, x: &[f64], width: usize, out: &mut [f64]) {
         match &self.form {
@@ -129,7 +130,7 @@ impl Couplings {
         }
     }
 
-    /// The couplings of a unit with some units of its block; blocks of sparse machines hold one unit, and are never asked for others.
+    /// Returns the couplings of a unit with others of its block; empty for sparse machines.
     pub(super) fn column(&self, unit: usize, others: Range<usize>) -> &[f64] {
         match &self.form {
             Form::Dense { couplings, .. } => &couplings[unit * self.units..][others],
@@ -137,7 +138,7 @@ impl Couplings {
         }
     }
 
-    /// What a sweep over eight rows costs, in about nanoseconds.
+    /// Returns the cost of a sweep over eight rows, in about nanoseconds.
     pub(super) fn sweep_cost(&self) -> f64 {
         let terms = match self.form {
             Form::Dense { .. } => (self.units * self.units) as f64 / DENSE_ADVANTAGE as f64,
@@ -151,7 +152,7 @@ fn is_dense(units: usize, edges: usize) -> bool {
     units >= LEAST_DENSE && 2 * edges * DENSE_ADVANTAGE >= units * units
 }
 
-/// The pairs among some units (in rising order) that are joined, in the order of their edges.
+/// Returns the joined pairs among some units (in rising order), in the order of their edges.
 pub(super) fn pairs_among(machine: &Machine, free: &[usize]) -> Vec<Pair> {
     const CLAMPED: u32 = u32::MAX;
     let mut place = vec![CLAMPED; machine.unit_count()];

@@ -7,7 +7,7 @@ use crate::settings::{choices, constructors, range, settings};
 use crate::table::Batch;
 use crate::{Evidence, Machine, Result};
 
-/// Which fixed point means come from.
+/// The equations that means solve.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum Theory {
     /// Independent units.
@@ -19,13 +19,15 @@ pub(super) enum Theory {
 
 /// Mean field: the best distribution of independent units, `m_i = tanh(θ_i + Σ_j w_ij m_j)`.
 ///
-/// log Z is a lower bound (Kappen & Rodríguez 1997, eq. 18), whatever the values of m; pair moments are products of means (eq. 16), which are also the derivatives of
-/// the bound by the couplings.
+/// log Z is a lower bound for any m (Kappen & Rodríguez 1997, eq. 18). Pair moments are products of
+/// means (eq. 16), which are the derivatives of the bound by the couplings.
 ///
-/// *Complexity*: a matrix product or a pass over the edges for each sweep; rows of a batch go through together. *Accuracy*: the means are good where each unit has many
-/// weak neighbours; there are no correlations beyond those of the means. Exact, and called so, where no two free units are coupled, as under the visible units of a
-/// restricted machine. *When it fails*: strong couplings, which break symmetries that the machine has. Updates of one unit after the other never lower the bound and always
-/// settle; [`Schedule::Parallel`](super::Schedule) may oscillate, and says so.
+/// *Complexity*: a matrix product or a pass over the edges per sweep; batched over rows.
+/// *Accuracy*: means are good where each unit has many weak neighbours; units are uncorrelated.
+/// Exact, and labelled so, where no two free units are coupled, as given the visible units of a
+/// restricted machine. *When it fails*: strong couplings, which break symmetries of the machine.
+/// Sequential updates never lower the bound and always settle;
+/// [`Schedule::Parallel`](super::Schedule) may oscillate, which is reported.
 ///
 /// # Example
 /// ```
@@ -43,13 +45,16 @@ pub struct MeanField {
     pub(crate) settings: VariationalSettings,
 }
 
-/// The equations of Thouless, Anderson and Palmer: mean field with the reaction of a unit's neighbours to the unit itself taken off,
-/// `m_i = tanh(θ_i + Σ_j w_ij m_j − m_i Σ_j w_ij² (1 − m_j²))` (Kappen & Rodríguez 1997, eq. 30).
+/// The equations of Thouless, Anderson and Palmer: mean field less the reaction of a unit's
+/// neighbours to the unit itself, `m_i = tanh(θ_i + Σ_j w_ij m_j − m_i Σ_j w_ij² (1 − m_j²))`
+/// (Kappen & Rodríguez 1997, eq. 30).
 ///
-/// log Z is that of eq. 29, no bound; pair moments are its derivatives by the couplings, `m_i m_j + w_ij (1 − m_i²)(1 − m_j²)`.
+/// log Z is that of eq. 29, not a bound. Pair moments are its derivatives by the couplings, `m_i
+/// m_j + w_ij (1 − m_i²)(1 − m_j²)`.
 ///
-/// *Complexity*: twice that of mean field. *Accuracy*: third order in the couplings, where mean field has the first; made for many weak couplings of both signs. *When it
-/// fails*: strong couplings, at which the expansion it comes from is no good.
+/// *Complexity*: twice that of mean field. *Accuracy*: third order in the couplings (mean field:
+/// first); intended for many weak couplings of both signs. *When it fails*: strong couplings,
+/// beyond the expansion it comes from.
 ///
 /// # Example
 /// ```
@@ -120,13 +125,16 @@ impl LinearResponseSettings {
     }
 }
 
-/// Linear response: pair moments from how the means answer to the fields, `⟨s_i s_j⟩ = m_i m_j + ∂m_i/∂θ_j` (Kappen & Rodríguez 1997, eq. 22).
+/// Linear response: pair moments from the response of the means to the fields, `⟨s_i s_j⟩ = m_i m_j
+/// + ∂m_i/∂θ_j` (Kappen & Rodríguez 1997, eq. 22; eqs. 24 to 28 with units clamped).
 ///
-/// Means and log Z are those of the theory it is taken around. With units clamped, eqs. 24 to 28. Around Bethe it is exact on forests, for pairs without an edge as well.
+/// Means and log Z are those of the underlying theory. Around Bethe it is exact on forests, for
+/// pairs without an edge too.
 ///
-/// *Complexity*: the fixed point, and the inverse of a matrix of the free units, O(n³); where few of them are coupled, only the entries asked for, by elimination. *Accuracy*: pairs
-/// that mean field calls independent get correlations right to leading order, also those without an edge. *When it fails*: near a fixed point that is about to split, responses grow
-/// without bound; at one that is no maximum there is an error.
+/// *Complexity*: the fixed point and the inverse of a matrix of the free units, O(n³); on sparse
+/// structures only the entries required, by elimination. *Accuracy*: correlations to leading order,
+/// also of pairs without an edge. *When it fails*: near a bifurcation of the fixed point responses
+/// diverge; at a fixed point that is not a maximum it returns an error.
 ///
 /// # Example
 /// ```

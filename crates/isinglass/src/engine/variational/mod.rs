@@ -1,14 +1,17 @@
 //! Variational engines: a tractable family of distributions, and its best member.
 //!
-//! All of them look for a fixed point by iteration, under the same [`VariationalSettings`], and say whether they reached it. `mean_field` holds the engines
-//! `mean-field`, `tap` and `linear-response`; `solver` brings machine and evidence to the search and its results back; `search` looks for the fixed points of rows
-//! that stand side by side (`panel`), by sweeps (`sweep`) of updates (`update`), with the fields of `couplings`; `response` inverts the curvature at a fixed point. `bethe` and `mixture` are
-//! the engines of these names, and `bethe_response` leads from its beliefs to a response. `offers` tells what they would cost.
+//! All iterate to a fixed point under [`VariationalSettings`] and report whether they converged.
+//!
+//! - `mean_field`: the engines `mean-field`, `tap` and `linear-response`; `solver` computes their
+//! expectations from machine and evidence.
+//! - `search` finds the fixed points of a `panel` of rows, by sweeps (`sweep`) of updates
+//! (`update`) with the fields of `couplings`.
+//! - `response` inverts the curvature at a fixed point; `bethe_response` does so for beliefs.
+//! - `bethe`, `mixture`, `structured` and `trw`: the engines of these names. `offers`: their costs.
 
 mod bethe;
 mod bethe_response;
 mod couplings;
-mod lane_group;
 mod mean_field;
 mod mixture;
 mod offers;
@@ -30,4 +33,34 @@ pub use settings::{Annealing, Schedule, VariationalSettings};
 pub use structured::{Structured, StructuredSettings};
 pub use trw::{Trw, TrwSettings};
 
-use mean_field::Theory;
+use self::mean_field::Theory;
+use super::parts::{Part, statistics_bytes};
+use super::{Ask, Diagnostics};
+use crate::{Budget, Machine, Result};
+
+/// Checks that the sums over rows that are required fit the budget.
+fn check_statistics(engine: &'static str, budget: Budget, machine: &Machine, ask: Ask) -> Result<()> {
+    if !ask.statistics {
+        return Ok(());
+    }
+    let edges = machine.graph().edges().len();
+    budget.check(engine, statistics_bytes(machine), || format!("the sums of {edges} edge moments"))
+}
+
+/// Adds the results of a row to a part.
+fn record(
+    part: &mut Part,
+    ask: Ask,
+    weight: f64,
+    (log_z, diagnostics): (f64, Diagnostics),
+    (means, moments): (Vec<f64>, &[f64]),
+) {
+    part.log_z.push(log_z);
+    part.diagnostics = part.diagnostics.and(diagnostics);
+    if let Some(sums) = &mut part.statistics {
+        sums.add(&means, moments, weight);
+    }
+    if ask.means {
+        part.means.extend(means);
+    }
+}

@@ -1,7 +1,7 @@
-//! The linear response of the means to the fields, `A_ij = ∂m_i/∂θ_j`: what the pair moments of independent units lack.
+//! The linear response of the means to the fields, `A_ij = ∂m_i/∂θ_j`: the covariances.
 //!
-//! Each theory gives the inverse of A (Kappen & Rodríguez 1997, eq. 23). It is scaled on both sides by `s_i = √(1 − m_i²)`, which makes its diagonal 1 for mean
-//! field and keeps it finite where a mean reaches ±1: `A = S B⁻¹ S`.
+//! Each theory gives the inverse of A (Kappen & Rodríguez 1997, eq. 23). Scaled on both sides by
+//! `s_i = √(1 − m_i²)`, its diagonal is finite where a mean is ±1: `A = S B⁻¹ S`.
 
 use fearless_simd::{Level, Simd, dispatch};
 
@@ -13,19 +13,19 @@ use crate::numeric::lanes::LANES;
 use crate::numeric::selected_inverse::SelectedInverse;
 use crate::{Error, Graph, Result};
 
-/// The matrices B of some rows. All numbers stand unit after unit or pair after pair, `width` rows each.
+/// The matrices B of some rows. Numbers are stored by unit or pair, `width` rows each.
 pub(super) struct Curvature {
     pub(super) width: usize,
     /// `s_i`.
     pub(super) scales: Vec<f64>,
     pub(super) diagonal: Vec<f64>,
-    /// The entries of B for each pair that is joined.
+    /// The entries of B for each coupled pair.
     pub(super) pairs: Vec<f64>,
 }
 
 impl Curvature {
-    /// Around mean field, `B_ij = δ_ij − s_i s_j v_ij` (eq. 23); around TAP, from the derivative of eq. 30,
-    /// `B_ij = δ_ij (1 + s_i² D_i) − s_i s_j (v_ij + 2 v_ij² m_i m_j)`, with `D_i = Σ_j v_ij² s_j²`.
+    /// Around mean field, `B_ij = δ_ij − s_i s_j v_ij` (eq. 23); around TAP, from eq. 30, `B_ij =
+    /// δ_ij (1 + s_i² D_i) − s_i s_j (v_ij + 2 v_ij² m_i m_j)`, with `D_i = Σ_j v_ij² s_j²`.
     pub(super) fn new(theory: Theory, couplings: &Couplings, means: &[f64], width: usize) -> Self {
         let variances: Vec<f64> = means.iter().map(|m| 1.0 - m * m).collect();
         let scales: Vec<f64> = variances.iter().map(|variance| variance.sqrt()).collect();
@@ -53,25 +53,25 @@ impl Curvature {
     }
 }
 
-/// How the matrices of a structure are inverted: found once for all rows with the same free units.
+/// How the matrices of a structure are inverted; shared by rows with the same free units.
 pub(super) enum Plan {
-    /// No two units are joined.
+    /// No two units are coupled.
     Independent,
     Dense,
     Sparse(Box<SelectedInverse>),
 }
 
-/// Up to so many units a dense structure, too, is inverted eight rows at a time.
+/// Up to so many units, dense structures too are inverted eight rows at a time.
 const FEW: usize = 64;
 
-/// Wider structures are not worth an order.
+/// The largest width for which an elimination order is searched.
 const MOST_WIDTH: usize = 4000;
 
-/// A dense factor does this many terms in the time of one of a sparse factor.
+/// Speed of dense over sparse factors, in terms per time.
 const DENSE_ADVANTAGE: f64 = 8.0;
 
 impl Plan {
-    /// For some units, of which these pairs are joined.
+    /// Chooses the method for some units and their coupled pairs.
     pub(super) fn new(units: usize, pairs: &[Pair]) -> Result<Self> {
         if pairs.is_empty() {
             return Ok(Self::Independent);
@@ -92,7 +92,7 @@ impl Plan {
         Ok(Self::Sparse(Box::new(sparse)))
     }
 
-    /// The bytes that an inversion takes, for some rows at a time.
+    /// Returns the bytes of an inversion.
     pub(super) fn bytes(&self, units: usize, rows: usize) -> u128 {
         match self {
             Self::Independent => 0,
@@ -101,7 +101,7 @@ impl Plan {
         }
     }
 
-    /// What the inversion of eight rows costs, in about nanoseconds.
+    /// Returns the cost of inverting eight rows, in about nanoseconds.
     pub(super) fn cost(&self, units: usize) -> f64 {
         match self {
             Self::Independent => 0.0,
@@ -110,10 +110,10 @@ impl Plan {
         }
     }
 
-    /// `A_ij` for each pair that is joined, pair after pair, `width` rows each; rows that fill the lanes are left at 0.
+    /// Returns `A_ij` of each coupled pair, by pair, `width` rows each; padding lanes are 0.
     ///
     /// # Errors
-    /// [`Error::Numerical`] for a row at whose fixed point −F has no maximum.
+    /// [`Error::Numerical`] where −F of a row is not at a maximum.
     pub(super) fn responses(
         &self,
         engine: &'static str,
@@ -147,7 +147,7 @@ impl Plan {
     }
 }
 
-/// Add the covariances of one row to the moments of all pairs of the machine.
+/// Adds the covariances of one row to the moments of all pairs of the machine.
 pub(super) fn add_to_all_pairs(
     engine: &'static str,
     (couplings, free): (&Couplings, &[usize]),
@@ -164,7 +164,7 @@ pub(super) fn add_to_all_pairs(
     Ok(())
 }
 
-/// `A` of one row, complete.
+/// Returns the whole `A` of one row.
 fn dense(engine: &'static str, couplings: &Couplings, curvature: &Curvature, row: usize) -> Result<Matrix> {
     let (n, width) = (curvature.units(), curvature.width);
     let mut matrix = Matrix::zeros(n);
@@ -184,7 +184,7 @@ fn dense(engine: &'static str, couplings: &Couplings, curvature: &Curvature, row
     Ok(inverse)
 }
 
-/// `A_ij` of the pairs of up to `N` rows.
+/// Computes `A_ij` of the pairs of up to `N` rows.
 fn sparse<const N: usize>(
     engine: &'static str,
     plan: &SelectedInverse,
@@ -194,7 +194,7 @@ fn sparse<const N: usize>(
     found: &mut [f64],
 ) -> Result<()> {
     let width = curvature.width;
-    // Lanes beyond the rows hold the matrix of independent units, which any factor is content with.
+    // Padding lanes hold the identity, which has a factor.
     let lanes = |numbers: &[f64], at: usize, fill: f64| -> [f64; N] {
         std::array::from_fn(
             |lane| if lane < rows.len() { numbers[at * width + rows.start + lane] } else { fill },
@@ -215,7 +215,7 @@ fn sparse<const N: usize>(
     Ok(())
 }
 
-/// Compiled for each instruction set that may be met.
+/// Compiled for each instruction set.
 #[inline(always)]
 fn invert<S: Simd, const N: usize>(
     _simd: S,

@@ -1,4 +1,4 @@
-//! The search for a fixed point, for a panel of rows: sweeps, annealing, several starts.
+//! The search for the fixed points of a panel of rows: sweeps, annealing, several starts.
 
 use fearless_simd::{Level, dispatch};
 
@@ -14,7 +14,7 @@ use crate::numeric::lanes::LANES;
 
 /// The fixed points of the rows of a panel.
 pub(super) struct Found {
-    /// The mean of each free unit, unit after unit, as wide as the panel.
+    /// The mean of each free unit, stored by unit, as wide as the panel.
     pub(super) means: Vec<f64>,
     /// −F of the free units of each row.
     pub(super) log_z: Vec<f64>,
@@ -22,29 +22,29 @@ pub(super) struct Found {
     pub(super) iterations: Vec<Iteration>,
 }
 
-/// What fixed points are looked for in.
+/// A search for fixed points.
 #[derive(Clone, Copy)]
 pub(super) struct Search<'a> {
     pub(super) theory: Theory,
     pub(super) couplings: &'a Couplings,
     pub(super) panel: &'a Panel,
-    /// The units, by which starts tell them apart.
+    /// The free units: random starts are numbered by unit.
     pub(super) free: &'a [usize],
     pub(super) settings: &'a VariationalSettings,
-    /// The machine's own, at which couplings and fields are given.
+    /// The machine's temperature, by which couplings and fields are divided.
     pub(super) temperature: f64,
 }
 
 impl Search<'_> {
-    /// The fixed point of each row that is the best of all starts.
+    /// Returns the best fixed point of each row over all starts.
     pub(super) fn best(&self) -> Found {
-        // Without couplings there is nothing to look for, from any start.
+        // Without couplings all starts give the same answer.
         let others = if self.couplings.are_none() { 1..1 } else { 1..self.settings.starts };
         let found = others.map(|number| self.one(number));
         found.fold(self.one(0), |best, found| best.or_better(&found, self.panel.width))
     }
 
-    /// The fixed point of each row from the start of a number.
+    /// Returns the fixed point of each row from one start.
     pub(super) fn one(&self, number: usize) -> Found {
         let Self { theory, couplings, panel, free, settings, temperature } = *self;
         let width = panel.width;
@@ -60,7 +60,6 @@ impl Search<'_> {
             level: Level::new(),
         };
         if couplings.are_none() {
-            // Each unit has its field alone: there is nothing to look for.
             return rows_with(panel.fields.clone()).at_their_fields();
         }
         let units = free.last().map_or(0, |last| last + 1);
@@ -82,7 +81,7 @@ impl Search<'_> {
 }
 
 impl Found {
-    /// Row by row the better of two: a fixed point before none, then the larger −F.
+    /// Returns the better of two for each row: converged first, then the larger −F.
     fn or_better(mut self, other: &Self, width: usize) -> Self {
         for row in 0..width {
             let better = (other.converged[row], other.log_z[row]) > (self.converged[row], self.log_z[row]);
@@ -99,15 +98,14 @@ impl Found {
     }
 }
 
-/// What is known of the search for one row.
+/// The state of the search for one row.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Log {
     pub(super) sweeps: usize,
-    /// The largest change in the last sweep.
     pub(super) change: f64,
     pub(super) damping: f64,
     pub(super) oscillated: bool,
-    /// Sweeps in a row that undid the sweep before.
+    /// Consecutive sweeps that reversed the previous one.
     undone: u32,
 }
 
@@ -116,7 +114,7 @@ impl Log {
         Self { sweeps: 0, change: f64::INFINITY, damping, oscillated: false, undone: 0 }
     }
 
-    /// Note how the changes of a sweep compare with those before it, by their products with each other and themselves; swings are damped.
+    /// Compares the changes of two sweeps by their inner products; damps oscillation.
     pub(super) fn compare(&mut self, [both, now, before]: [f64; 3]) {
         let hardly_smaller = now > HARDLY_SMALLER * HARDLY_SMALLER * before;
         let undoes = hardly_smaller && both < OPPOSITE * (now * before).sqrt();
@@ -129,25 +127,25 @@ impl Log {
     }
 }
 
-/// This many sweeps in a row that undo the one before are an oscillation,
+/// So many consecutive reversals are an oscillation.
 const UNDONE: u32 = 6;
-/// a sweep does that if its changes are opposite to those before (cosine below this)
+/// A sweep reverses the previous one if the cosine of their changes is below this,
 const OPPOSITE: f64 = -0.9;
-/// and hardly smaller.
+/// and the change shrinks by less than this factor.
 const HARDLY_SMALLER: f64 = 0.95;
-/// Damping is not raised beyond this.
+/// The largest damping that oscillation leads to.
 const MOST_DAMPING: f64 = 0.98;
 
-/// Up to this violation, what −F lacks to a strict bound is below rounding.
+/// Up to this violation, −F differs from a strict bound by less than rounding.
 const NEARLY_HOLDS: f64 = 1e-8;
 
-/// Rows in search of their fixed points. All numbers stand unit after unit, `width` rows each.
+/// Rows on the way to their fixed points. Numbers are stored by unit, `width` rows each.
 pub(super) struct Rows<'a> {
     pub(super) theory: Theory,
     pub(super) couplings: &'a Couplings,
     pub(super) schedule: Schedule,
     pub(super) width: usize,
-    /// Rows that count; those beyond fill the lanes.
+    /// The number of rows; lanes from there to `width` are padding.
     pub(super) used: usize,
     pub(super) fields: Vec<f64>,
     pub(super) means: Vec<f64>,
@@ -169,7 +167,7 @@ impl Rows<'_> {
         }
     }
 
-    /// The answer for units without couplings.
+    /// Returns the answer for units without couplings.
     fn at_their_fields(mut self) -> Found {
         let level = self.level;
         dispatch!(level, simd => tanh_in_place(simd, &mut self.means));
@@ -183,7 +181,7 @@ impl Rows<'_> {
         }
     }
 
-    /// Sweep until the equations hold, and say how well they do.
+    /// Sweeps until the equations hold or sweeps run out, and evaluates the result.
     fn settle(mut self, settings: &VariationalSettings) -> Found {
         let warm: Vec<usize> = self.logs.iter().map(|log| log.sweeps).collect();
         let mut change = settings.tolerance;
@@ -191,7 +189,7 @@ impl Rows<'_> {
         loop {
             let level = self.level;
             let (residual, mut log_z) = dispatch!(level, simd => self.finish(simd, false));
-            // The equations may be violated by more than the last change. Changes cannot be made smaller than rounding allows.
+            // Equations may be violated by more than the last change, which rounding limits.
             change /= 8.0;
             let left = |row: usize| settings.max_sweeps - (self.logs[row].sweeps - warm[row]);
             let is_open = |row: usize| residual[row] > settings.tolerance && left(row) > 0;
@@ -223,7 +221,6 @@ impl Rows<'_> {
         }
     }
 
-    /// Sweep some of the rows.
     fn run_only(&mut self, rows: &[usize], beta: f64, tolerance: f64, sweeps: usize) {
         if rows.len() == self.used {
             return self.run(beta, tolerance, sweeps);
@@ -233,7 +230,8 @@ impl Rows<'_> {
         self.take_back(rows, &few);
     }
 
-    /// Sweep, at an inverse temperature relative to the machine's own, until no value changes by more than the tolerance.
+    /// Sweeps until no mean changes by more than the tolerance; `beta` is relative to the
+    /// machine's.
     fn run(&mut self, beta: f64, tolerance: f64, sweeps: usize) {
         let mut scratch = Scratch::new(self);
         let level = self.level;
@@ -244,14 +242,14 @@ impl Rows<'_> {
             if open.is_empty() {
                 return;
             }
-            // The rows that take longer go on by themselves.
+            // Rows that take longer continue in a smaller panel.
             if self.width > LANES && open.len() <= self.width / 2 {
                 return self.run_only(&open, beta, tolerance, sweeps - sweep - 1);
             }
         }
     }
 
-    /// Some of the rows.
+    /// Copies some of the rows.
     fn only(&self, rows: &[usize]) -> Self {
         let width = rows.len().next_multiple_of(LANES);
         let pick = |from: &[f64]| {
@@ -279,7 +277,7 @@ impl Rows<'_> {
         }
     }
 
-    /// Move every value a little, so that a point which only symmetry holds is left when the temperature has fallen.
+    /// Shifts every mean a little, so that fixed points held by symmetry alone are left as T falls.
     fn nudge(&mut self, shifts: &[f64], free: &[usize]) {
         const SHARE: f64 = 1e-3;
         let largest = shifts.iter().fold(f64::MIN_POSITIVE, |most: f64, x| most.max(x.abs()));

@@ -110,20 +110,20 @@ impl FromStr for Annealing {
 }
 
 impl Annealing {
-    /// The temperatures above the machine's own, the highest first.
+    /// Returns the temperatures above the machine's own, the highest first.
     pub fn temperatures(self, last: f64) -> impl Iterator<Item = f64> {
         let ratio = last / self.from;
         (0..self.steps).map(move |k| self.from * ratio.powf(k as f64 / self.steps as f64))
     }
 }
 
-/// How far the first start is from the machine without couplings: enough to leave a point that only symmetry holds.
+/// The largest shift of the first start: enough to leave a point held by symmetry alone.
 const NUDGE: f64 = 1e-3;
 
 impl VariationalSettings {
-    /// At the temperatures above the machine's own, sweeps end at this change,
+    /// Above the machine's own temperature, sweeps end at this change,
     pub(super) const WARM_TOLERANCE: f64 = 1e-4;
-    /// or after so many.
+    /// or after so many sweeps.
     pub(super) const WARM_SWEEPS: usize = 100;
 
     /// Checks the settings for a machine of some temperature.
@@ -143,8 +143,8 @@ impl VariationalSettings {
         }
     }
 
-    /// Where a start puts each unit: near what its field alone would give (start 0), or anywhere.
-    /// The same for every row, so that the answer for a row does not hang on the rows beside it.
+    /// Returns where a start puts each unit: near `tanh(field)` (start 0), or anywhere. It is the
+    /// same for every row, so that answers are independent of the other rows of a batch.
     pub(super) fn start(&self, start: usize, units: usize) -> StartingMeans {
         let range = if start == 0 { NUDGE } else { 1.0 };
         let spread = Numbers::Uniform { low: -range, high: range };
@@ -155,7 +155,7 @@ impl VariationalSettings {
 
 /// The point at which a search begins.
 pub(super) struct StartingMeans {
-    /// Whether each unit begins near what its field alone would give it, `tanh(field + shift)`; otherwise it begins at the shift itself.
+    /// Whether units begin at `tanh(field + shift)`; otherwise at the shift itself.
     pub(super) at_field: bool,
     /// One for each unit of the machine.
     pub(super) shifts: Vec<f64>,

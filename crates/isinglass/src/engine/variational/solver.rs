@@ -1,17 +1,19 @@
-//! From machine and evidence to expectations, for mean field and TAP, with linear response or without.
+//! Expectations of mean field and TAP, with or without linear response.
+
+use std::cell::OnceCell;
 
 use super::couplings::{Couplings, Pair};
 use super::panel::{Panel, dot};
-use super::response::{self, Curvature};
+use super::response::{self, Curvature, Plan};
 use super::search::{Found, Search};
 use super::{Theory, VariationalSettings};
 use crate::engine::expectations::packed_pair;
-use crate::engine::parts::{Part, Piece, solve_in_parts, statistics_bytes};
+use crate::engine::parts::{Part, solve_in_parts, statistics_bytes};
 use crate::engine::{Ask, BatchExpectations, Diagnostics, Expectations, Guarantee, PairMoments, Pairs};
 use crate::table::{Batch, Group};
 use crate::{Error, Evidence, Machine, Result};
 
-/// What is computed, and for which engine.
+/// An engine's request: what to compute, and under which name.
 #[derive(Clone, Copy)]
 pub(super) struct Solver {
     pub(super) engine: &'static str,
@@ -21,52 +23,56 @@ pub(super) struct Solver {
     pub(super) settings: VariationalSettings,
 }
 
-/// Energies divided by T beyond this would leave the range of numbers once they are squared.
+/// Energies divided by T beyond this would overflow when squared.
 pub(super) const SCALE: f64 = 1e150;
 
-/// Sweeps that a search is taken to need when work is shared out.
+/// Sweeps assumed for a search when work is distributed.
 const USUAL_SWEEPS: f64 = 30.0;
 
 impl Solver {
-    /// The best fixed point of each row.
+    fn couplings(self, machine: &Machine, free: &[usize]) -> Couplings {
+        Couplings::new(machine, free, self.theory == Theory::Tap)
+    }
+
     fn search(self, machine: &Machine, couplings: &Couplings, panel: &Panel, free: &[usize]) -> Found {
         let Self { theory, ref settings, .. } = self;
         Search { theory, couplings, panel, free, settings, temperature: machine.temperature() }.best()
     }
 
-    /// Expectations under one evidence.
+    /// Returns the bytes of couplings and panel for so many rows.
+    fn bytes(self, machine: &Machine, free: usize, rows: usize) -> u128 {
+        Couplings::bytes(free, machine.graph().edges().len(), self.theory == Theory::Tap)
+            + Panel::bytes(machine.unit_count(), free, rows)
+    }
+
+    /// Returns expectations under one evidence.
     pub(super) fn single(self, machine: &Machine, evidence: &Evidence, pairs: Pairs) -> Result<Expectations> {
         machine.check_evidence(evidence)?;
         self.check(machine)?;
         let free: Vec<usize> = evidence.free().collect();
-        let edges = machine.graph().edges().len();
         let all_responses = self.response && pairs == Pairs::All;
-        let bytes = Couplings::bytes(free.len(), edges, self.theory == Theory::Tap)
-            + Panel::bytes(machine.unit_count(), free.len(), 1)
+        let bytes = self.bytes(machine, free.len(), 1)
             + 8 * PairMoments::count(pairs, machine.graph()) as u128
             + if all_responses { 32 * (free.len() as u128).pow(2) } else { 0 };
         self.check_memory(bytes, free.len())?;
-        let couplings = Couplings::new(machine, &free, self.theory == Theory::Tap);
+        let couplings = self.couplings(machine, &free);
         let mut panel = Panel::new(machine, &free, &[evidence.cells()]);
         let found = self.search(machine, &couplings, &panel, &free);
         panel.insert(&free, &found.means);
         let means = panel.values;
         let mut correlations = PairMoments::collect(pairs, machine.graph(), |a, b| means[a] * means[b]);
+        let moments = &mut correlations.values;
+        let units = machine.unit_count();
         if all_responses {
             let curvature = Curvature::new(self.theory, &couplings, &found.means, 1);
-            let moments = &mut correlations.values;
-            let pairs = (&couplings, &free[..]);
-            response::add_to_all_pairs(self.engine, pairs, &curvature, machine.unit_count(), moments)?;
+            response::add_to_all_pairs(self.engine, (&couplings, &free), &curvature, units, moments)?;
         } else if pairs != Pairs::None {
-            for (pair, x) in couplings.pairs.iter().zip(self.excess(&couplings, &found.means, 1, 1, None)?) {
-                let place = match pairs {
-                    Pairs::Edges => pair.edge as usize,
-                    _ => {
-                        let (a, b) = machine.graph().edges()[pair.edge as usize];
-                        packed_pair(machine.unit_count(), a, b)
-                    }
-                };
-                correlations.values[place] += x;
+            let plan = self.plan(&couplings, 1, 1)?;
+            let excess = self.excess(&couplings, &found.means, (1, 1), plan.as_ref())?;
+            for (pair, x) in couplings.pairs.iter().zip(excess) {
+                let edge = pair.edge as usize;
+                let (a, b) = machine.graph().edges()[edge];
+                moments[if pairs == Pairs::Edges { edge } else { packed_pair(units, a, b) }] += x;
             }
         }
         Ok(Expectations {
@@ -79,60 +85,44 @@ impl Solver {
         })
     }
 
-    /// Expectations under each row of evidence.
+    /// Returns expectations under each row of evidence.
     pub(super) fn batch(self, machine: &Machine, batch: &Batch, ask: Ask) -> Result<BatchExpectations> {
         Error::check_length("units of the batch", batch.unit_count(), machine.unit_count())?;
         self.check(machine)?;
-        let widest = batch.groups().iter().max_by_key(|group| group.free.len());
-        let free = widest.map_or(0, |group| group.free.len());
-        let edges = machine.graph().edges().len();
+        let free = batch.groups().iter().map(|group| group.free.len()).max().unwrap_or(0);
         let at_once = Panel::rows_at_once(free).min(batch.row_count());
-        let each = Couplings::bytes(free, edges, self.theory == Theory::Tap)
-            + Panel::bytes(machine.unit_count(), free, at_once.max(1))
-            + if ask.statistics { 8 * (edges * at_once) as u128 } else { 0 };
+        let products = if ask.statistics { 8 * (machine.graph().edges().len() * at_once) as u128 } else { 0 };
+        let each = self.bytes(machine, free, at_once.max(1)) + products;
         let sums = if ask.statistics { statistics_bytes(machine) } else { 0 };
         self.check_memory(each * rayon::current_num_threads() as u128 + sums, free)?;
-        // The couplings of a few groups are made once for all their rows; those of many would fill the memory.
+        // The couplings of a few groups are kept for all rows; those of many would fill the memory.
         let few = batch.groups().len() <= rayon::current_num_threads();
-        let prepared: Vec<Prepared> = batch
-            .groups()
-            .iter()
-            .map(|group| self.prepare(machine, group, ask, few))
-            .collect::<Result<_>>()?;
+        let prepare = |group| self.prepare(machine, group, ask, few);
+        let prepared: Vec<Prepared> = batch.groups().iter().map(prepare).collect::<Result<_>>()?;
         let cost = |number: usize, _: &Group| prepared[number].cost;
         solve_in_parts(machine, batch, ask, cost, |pieces, part| {
             for piece in pieces {
+                let free = &batch.groups()[piece.group].free;
                 let Prepared { couplings, plan, .. } = &prepared[piece.group];
-                let own;
-                let couplings = match couplings {
-                    Some(couplings) => couplings,
-                    None => {
-                        own = self.couplings(machine, &batch.groups()[piece.group]);
-                        &own
-                    }
-                };
-                self.solve_piece(machine, batch, ask, piece, (couplings, plan.as_ref()), part)?;
+                let own = OnceCell::new();
+                let make_own = || own.get_or_init(|| self.couplings(machine, free));
+                let couplings = couplings.as_ref().unwrap_or_else(make_own);
+                part.guarantee = part.guarantee.and(self.guarantee(couplings));
+                for (mut panel, weights) in Panel::each(machine, free, batch, &piece.rows) {
+                    let found = self.search(machine, couplings, &panel, free);
+                    panel.insert(free, &found.means);
+                    self.record(machine, (couplings, plan.as_ref()), (&panel, &found), weights, ask, part)?;
+                }
             }
             Ok(())
         })
     }
 
-    fn couplings(self, machine: &Machine, group: &Group) -> Couplings {
-        Couplings::new(machine, &group.free, self.theory == Theory::Tap)
-    }
-
-    /// What rows of a group share, and what eight of them cost.
+    /// Prepares what the rows of a group share.
     fn prepare(self, machine: &Machine, group: &Group, ask: Ask, keep: bool) -> Result<Prepared> {
-        let couplings = self.couplings(machine, group);
-        let plan = if self.response && ask.statistics {
-            Some(response::Plan::new(couplings.units, &couplings.pairs)?)
-        } else {
-            None
-        };
-        if let Some(plan) = &plan {
-            let bytes = plan.bytes(group.free.len(), group.rows.len());
-            self.check_memory(bytes * rayon::current_num_threads() as u128, group.free.len())?;
-        }
+        let couplings = self.couplings(machine, &group.free);
+        let threads = rayon::current_num_threads();
+        let plan = if ask.statistics { self.plan(&couplings, group.rows.len(), threads)? } else { None };
         let elements = machine.unit_count() + machine.graph().edges().len();
         let cost = USUAL_SWEEPS * couplings.sweep_cost()
             + 4.0 * elements as f64
@@ -140,79 +130,55 @@ impl Solver {
         Ok(Prepared { couplings: keep.then_some(couplings), plan, cost })
     }
 
-    fn solve_piece(
-        self,
-        machine: &Machine,
-        batch: &Batch,
-        ask: Ask,
-        piece: &Piece,
-        (couplings, plan): (&Couplings, Option<&response::Plan>),
-        part: &mut Part,
-    ) -> Result<()> {
-        let free = &batch.groups()[piece.group].free;
-        part.guarantee = part.guarantee.and(self.guarantee(couplings));
-        for start in piece.rows.clone().step_by(Panel::rows_at_once(free.len())) {
-            let places = start..piece.rows.end.min(start + Panel::rows_at_once(free.len()));
-            let rows: Vec<&[i8]> = places.clone().map(|place| batch.row(place)).collect();
-            let mut panel = Panel::new(machine, free, &rows);
-            let found = self.search(machine, couplings, &panel, free);
-            panel.insert(free, &found.means);
-            for row in 0..panel.rows {
-                part.log_z.push(found.log_z[row] + panel.shifts[row]);
-                part.diagnostics =
-                    part.diagnostics.and(Diagnostics::iterated(found.converged[row], found.iterations[row]));
-                if ask.means {
-                    part.means.extend(panel.values.iter().skip(row).step_by(panel.width));
-                }
-            }
-            if ask.statistics {
-                let weights = &batch.weights()[places];
-                self.add_statistics(machine, couplings, plan, (&panel, &found), weights, part)?;
-            }
+    /// Chooses how to invert the curvature, if the engine has linear response.
+    fn plan(self, couplings: &Couplings, rows: usize, threads: usize) -> Result<Option<Plan>> {
+        if !self.response {
+            return Ok(None);
         }
-        Ok(())
+        let plan = Plan::new(couplings.units, &couplings.pairs)?;
+        self.check_memory(plan.bytes(couplings.units, rows) * threads as u128, couplings.units)?;
+        Ok(Some(plan))
     }
 
-    /// Add the weighted sums of a panel's means and edge moments.
-    fn add_statistics(
+    /// Adds the results of a panel to a part.
+    fn record(
         self,
         machine: &Machine,
-        couplings: &Couplings,
-        plan: Option<&response::Plan>,
+        (couplings, plan): (&Couplings, Option<&Plan>),
         (panel, found): (&Panel, &Found),
         weights: &[f64],
+        ask: Ask,
         part: &mut Part,
     ) -> Result<()> {
+        for row in 0..panel.rows {
+            part.log_z.push(found.log_z[row] + panel.shifts[row]);
+            let diagnostics = Diagnostics::iterated(found.converged[row], found.iterations[row]);
+            part.diagnostics = part.diagnostics.and(diagnostics);
+        }
+        if ask.means {
+            part.means.extend(panel.rows_of_values());
+        }
         let Some(sums) = &mut part.statistics else { return Ok(()) };
         let weights = panel.add_statistics(machine, weights, sums);
-        let excess = self.excess(couplings, &found.means, panel.width, panel.rows, plan)?;
+        let excess = self.excess(couplings, &found.means, (panel.width, panel.rows), plan)?;
         for (pair, excess) in couplings.pairs.iter().zip(excess.chunks_exact(panel.width)) {
             sums.edges[pair.edge as usize] += dot(&weights, excess);
         }
         Ok(())
     }
 
-    /// What the moment of each pair has beyond the product of the means, pair after pair, `width` rows each; nothing for mean field.
+    /// Returns the moments less the products of means, by pair, `width` rows each; none for mean
+    /// field.
     ///
     /// TAP's is the derivative of its −F (eq. 29) by the coupling: `v_ij (1 − m_i²)(1 − m_j²)`.
     fn excess(
         self,
         couplings: &Couplings,
         means: &[f64],
-        width: usize,
-        rows: usize,
-        plan: Option<&response::Plan>,
+        (width, rows): (usize, usize),
+        plan: Option<&Plan>,
     ) -> Result<Vec<f64>> {
-        if self.response {
-            let own;
-            let plan = match plan {
-                Some(plan) => plan,
-                None => {
-                    own = response::Plan::new(couplings.units, &couplings.pairs)?;
-                    self.check_memory(own.bytes(couplings.units, rows), couplings.units)?;
-                    &own
-                }
-            };
+        if let Some(plan) = plan {
             let curvature = Curvature::new(self.theory, couplings, means, width);
             return plan.responses(self.engine, couplings, &curvature, rows);
         }
@@ -249,9 +215,9 @@ impl Solver {
 
 /// What rows of a group share.
 struct Prepared {
-    /// Unless each piece of the group is to make its own.
+    /// `None` if each piece of the group computes its own.
     couplings: Option<Couplings>,
-    plan: Option<response::Plan>,
-    /// Of eight rows, in about nanoseconds.
+    plan: Option<Plan>,
+    /// The cost of eight rows, in about nanoseconds.
     cost: f64,
 }

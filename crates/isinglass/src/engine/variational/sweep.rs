@@ -4,14 +4,13 @@ use std::ops::Range;
 
 use fearless_simd::{Simd, f64x8, prelude::*};
 
-use super::lane_group::{LaneGroup, TOGETHER, add_products, store_all, tanh_of_lanes};
 use super::search::Rows;
-use super::update::{finish, tap};
+use super::update::{LaneGroup, TOGETHER, add_products, finish, store_all, tanh_of_lanes, tap};
 use super::{Schedule, Theory};
 use crate::numeric::lanes::{LANES, tanh};
 
 impl Rows<'_> {
-    /// Update every unit once, at an inverse temperature relative to the machine's own.
+    /// Updates every unit once, at an inverse temperature relative to the machine's own.
     #[inline(always)]
     pub(super) fn sweep<S: Simd>(&mut self, simd: S, beta: f64, backwards: bool, scratch: &mut Scratch) {
         scratch.change.fill(0.0);
@@ -26,23 +25,24 @@ impl Rows<'_> {
         }
     }
 
-    /// The units of a block, and the blocks that there are.
+    /// Returns the size of a block and the number of blocks.
     fn blocks(&self) -> (usize, usize) {
         let size = self.couplings.block();
         (size, self.couplings.units.div_ceil(size))
     }
 
-    /// One unit after the other. The fields of a block of units come from one product; what has changed within the block since is added.
+    /// Updates one unit after the other; a block's fields come from one product, plus changes
+    /// within it.
     #[inline(always)]
     fn sequential<S: Simd>(&mut self, simd: S, beta: f64, backwards: bool, scratch: &mut Scratch) {
         let units = self.couplings.units;
         let (size, count) = self.blocks();
         for number in 0..count {
-            // Where a block is a unit, every other sweep goes backwards: what one end of a chain says reaches the other at once.
+            // In blocks of one unit every other sweep is backwards: a chain settles from both ends.
             let number = if backwards && size == 1 { count - 1 - number } else { number };
             let block = number * size..units.min((number + 1) * size);
             self.pull(block.clone(), &self.means, scratch);
-            // Some lanes at a time go through the whole block: what has changed in it stays near at hand.
+            // A few lanes pass through the whole block, so that its changes stay in the cache.
             let mut start = 0;
             while start + TOGETHER * LANES <= self.width {
                 self.update_block(simd, &block, LaneGroup::<TOGETHER>::new(start, self.width), beta, scratch);
@@ -55,7 +55,7 @@ impl Rows<'_> {
         }
     }
 
-    /// Solve the equations of the units of a block, one after the other, in some lanes of rows.
+    /// Solves the equations of the units of a block, one after the other, in `K` lanes of rows.
     #[inline(always)]
     fn update_block<S: Simd, const K: usize>(
         &mut self,
@@ -108,7 +108,7 @@ impl Rows<'_> {
         lanes.store(&change, &mut scratch.change);
     }
 
-    /// All units from the values of the sweep before; swings are noticed, and damped.
+    /// Updates all units from the values of the previous sweep; oscillation is detected and damped.
     #[inline(always)]
     fn parallel<S: Simd>(&mut self, simd: S, beta: f64, scratch: &mut Scratch) {
         let (width, units) = (self.width, self.couplings.units);
@@ -146,7 +146,7 @@ impl Rows<'_> {
         }
     }
 
-    /// By how much the worst equation of each row is violated, and −F; see [`finish`] for `strict`.
+    /// Returns the largest violation in each row, and −F; see [`finish`] for `strict`.
     #[inline(always)]
     pub(super) fn finish<S: Simd>(&self, simd: S, strict: bool) -> (Vec<f64>, Vec<f64>) {
         let (width, units) = (self.width, self.couplings.units);
@@ -173,7 +173,8 @@ impl Rows<'_> {
         (worst, log_z)
     }
 
-    /// The field and the reaction (0 but for TAP) on a unit, from the values at the block's turn.
+    /// Returns a unit's field and reaction (0 except for TAP), from the values at the block's
+    /// start.
     #[inline(always)]
     fn field<S: Simd>(
         &self,
@@ -196,7 +197,7 @@ impl Rows<'_> {
         ((pull + field) * f64x8::splat(simd, beta), reaction)
     }
 
-    /// What the couplings do to the units of a block, at some means.
+    /// Computes the fields of the couplings on the units of a block.
     #[inline(always)]
     fn pull(&self, block: Range<usize>, means: &[f64], scratch: &mut Scratch) {
         self.couplings.pull(block.clone(), false, means, self.width, &mut scratch.pulls);
@@ -206,21 +207,20 @@ impl Rows<'_> {
     }
 }
 
-/// Room for one sweep. All numbers stand unit after unit, as wide as the panel.
+/// Buffers of one sweep. Numbers are stored by unit, as wide as the panel.
 pub(super) struct Scratch {
-    /// Σ_j v_ij m_j and Σ_j v_ij² (1 − m_j²) for the units of a block, as they were when its turn came.
+    /// Σ_j v_ij m_j and Σ_j v_ij² (1 − m_j²) for the units of a block, as they were at its start.
     pulls: Vec<f64>,
     block_reactions: Vec<f64>,
-    /// How far each row goes towards the value wanted: 1 less its damping.
+    /// 1 less the damping of each row.
     shares: Vec<f64>,
-    /// The largest change of each row.
     change: Vec<f64>,
-    /// The changes of the units of a block, and of their 1 − m², for some lanes of rows.
+    /// The changes of the units of a block, and of their 1 − m², for `K` lanes of rows.
     deltas: Vec<f64>,
     variance_deltas: Vec<f64>,
     /// 1 − m² of every unit, for TAP.
     variances: Vec<f64>,
-    /// The changes of the sweep before, for sweeps in parallel.
+    /// The changes of the previous sweep, for parallel sweeps.
     before: Vec<f64>,
 }
 

@@ -1,7 +1,7 @@
 //! Nested dissection: small separators go last.
 //!
-//! George 1973, "Nested dissection of a regular finite element mesh". A part is split by the smallest of the middle levels of a
-//! breadth-first search from one of its ends, and what falls apart is split again.
+//! George 1973, "Nested dissection of a regular finite element mesh". A part is split by the
+//! smallest of the middle levels of a breadth-first search from one of its ends, recursively.
 
 use super::super::Graph;
 use super::meter::Meter;
@@ -12,9 +12,9 @@ const DEPTH: u8 = 40;
 /// Parts of at most this many vertices are not split.
 const SMALL: usize = 24;
 
-/// For each vertex, a stage: separators have higher stages than what they separate, and what is not a separator has stage 0.
+/// For each vertex, a stage: separators have higher stages than what they separate, others stage 0.
+/// `None` where the meter stops it.
 ///
-/// *Returns*: the stages, or `None` where the meter stops it.
 /// *Complexity*: near-linear, vertices and edges once for each level of nesting.
 pub(super) fn stages(graph: &Graph, meter: &mut Meter) -> Option<Vec<u8>> {
     let mut split = Split {
@@ -30,17 +30,15 @@ pub(super) fn stages(graph: &Graph, meter: &mut Meter) -> Option<Vec<u8>> {
         if vertices.len() <= SMALL || depth == DEPTH {
             continue;
         }
-        meter.go_on()?;
+        meter.check()?;
         parts += 1;
-        for &v in &vertices {
-            split.part[v as usize] = parts;
-        }
+        vertices.iter().for_each(|&v| split.part[v as usize] = parts);
         let end = split.search(vertices[0], meter);
         split.search(end, meter);
-        // In a part that has fallen apart already, what was not reached is a part of its own.
+        // The part may be disconnected: what was not reached is a part of its own.
         if split.queue.len() < vertices.len() {
             let (inside, outside) = vertices.iter().partition(|&&v| split.level[v as usize] != u32::MAX);
-            split.forget();
+            split.reset();
             open.extend([(inside, depth), (outside, depth)]);
             continue;
         }
@@ -53,7 +51,7 @@ pub(super) fn stages(graph: &Graph, meter: &mut Meter) -> Option<Vec<u8>> {
         for v in side(std::cmp::Ordering::Equal) {
             stages[v as usize] = DEPTH - depth;
         }
-        split.forget();
+        split.reset();
         open.extend([(below, depth + 1), (above, depth + 1)]);
     }
     Some(stages)
@@ -67,9 +65,9 @@ struct Split<'a> {
 }
 
 impl Split<'_> {
-    /// Levels around a vertex within its part; a vertex of the last level.
+    /// Finds the levels around a vertex within its part; returns a vertex of the last level.
     fn search(&mut self, start: u32, meter: &mut Meter) -> u32 {
-        self.forget();
+        self.reset();
         self.level[start as usize] = 0;
         self.queue.push(start);
         let mut k = 0;
@@ -87,14 +85,14 @@ impl Split<'_> {
         self.queue[k - 1]
     }
 
-    fn forget(&mut self) {
+    fn reset(&mut self) {
         for &v in &self.queue {
             self.level[v as usize] = u32::MAX;
         }
         self.queue.clear();
     }
 
-    /// The smallest level that leaves at least a quarter of the part on either side, or else the one in the middle.
+    /// The smallest level with at least a quarter of the part on either side, else the middle one.
     fn middle_level(&self) -> u32 {
         let total = self.queue.len();
         let mut best = (usize::MAX, self.queue.get(total / 2).map_or(0, |&v| self.level[v as usize]));

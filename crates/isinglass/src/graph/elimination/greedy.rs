@@ -1,17 +1,17 @@
-//! Greedy orders: always eliminate the vertex of least score, the edges that its elimination adds or its degree.
+//! Greedy orders: the next vertex is one of least fill or degree.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::super::Graph;
-use super::super::shrinking::ShrinkingRows;
+use super::super::shrinking::{Rows, ShrinkingRows};
+use super::bit_rows::BitRows;
 use super::meter::{Chance, Meter};
-use super::rows::{BitRows, Rows};
 
 /// Up to this many vertices, rows are bits.
 const MOST_FOR_BITS: usize = 2048;
 
-/// What a greedy order looks at.
+/// What a greedy order minimises.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Score {
     /// The number of edges that elimination adds.
@@ -22,11 +22,11 @@ pub(super) enum Score {
     FillAndDegree,
 }
 
-/// How to go about a greedy order.
+/// Settings of a greedy order.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Plan<'a> {
     pub(super) score: Score,
-    /// All vertices of a lower stage go before those of a higher one; without stages, all are alike.
+    /// Vertices of a lower stage come before those of a higher one; empty for no stages.
     pub(super) stages: &'a [u8],
     /// Vertices to eliminate first, in this order.
     pub(super) first: &'a [usize],
@@ -39,11 +39,11 @@ impl Plan<'_> {
     }
 }
 
-/// An order by repeated choice of the vertex of least score, ties broken by chance.
+/// An order by repeated choice of the vertex of least score, ties broken at random; `None` where
+/// the meter stops it.
 ///
-/// *Returns*: the order, or `None` where the meter stops it.
-/// *Complexity*: the numbers of missing edges are kept up to date, and a new edge a–b costs one pass over the shorter row of a and b:
-/// near-linear where the width stays small, whatever the degrees.
+/// *Complexity*: fill is kept up to date, and a new edge a–b costs one pass over the shorter row of
+/// a and b: near-linear where the width stays small, whatever the degrees.
 pub(super) fn greedy(
     graph: &Graph,
     plan: Plan<'_>,
@@ -102,13 +102,13 @@ fn greedy_on<R: Rows>(
     Some(order)
 }
 
-/// What is left of a graph, and for each vertex how many pairs of its neighbours are not joined.
+/// The rest of a graph, with the fill of each vertex.
 struct Rest<R> {
     rows: R,
-    /// Empty where this is not asked for.
+    /// Pairs of neighbours that are not joined; empty where it is not used.
     fill: Vec<u64>,
     done: Vec<bool>,
-    /// Vertices whose score has changed since this was last emptied.
+    /// Vertices whose score has changed since this list was cleared.
     touched: Vec<u32>,
     is_touched: Vec<bool>,
     around: Vec<u32>,
@@ -132,7 +132,7 @@ impl<R: Rows> Rest<R> {
                     fill[w as usize] -= 1;
                 }
             }
-            meter.go_on()?;
+            meter.check()?;
         }
         let (touched, around) = (Vec::new(), Vec::new());
         Some(Self { rows, fill, done: vec![false; n], touched, is_touched: vec![false; n], around, common })
@@ -145,7 +145,7 @@ impl<R: Rows> Rest<R> {
         }
     }
 
-    /// Remove a vertex and join its neighbours.
+    /// Removes a vertex and joins its neighbours.
     fn eliminate(&mut self, v: u32, meter: &mut Meter) {
         let mut around = std::mem::take(&mut self.around);
         around.clear();
@@ -155,7 +155,7 @@ impl<R: Rows> Rest<R> {
         for &a in &around {
             self.touch(a);
             if !self.fill.is_empty() {
-                // The pairs of v and another neighbour of a that were not joined are gone.
+                // Unjoined pairs of v and another neighbour of a are gone.
                 let joined = around.iter().filter(|&&b| b != a && self.rows.joined(a, b)).count();
                 self.fill[a as usize] -= (self.rows.degree(a) - 1 - joined) as u64;
             }
@@ -176,10 +176,10 @@ impl<R: Rows> Rest<R> {
             let mut common = std::mem::take(&mut self.common);
             common.clear();
             meter.work(8 + self.rows.extend_with_common(a, b, &mut common));
-            // The new neighbour makes a pair with each old one that it is not joined to ...
+            // The new neighbour makes a pair with each old one that it is not joined to,
             self.fill[a as usize] += (self.rows.degree(a) - common.len()) as u64;
             self.fill[b as usize] += (self.rows.degree(b) - common.len()) as u64;
-            // ... and where both were neighbours, one pair less is missing.
+            // and common neighbours miss one pair less.
             for &w in &common {
                 self.fill[w as usize] -= 1;
                 self.touch(w);

@@ -1,8 +1,8 @@
-//! What a candidate order costs, what finding it has cost, and when to stop; and the chance that breaks ties.
+//! The cost of a candidate order, the work of finding it and its limits; random tie-breaking.
 
 use crate::cancel;
 
-/// What it costs to use an order.
+/// The cost of using an order.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Cost {
     pub(super) width: usize,
@@ -13,12 +13,12 @@ pub(super) struct Cost {
 impl Cost {
     pub(super) const NOTHING: Self = Self { width: 0, entries: 0.0 };
 
-    /// What orders are compared by: time, and the memory of the largest table, which also takes time to come by.
+    /// What orders are compared by: time, and the memory of the largest table.
     pub(super) fn rank(&self) -> f64 {
         self.entries + 4.0 * table_entries(self.width)
     }
 
-    /// One more step, with a number of neighbours.
+    /// Adds a step with a number of neighbours.
     pub(super) fn add(&mut self, neighbours: usize) {
         self.width = self.width.max(neighbours);
         self.entries += table_entries(neighbours);
@@ -31,17 +31,17 @@ pub(super) fn table_entries(neighbours: usize) -> f64 {
     2f64.powi(neighbours.min(2000) as i32 + 1)
 }
 
-/// Limits for the making of one candidate, and the work that has gone into it.
+/// Limits for one candidate, and the work done for it.
 ///
-/// Work is counted in entries read or written, so that what is found does not depend on the machine or its load.
+/// Work is counted in entries read or written, so that the result does not depend on the computer.
 #[derive(Debug)]
 pub(super) struct Meter {
     pub(super) cost: Cost,
     pub(super) work: u64,
     max_width: usize,
-    /// A candidate is of interest only below this [`Cost::rank`].
+    /// The [`Cost::rank`] that a candidate must stay below.
     rank: f64,
-    /// And only within this much work.
+    /// The work that it may take.
     allowance: u64,
 }
 
@@ -50,27 +50,26 @@ impl Meter {
         Self { cost: Cost::NOTHING, work: 0, max_width, rank, allowance }
     }
 
-    /// Count work.
+    /// Counts work.
     pub(super) fn work(&mut self, amount: usize) {
         self.work += amount as u64;
     }
 
-    /// Count a step. `None` if the candidate is not worth going on with.
+    /// Counts a step. `None` if the candidate exceeds a limit.
     pub(super) fn step(&mut self, neighbours: usize) -> Option<()> {
         cancel::point();
         self.cost.add(neighbours);
-        self.go_on()
+        self.check()
     }
 
-    /// `None` if the candidate is not worth going on with.
-    pub(super) fn go_on(&self) -> Option<()> {
-        let is_worth_it =
-            self.cost.width <= self.max_width && self.cost.rank() < self.rank && self.work <= self.allowance;
-        is_worth_it.then_some(())
+    /// `None` if the candidate exceeds a limit.
+    pub(super) fn check(&self) -> Option<()> {
+        let Cost { width, .. } = self.cost;
+        (width <= self.max_width && self.cost.rank() < self.rank && self.work <= self.allowance).then_some(())
     }
 }
 
-/// A small generator for breaking ties (SplitMix64: Steele, Lea & Flood 2014); the search takes the same path every time.
+/// A generator for breaking ties, with a fixed seed (SplitMix64: Steele, Lea & Flood 2014).
 #[derive(Debug)]
 pub(super) struct Chance(u64);
 

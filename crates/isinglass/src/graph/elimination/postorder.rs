@@ -1,17 +1,19 @@
-//! The same elimination in a better sequence: each unit soon after the units that lead to it.
+//! The same elimination in a better sequence: each unit soon after its children.
 
 use super::super::Graph;
 use super::symbolic::Symbolic;
 
 impl Graph {
-    /// An order with the same neighbours at every elimination, in which the tables that are alive at the same time take little room.
+    /// An order with the same neighbours at every elimination, and small tables alive together.
     ///
-    /// What the elimination of a unit leaves behind goes to the first of its neighbours to be eliminated, its parent. Any order that keeps children before
-    /// parents has the same steps. Here each subtree is done in one go, so that a result is used soon after it was made, and among children the one
-    /// whose own work needs most room beyond its result comes first (Liu 1986, "On the storage requirement in the out-of-core multifrontal method for
-    /// sparse factorization").
+    /// The result of a step goes to the first of its neighbours to be eliminated, its parent. Any
+    /// order with children before parents has the same steps. Here each subtree is done at once, so
+    /// that a result is used soon, and among children the one that needs most memory beyond its
+    /// result comes first (Liu 1986, "On the storage requirement in the out-of-core multifrontal
+    /// method for sparse factorization").
     ///
-    /// *Returns*: the order and its steps, or `None` if a unit has more than `max_width` neighbours at its elimination.
+    /// *Returns*: the order and its steps, or `None` if a unit has more than `max_width` neighbours
+    /// at its elimination.
     /// *Complexity*: that of following the order, and of sorting each unit's children.
     pub(crate) fn postordered(&self, order: &[usize], max_width: usize) -> Option<(Vec<usize>, Symbolic)> {
         const NONE: u32 = u32::MAX;
@@ -21,13 +23,13 @@ impl Graph {
         let parent: Vec<u32> =
             (0..n).map(|step| symbolic.neighbours(step).first().copied().unwrap_or(NONE)).collect();
         let mut children = Rows::new(n, &parent, NONE);
-        // Room for the result of each step, and the most room needed up to its end.
+        // The size of the result of each step, and the peak memory up to its end.
         let result = |step: usize| (symbolic.neighbours(step).len() as f64).exp2();
         let mut peak = vec![0.0f64; n];
         for step in 0..n {
             let row = children.row_mut(step);
             row.sort_by(|&a, &b| {
-                // Among equals the smaller result first: a larger one may take it along.
+                // Among equals the smaller result first: a larger one may include it.
                 let excess = |step: u32| peak[step as usize] - result(step as usize);
                 let by_result = result(a as usize).total_cmp(&result(b as usize));
                 excess(b).total_cmp(&excess(a)).then(by_result).then(a.cmp(&b))
@@ -95,14 +97,14 @@ impl Rows {
 #[cfg(test)]
 mod tests {
     use crate::Graph;
-    use crate::topology::{self, Neighbours};
+    use crate::topology::Neighbours;
 
     #[test]
     fn the_steps_stay_the_same() {
         let grid = Graph::grid(7, 9, Neighbours::Eight);
         let order = grid.elimination_order(20).unwrap().order;
-        let (other, steps_told) = grid.postordered(&order, 20).unwrap();
-        assert_eq!(grid.symbolic(&other, 20).unwrap(), steps_told);
+        let (other, found) = grid.postordered(&order, 20).unwrap();
+        assert_eq!(grid.symbolic(&other, 20).unwrap(), found);
         let steps = |order: &[usize]| {
             let symbolic = grid.symbolic(order, 20).unwrap();
             let step = |(step, &unit): (usize, &usize)| {

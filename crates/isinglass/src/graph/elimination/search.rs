@@ -1,4 +1,4 @@
-//! The competition between candidate orders of a connected graph, and how long it lasts.
+//! The search among candidate orders of a connected graph, and when it ends.
 
 use super::super::Graph;
 use super::dissection;
@@ -13,19 +13,19 @@ pub(super) struct Found {
     pub(super) cost: Cost,
 }
 
-/// Work for each unit and edge that is granted to the first candidates: enough where the width stays small.
+/// Work granted to the first candidates for each unit and edge: enough where the width is small.
 const WORK_PER_ELEMENT: f64 = 160.0;
 
-/// The most work that is granted with restarts, however small the tables: well below a millisecond.
+/// The most work granted to restarts, however small the tables: well below a millisecond.
 const GRANTED_TO_RESTARTS: f64 = 1e5;
 
-/// Work for each table entry of the best order so far. Both take about as long, a few nanoseconds.
+/// Work for each table entry of the best order so far. Both take a few nanoseconds.
 const WORK_PER_ENTRY: f64 = 0.4;
 
-/// The most work that tables alone can justify: about a second or two.
+/// The most work that tables can justify: a second or two.
 const MOST_WORK: f64 = 1e9;
 
-/// Restarts without success that end the search.
+/// Restarts without improvement that end the search.
 const PATIENCE: usize = 300;
 
 /// The best order found for a connected graph, if one is within `max_width`.
@@ -49,12 +49,12 @@ struct Search<'a> {
     granted: f64,
     best: Option<Found>,
     work: u64,
-    /// Candidates so far. Each has its own chance, whatever became of the others.
+    /// Candidates so far, which seed each candidate's random choices.
     made: u64,
 }
 
 impl Search<'_> {
-    /// How much work is small against using the best order so far, or the cheapest that might be accepted.
+    /// The work that is small against using the best order so far, or the cheapest acceptable one.
     fn allowance(&self) -> u64 {
         let entries = match &self.best {
             Some(found) => found.cost.entries,
@@ -63,7 +63,7 @@ impl Search<'_> {
         (WORK_PER_ENTRY * entries).min(MOST_WORK).max(self.granted) as u64
     }
 
-    /// Let a candidate be made, and keep it if it is the best so far.
+    /// Makes a candidate and keeps it if it is the best so far.
     fn consider(&mut self, make: impl FnOnce(&Graph, &mut Chance, &mut Meter) -> Option<Vec<usize>>) -> bool {
         let rank = self.best.as_ref().map_or(f64::INFINITY, |found| found.cost.rank());
         let mut meter = Meter::new(self.max_width, rank, self.allowance().saturating_sub(self.work));
@@ -102,7 +102,7 @@ impl Search<'_> {
         });
     }
 
-    /// Candidates by chance, for as long as the work is small against that of using the order.
+    /// Random candidates, as long as the work is small against that of using the order.
     fn restarts(&mut self) {
         let n = self.graph.unit_count();
         let mut failures = 0;
@@ -113,7 +113,7 @@ impl Search<'_> {
             }
             let place = places.below(n);
             let score = if turn % 8 < 4 { Score::Fill } else { Score::FillAndDegree };
-            // A good beginning, and another end.
+            // The beginning of the best order, and another end.
             let first = match &self.best {
                 Some(found) if matches!(turn % 4, 1 | 2) => found.order[..place].to_vec(),
                 _ => Vec::new(),
@@ -127,7 +127,7 @@ impl Search<'_> {
     }
 }
 
-/// An order that is given.
+/// The order as given, if the meter accepts it.
 fn follow(graph: &Graph, order: Vec<usize>, meter: &mut Meter) -> Option<Vec<usize>> {
     graph.symbolic_while(&order, |neighbours| {
         meter.work(2 * neighbours + 8);

@@ -1,7 +1,8 @@
 //! Sweeps: orders that move one front across a connected graph.
 //!
-//! What has been eliminated stays connected, so the neighbours at each step are the whole front, and its length is all there is to
-//! count. On grids, ladders and other graphs with a long axis these are the orders to beat.
+//! The eliminated vertices are connected, so the neighbours at each step are the whole front,
+//! and its length is all there is to count. On grids, ladders and other graphs with a long axis
+//! these are the orders to beat.
 
 use super::super::Graph;
 use super::meter::{Chance, Meter};
@@ -11,15 +12,13 @@ use super::meter::{Chance, Meter};
 pub(super) enum Next {
     /// The one that has waited longest (Cuthill & McKee 1969).
     Longest,
-    /// The one that brings the fewest new vertices to the front; of these the one that has waited longest.
+    /// The one that adds the fewest vertices to the front, among equals the longest waiting.
     Fewest,
-    /// The one that brings the fewest, ties broken by chance.
+    /// The one that adds the fewest, ties broken at random.
     FewestByChance,
 }
 
-/// The order of a sweep from a vertex of a connected graph.
-///
-/// *Returns*: the order, or `None` where the meter stops it.
+/// The order of a sweep from a vertex of a connected graph; `None` where the meter stops it.
 /// *Complexity*: edges, and vertices times the length of the front.
 pub(super) fn sweep(
     graph: &Graph,
@@ -66,11 +65,11 @@ pub(super) fn sweep(
     Some(order)
 }
 
-/// Vertices far from each other: the ends of a long way through a connected graph, and one that is far from both.
+/// Distant vertices: the ends of a long path through a connected graph, and one far from both.
 pub(super) fn corners(graph: &Graph, meter: &mut Meter) -> [usize; 3] {
     let mut end = 0;
     let mut distances = Vec::new();
-    // Twice is nearly always enough to find an end (George & Liu 1979).
+    // Two rounds nearly always find an end (George & Liu 1979).
     for _ in 0..3 {
         distances = distances_from(graph, end, meter);
         end = farthest(graph, &distances);
@@ -87,20 +86,16 @@ fn farthest(graph: &Graph, distances: &[u32]) -> usize {
     (0..distances.len()).min_by_key(key).unwrap_or(0)
 }
 
-/// The number of edges on the shortest way from a vertex to each vertex of a connected graph.
+/// The distances of all vertices of a connected graph from one, in edges.
 fn distances_from(graph: &Graph, start: usize, meter: &mut Meter) -> Vec<u32> {
     let mut distances = vec![u32::MAX; graph.unit_count()];
-    let mut queue = Vec::with_capacity(graph.unit_count());
     distances[start] = 0;
-    queue.push(start);
-    let mut k = 0;
-    while k < queue.len() {
-        let v = queue[k];
-        k += 1;
+    let mut queue = std::collections::VecDeque::from([start]);
+    while let Some(v) = queue.pop_front() {
         for (other, _) in graph.neighbours(v) {
             if distances[other] == u32::MAX {
                 distances[other] = distances[v] + 1;
-                queue.push(other);
+                queue.push_back(other);
             }
         }
     }

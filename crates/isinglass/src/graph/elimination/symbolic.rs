@@ -1,8 +1,8 @@
-//! Elimination without numbers: which neighbours each unit has when its turn comes.
+//! Symbolic elimination: the neighbours of each unit at its elimination.
 
 use super::super::Graph;
 
-/// The neighbours of each unit at its elimination, in compressed rows. Units are named by when they are eliminated.
+/// The neighbours of each unit at its elimination, in compressed rows. Units are numbered by step.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Symbolic {
     offsets: Vec<usize>,
@@ -15,7 +15,7 @@ impl Symbolic {
         self.offsets.len() - 1
     }
 
-    /// The neighbours at a step, by the steps of their own elimination, rising: the first one receives what the step leaves behind.
+    /// The neighbours at a step, by their own steps, rising: the first one receives the result.
     pub(crate) fn neighbours(&self, step: usize) -> &[u32] {
         &self.neighbours[self.offsets[step]..self.offsets[step + 1]]
     }
@@ -30,17 +30,13 @@ impl Symbolic {
         self.neighbours.len()
     }
 
-    /// The same steps in another sequence that keeps children before parents: `sequence` names them by their old numbers.
+    /// The same steps in another sequence, given by old numbers, with children before parents.
     pub(super) fn resequenced(&self, sequence: &[u32]) -> Self {
         let mut new = vec![0u32; sequence.len()];
         for (step, &old) in sequence.iter().enumerate() {
             new[old as usize] = step as u32;
         }
-        let mut found = Self {
-            offsets: Vec::with_capacity(self.offsets.len()),
-            neighbours: Vec::with_capacity(self.total()),
-        };
-        found.offsets.push(0);
+        let mut found = Self { offsets: vec![0], neighbours: Vec::with_capacity(self.total()) };
         for &old in sequence {
             let start = found.neighbours.len();
             found.neighbours.extend(self.neighbours(old as usize).iter().map(|&other| new[other as usize]));
@@ -52,22 +48,21 @@ impl Symbolic {
 }
 
 impl Graph {
-    /// Follow an elimination order of all units.
-    ///
-    /// *Returns*: the neighbours at each step, or `None` as soon as a unit has more than `max_width`.
-    /// *Complexity*: linear in edges and in the length of the answer, but for sorting each row.
+    /// The neighbours at each step of an elimination order; `None` if a unit has more than
+    /// `max_width`. *Complexity*: linear in edges and the result, but for sorting each row.
     pub(crate) fn symbolic(&self, order: &[usize], max_width: usize) -> Option<Symbolic> {
         self.symbolic_while(order, |neighbours| neighbours <= max_width)
     }
 
-    /// Follow an elimination order for as long as the numbers of neighbours please.
+    /// Follows an elimination order as long as the numbers of neighbours are accepted.
     ///
-    /// What a unit is joined to when its turn comes are its later neighbours and those of its children, the units whose next neighbour
-    /// it was (Liu 1990, "The role of elimination trees in sparse factorization"): each row is read once.
+    /// A unit is joined to its later neighbours and those of its children, the units whose next
+    /// neighbour it was (Liu 1990, "The role of elimination trees in sparse factorization"): each
+    /// row is read once.
     pub(super) fn symbolic_while(
         &self,
         order: &[usize],
-        mut pleases: impl FnMut(usize) -> bool,
+        mut accept: impl FnMut(usize) -> bool,
     ) -> Option<Symbolic> {
         const NONE: u32 = u32::MAX;
         debug_assert_eq!(order.len(), self.unit_count());
@@ -102,7 +97,7 @@ impl Graph {
                 child = sibling[child as usize];
             }
             let row = &mut found.neighbours[start..];
-            if !pleases(row.len()) {
+            if !accept(row.len()) {
                 return None;
             }
             row.sort_unstable();
@@ -121,7 +116,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use crate::Graph;
-    use crate::topology::{self, Neighbours};
+    use crate::topology::Neighbours;
 
     #[test]
     fn rows_are_those_of_plain_elimination() {

@@ -2,7 +2,6 @@
 
 mod moments;
 mod outcome;
-mod parameters;
 mod precision;
 mod remedies;
 mod selection;
@@ -10,7 +9,6 @@ mod singular;
 
 use self::moments::Moments;
 use self::outcome::{Outcome, Record};
-use self::parameters::machine_of;
 use self::precision::Free;
 use super::judge::some_rows;
 use super::origin::Origin;
@@ -21,40 +19,47 @@ use crate::numeric::dense::Matrix;
 use crate::settings::{Settings, choices, constructors, range, settings};
 use crate::{Error, Graph, Machine, Result, Role, Table};
 
-/// Weights and biases straight from means and covariances: Kappen & Rodríguez 1997, sections 3.4 and 4.1.
+/// Computes weights and biases from means and covariances: Kappen & Rodríguez 1997, sections 3.4
+/// and 4.1.
 ///
-/// Linear response gives the covariances of a machine in mean field theory as a matrix A, whose inverse is `δ_ij/(1 − m_i²) − w_ij` (eq. 23). Set equal to
-/// those of the table, `m_i = ⟨s_i⟩` and `C_ij = ⟨s_i s_j⟩ − m_i m_j`, it can be solved (eqs. 34–35; here with a temperature):
+/// Linear response gives the covariances of a machine in mean field theory as a matrix A with the
+/// inverse `δ_ij/(1 − m_i²) − w_ij` (eq. 23). Equated to those of the table, `m_i = ⟨s_i⟩` and
+/// `C_ij = ⟨s_i s_j⟩ − m_i m_j`, it can be solved (eqs. 34–35; here with a temperature):
 ///
 /// ```text
 /// w_ij = T [ δ_ij/(1 − m_i²) − (C⁻¹)_ij ]        θ_i = T artanh m_i − Σ_j w_ij m_j
 /// ```
 ///
-/// The self-couplings `w_ii` stand for the reaction of the units to themselves, which mean field theory leaves out; they enter the biases, and the machine
-/// that comes out has none.
+/// The self-couplings `w_ii` stand for the reaction of the units to themselves, which mean field
+/// theory leaves out; they enter the biases only.
 ///
 /// # Three cases
-/// * *All units joined, self-couplings*: the formula. If C has no inverse, see [`Singular`]: C counts as singular if of some unit's variance all but a
-///   millionth is explained by the others, linearly, or if C is not positive definite (pairwise estimates from rows with missing cells need not be).
-/// * *Without self-couplings*, "lr0" in the source: eq. 33 for i ≠ j, `w_ii = 0`. These equations always have one solution with a
-///   positive definite A, since they are where a concave function has its maximum; Newton's method finds it, in place of the source's
-///   least squares.
-/// * *A structure that is not full*: eq. 33 for its edges and the diagonal, weights of 0 elsewhere. That is covariance selection (Dempster 1972), by the
-///   same method. Weights of the formula for all pairs, with those outside the structure left out, would solve nothing.
+/// * *All units joined, self-couplings*: the formula. If C is singular, see [`Singular`]: if the
+///   others explain all but a millionth of some unit's variance, linearly, or if C is not positive
+///   definite (pairwise estimates from rows with missing cells need not be).
+/// * *Without self-couplings*, "lr0" in the source: eq. 33 for i ≠ j, `w_ii = 0`. There is always
+///   one solution with a positive definite A, the maximum of a concave function; Newton's method
+///   finds it, in place of the source's least squares.
+/// * *A structure that is not full*: eq. 33 for its edges and the diagonal, weights of 0 elsewhere.
+///   That is covariance selection (Dempster 1972), by the same method. The formula for all pairs
+///   with weights outside the structure dropped would solve nothing.
 ///
-/// A column with one value only, or without any, has no couplings, and the bias that [`Factorized`](super::Factorized) gives it.
-/// With missing cells each correlation is that of the rows that have both.
+/// A constant or empty column has no couplings, and the bias that [`Factorized`](super::Factorized)
+/// gives it. With missing cells each correlation is that of the rows that have both.
 ///
 /// # Complexity
-/// O(n² r / 64) for counting r distinct rows, and O(n³); singular, or not by formula: O(n³) an iteration. *Memory*: a dozen n × n matrices at most.
+/// O(n² r / 64) for counting r distinct rows, and O(n³); if singular or without a formula, O(n³)
+/// per iteration. *Memory*: at most a dozen n × n matrices.
 ///
 /// # Accuracy, and when it fails
-/// An approximation that is good for weak couplings or few rows, and the worse the stronger the couplings are: those of two units alone are `O(w³)` too large.
-/// Of random rows, twice as many as units, the divergence from the best machine is about a tenth of what independent units have (units: 3 to 9).
-/// Hidden units and input units are refused: there is no closed form for them.
+/// An approximation for weak couplings or few rows, worse the stronger the couplings are: those of
+/// two units alone are `O(w³)` too large. For random rows, twice as many as units, the divergence
+/// from the best machine is about a tenth of that of independent units (3 to 9 units). Hidden and
+/// input units are refused: there is no closed form for them.
 ///
-/// [`Fit::history`] has one step for a formula, otherwise one for each iteration; its objective is, by least squares and for shrinkage, minus half the
-/// squares of `A − C` as correlations; by Newton's method, the log-likelihood of a Gaussian on the standardised columns, up to a constant.
+/// [`Fit::history`] has one step for a formula, otherwise one per iteration. The objective is, for least squares and shrinkage, minus half the squares of `A
+/// − C` as correlations; for Newton's method, the log-likelihood of a Gaussian on the standardised
+/// columns, up to a constant.
 ///
 /// # Example
 /// ```
@@ -118,7 +123,7 @@ choices! {
     }
 }
 
-/// What was done about covariances without an inverse.
+/// How singular covariances were treated.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Remedy {
     /// Nothing: the equations had a solution.
@@ -140,26 +145,26 @@ impl Remedy {
     }
 }
 
-/// What [`ClosedForm`] found.
+/// The result of [`ClosedForm`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct ClosedFormFit {
-    /// The machine, and how it was come by.
+    /// The fit.
     pub fit: Fit,
-    /// What was done about covariances without an inverse.
+    /// How singular covariances were treated.
     pub remedy: Remedy,
 }
 
 /// The name by which users choose the learner.
 const NAME: &str = "closed-form";
 
-/// Rows on which the machine is compared with one without couplings: enough to tell, and cheap beside the inverse.
+/// Rows on which the machine is compared with one without couplings: few, to be cheap.
 const JUDGED_ROWS: usize = 200;
 
-/// n × n matrices that are in memory together at most.
+/// Most n × n matrices in memory at once.
 const MATRICES: u128 = 14;
 
-/// Covariances are singular if the inverse of their correlations has a larger element on its diagonal: 1 over the share of a unit's variance that
-/// the others do not explain.
+/// Covariances are singular if the inverse of their correlations has a larger diagonal element: 1
+/// over the share of a unit's variance that the others do not explain.
 const LARGEST_INFLATION: f64 = 1e6;
 
 impl Learner for ClosedForm {
@@ -179,11 +184,11 @@ impl Learner for ClosedForm {
 }
 
 impl ClosedForm {
-    /// As [`Learner::fit`], and what was done about singular covariances.
+    /// As [`Learner::fit`], with the treatment of singular covariances.
     ///
     /// # Errors
-    /// A table that does not fit the machine or whose rows have no weight, hidden or input units, more memory than the budget has; least squares,
-    /// if a structure that is not full would need them.
+    /// A table that does not fit the machine or whose rows have no weight, hidden or input units,
+    /// more memory than the budget has; least squares for a structure that is not full.
     pub fn solve(
         &self,
         start: &Machine,
@@ -193,7 +198,7 @@ impl ClosedForm {
         self.solve_from(start, table, None, observer)
     }
 
-    /// As [`Learner::fit_from`], and what was done about singular covariances.
+    /// As [`Learner::fit_from`], with the treatment of singular covariances.
     ///
     /// # Errors
     /// Those of [`solve`](Self::solve); a state of another start, table or learner.
@@ -225,7 +230,7 @@ impl ClosedForm {
         };
         let gaps = "missing cells: the correlation of two columns is that of the rows that have both";
         let gaps = moments.has_gaps.then(|| gaps.to_owned());
-        let machine = machine_of(start, &moments, &outcome.precision)?;
+        let machine = moments.machine(start, &outcome.precision)?;
         let [coupled, alone] = qualities(&machine, start, table, &moments.fill)?;
         let is_whole = table.distinct_count() <= JUDGED_ROWS;
         let rows = if is_whole { String::new() } else { format!(" of {JUDGED_ROWS} rows") };
@@ -273,7 +278,7 @@ impl ClosedForm {
         }
         let n = start.unit_count() as u128;
         let cells = table.distinct_count() as u128 * n;
-        // The cells stand a second time as bits, and a third time in the machine's order.
+        // Cells are also stored as bits, and in the machine's order.
         self.budget.check(self.name(), 8 * MATRICES * n * n + 2 * cells, || {
             format!("{MATRICES} matrices of {n} × {n} units, with {cells} cells to count,")
         })
@@ -290,7 +295,7 @@ fn qualities(machine: &Machine, start: &Machine, table: &Table, fill: &[f64]) ->
     ])
 }
 
-/// The graph among some units, given in rising order, which are numbered anew.
+/// The graph among some units, given in ascending order and renumbered.
 fn among(graph: &Graph, units: &[usize]) -> Result<Graph> {
     let mut place = vec![usize::MAX; graph.unit_count()];
     for (k, &unit) in units.iter().enumerate() {
@@ -303,7 +308,7 @@ fn among(graph: &Graph, units: &[usize]) -> Result<Graph> {
 /// The inverse of the correlations, unless they are singular.
 fn inverse(correlations: &Matrix) -> Option<Matrix> {
     let inverse = correlations.cholesky()?.inverse();
-    // A comparison that also fails for what is no number.
+    // The comparison also fails for NaN.
     let is_small = |k: usize| inverse[(k, k)] <= LARGEST_INFLATION;
     (0..inverse.size()).all(is_small).then_some(inverse)
 }

@@ -8,34 +8,34 @@ use crate::cancel;
 use crate::numeric::dense::Matrix;
 use crate::{Machine, Result, Table};
 
-/// What the equations need to know of a table.
+/// The moments of a table that the equations need.
 ///
-/// The equations are solved for correlations, `Ĉ_ij = C_ij / √(C_ii C_jj)` with `C_ii = 1 − m_i²`: that changes nothing about where they hold,
-/// and a column that hardly varies counts as much as any other where they do not.
+/// They are solved for correlations, `Ĉ_ij = C_ij / √(C_ii C_jj)` with `C_ii = 1 − m_i²`: the
+/// solutions are the same, and where there are none, a column that hardly varies counts as much as
+/// any other.
 pub(super) struct Moments {
     /// The units whose columns vary, in the machine's order.
     pub(super) units: Vec<usize>,
-    /// m_i of these units.
     pub(super) means: Vec<f64>,
     /// artanh m_i of these units.
     pub(super) fields: Vec<f64>,
     /// √(1 − m_i²) of these units.
     pub(super) deviations: Vec<f64>,
-    /// Ĉ.
     pub(super) correlations: Matrix,
-    /// For each unit of the machine, the field that it has without couplings, divided by T.
+    /// For each unit of the machine the field without couplings, divided by T.
     pub(super) alone: Vec<f64>,
-    /// For each unit of the machine, the mean of its column; 0 if it has no values.
+    /// For each unit of the machine the mean of its column; 0 for an empty one.
     pub(super) fill: Vec<f64>,
-    /// The number of rows: their summed weight, but at least as many as there are distinct ones with any.
+    /// The number of rows: their total weight, but at least the number of distinct rows with
+    /// weight.
     pub(super) rows: f64,
-    /// Whether any cell of a row with weight is missing in these units' columns.
+    /// Whether a cell of these units is missing in a row with weight.
     pub(super) has_gaps: bool,
     pub(super) notes: Vec<String>,
 }
 
 impl Moments {
-    /// Count a table whose columns are all visible units of the machine.
+    /// Counts a table whose columns are all visible units of the machine.
     pub(super) fn of(start: &Machine, table: &Table) -> Result<Self> {
         let positions = table.positions_in(start)?;
         let mut column_of = vec![0; start.unit_count()];
@@ -68,7 +68,7 @@ impl Moments {
         }
         let columns: Vec<usize> = varied.iter().map(|&unit| column_of[unit]).collect();
         let counts = PairCounts::new(table, &columns);
-        // A column may vary in rows of so little weight that the counts know nothing of them.
+        // The counts may round away rows of little weight, and with them a column's variation.
         let is_counted = |k: &usize| {
             let Counts { total, both: up, .. } = counts.of(*k, *k);
             up > 0 && up < total
@@ -93,7 +93,38 @@ impl Moments {
         })
     }
 
-    /// The number of units that can be coupled.
+    /// m_i / σ_i, with `σ_i = √(1 − m_i²)`.
+    pub(super) fn scaled_means(&self) -> Vec<f64> {
+        self.means.iter().zip(&self.deviations).map(|(m, deviation)| m / deviation).collect()
+    }
+
+    /// The machine whose linear response has the inverse `P` (of correlations; Kappen & Rodríguez
+    /// 1997, eqs. 34–35):
+    ///
+    /// ```text
+    /// w_ij = T (δ_ij − P_ij) / (σ_i σ_j)        θ_i = T artanh m_i − Σ_j w_ij m_j
+    /// ```
+    ///
+    /// The sum over j includes the self-coupling `w_ii`; the machine has none. Units that cannot be
+    /// coupled are independent.
+    pub(super) fn machine(&self, start: &Machine, precision: &Matrix) -> Result<Machine> {
+        let (temperature, deviations) = (start.temperature(), &self.deviations);
+        let mut place = vec![usize::MAX; start.unit_count()];
+        let mut biases: Vec<f64> = self.alone.iter().map(|field| field * temperature).collect();
+        let scaled = self.scaled_means();
+        for (k, &unit) in self.units.iter().enumerate() {
+            place[unit] = k;
+            // Σ_j w_ij m_j = Σ_j (δ_ij − P_ij) m_j / (σ_i σ_j)
+            let response: f64 = precision.column(k).iter().zip(&scaled).map(|(p, m)| p * m).sum();
+            biases[unit] = temperature * (self.fields[k] - (scaled[k] - response) / deviations[k]);
+        }
+        let weight = |&(a, b): &(usize, usize)| match (place[a], place[b]) {
+            (usize::MAX, _) | (_, usize::MAX) => 0.0,
+            (a, b) => -temperature * precision[(a, b)] / (deviations[a] * deviations[b]),
+        };
+        start.clone().with_parameters(start.graph().edges().iter().map(weight).collect(), biases)
+    }
+
     pub(super) fn size(&self) -> usize {
         self.units.len()
     }
@@ -117,11 +148,12 @@ fn correlations(counts: &PairCounts, places: &[usize]) -> Matrix {
     correlations
 }
 
-/// The correlation of two columns in the rows that have both; 0 if one of them is constant there, or there are none.
+/// The correlation of two columns in the rows that have both; 0 if one is constant there, or
+/// without such rows.
 fn correlation(counts: Counts) -> f64 {
     let Counts { total, first, second, both } = counts;
     let product = |a: u64, b: u64| i128::from(a) * i128::from(b);
-    // Of whole numbers, so that nothing is lost where the two products are nearly equal.
+    // In integers, so that nearly equal products lose no digits.
     let covariance = (product(both, total) - product(first, second)) as f64;
     let variances = [first, second].map(|up| product(up, total - up) as f64);
     if variances.contains(&0.0) { 0.0 } else { covariance / variances[0].sqrt() / variances[1].sqrt() }
@@ -147,7 +179,8 @@ mod tests {
             assert!((moments.deviations[k].powi(2) - (1.0 - moments.means[k].powi(2))).abs() < 1e-15);
             assert_eq!(moments.correlations[(k, k)], 1.0);
         }
-        // In the three rows with both, a is up twice, b once, and then both are: (1/3 − 2/9) / √(2/9 · 2/9).
+        // In the three rows with both, a is up twice, b once, and then both are: (1/3 − 2/9) /
+        // √(2/9 · 2/9).
         assert!((moments.correlations[(0, 1)] - 0.5).abs() < 1e-15);
         assert!(moments.has_gaps);
         assert_eq!((moments.rows, moments.notes.len()), (4.0, 2));

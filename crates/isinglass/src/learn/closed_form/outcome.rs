@@ -1,4 +1,4 @@
-//! What a way of solving the equations leaves behind, and how its iterations are watched.
+//! The result of a method for the equations, and the record of its iterations.
 
 use std::collections::VecDeque;
 use std::ops::ControlFlow;
@@ -7,7 +7,6 @@ use serde::{Deserialize, Serialize};
 
 use super::Remedy;
 use super::moments::Moments;
-use super::parameters::machine_of;
 use crate::learn::origin::Origin;
 use crate::learn::{Checkpoint, Observer, Step};
 use crate::numeric::dense::Matrix;
@@ -22,13 +21,31 @@ pub(super) enum End {
     Unbounded,
     /// The iterations are used up.
     Limit,
-    /// The observer asked for it.
+    /// The observer requested it.
     Request,
     /// No step gains any more.
     Rounding,
 }
 
-/// A solution, and how it was come by.
+impl End {
+    /// Whether an iteration ends, and why.
+    pub(super) fn of(
+        converged: bool,
+        unbounded: bool,
+        flow: ControlFlow<()>,
+        at_limit: bool,
+    ) -> Option<Self> {
+        let ends = [
+            (converged, Self::Converged),
+            (unbounded, Self::Unbounded),
+            (flow.is_break(), Self::Request),
+            (at_limit, Self::Limit),
+        ];
+        ends.into_iter().find(|(holds, _)| *holds).map(|(_, end)| end)
+    }
+}
+
+/// A solution with its history.
 pub(super) struct Outcome {
     /// A⁻¹, of correlations.
     pub(super) precision: Matrix,
@@ -40,7 +57,7 @@ pub(super) struct Outcome {
 }
 
 impl Outcome {
-    /// Of a formula: one step. The objective is what the remedy, if there is one, leaves of the equations.
+    /// The outcome of a formula: one step. The objective is the residual that a remedy leaves.
     pub(super) fn formula(
         record: &mut Record<'_>,
         precision: Matrix,
@@ -48,7 +65,7 @@ impl Outcome {
         remedy: Remedy,
     ) -> Result<Self> {
         record.begin(0)?;
-        // The answer is complete; whether the observer would stop here makes no difference.
+        // The result is complete: a request to stop has no effect.
         let _ = record.step(objective, 0.0, &precision, Vec::new())?;
         Ok(Self {
             precision,
@@ -61,30 +78,30 @@ impl Outcome {
     }
 }
 
-/// Tells an observer of each iteration, and keeps it; knows where a fit that is gone on with stood.
+/// Reports each iteration to an observer and records it; replays a state to resume from.
 pub(super) struct Record<'a> {
     start: &'a Machine,
     pub(super) moments: &'a Moments,
     observer: &'a mut dyn Observer,
     origin: Origin<'a>,
-    /// The ways to a solution that have ended, one after another, and the present one.
-    ended: Vec<Way>,
-    way: Way,
-    /// Of the state to go on from, what is still ahead.
-    ahead: VecDeque<Way>,
-    /// Whether the next step is one that was told before.
+    /// The methods that have ended, in order, and the current one.
+    ended: Vec<Stage>,
+    stage: Stage,
+    /// The part of the state to resume from that is still ahead.
+    ahead: VecDeque<Stage>,
+    /// Whether the next step was reported before.
     again: bool,
 }
 
-/// A way to a solution: its steps, and the numbers from which it goes on.
+/// One method's steps, and the numbers from which it can be resumed.
 #[derive(Clone, Default, Serialize, Deserialize)]
-struct Way {
+struct Stage {
     history: Vec<Step>,
     numbers: Vec<f64>,
 }
 
 impl<'a> Record<'a> {
-    /// An empty one, or that of a state; no way of it may have more than so many iterations.
+    /// An empty record, or that of a state, in which no method may have more than `iterations`.
     pub(super) fn new(
         (start, moments): (&'a Machine, &'a Moments),
         origin: Origin<'a>,
@@ -94,53 +111,50 @@ impl<'a> Record<'a> {
     ) -> Result<Self> {
         let mut ahead = VecDeque::new();
         if let Some(state) = from {
-            let (ended, way): (VecDeque<Way>, Way) = origin.read(state)?;
+            let (ended, stage): (VecDeque<Stage>, Stage) = origin.read(state)?;
             ahead = ended;
-            ahead.push_back(way);
+            ahead.push_back(stage);
         }
-        let longest = ahead.iter().map(|way| way.history.len()).max().unwrap_or(0);
+        let longest = ahead.iter().map(|stage| stage.history.len()).max().unwrap_or(0);
         if longest > iterations.saturating_add(1) {
             let problem =
                 format!("it is of iteration {}, beyond the limit of {iterations} iterations", longest - 1);
             return Err(Error::checkpoint(problem));
         }
-        if ahead.iter().any(|way| way.history.is_empty()) {
+        if ahead.iter().any(|stage| stage.history.is_empty()) {
             return Err(Error::checkpoint("it has no iterations"));
         }
-        let (ended, way) = (Vec::new(), Way::default());
-        Ok(Self { start, moments, observer, origin, ended, way, ahead, again: false })
+        let (ended, stage) = (Vec::new(), Stage::default());
+        Ok(Self { start, moments, observer, origin, ended, stage, ahead, again: false })
     }
 
-    /// The machine of a solution.
     pub(super) fn machine(&self, precision: &Matrix) -> Result<Machine> {
-        machine_of(self.start, self.moments, precision)
+        self.moments.machine(self.start, precision)
     }
 
-    /// Begin a way that goes on from so many numbers.
-    ///
-    /// *Returns*: the number of its iterations and these numbers, where there is a state that knows them.
+    /// Begins a method that can be resumed from `size` numbers; returns the number of its
+    /// iterations and these numbers, if the state has them.
     pub(super) fn begin(&mut self, size: usize) -> Result<Option<(usize, Vec<f64>)>> {
         let known = self.ahead.pop_front();
-        let before = std::mem::take(&mut self.way);
+        let before = std::mem::take(&mut self.stage);
         if !before.history.is_empty() {
             self.ended.push(before);
         }
-        let Some(way) = known else { return Ok(None) };
-        Error::check_length("numbers of the state", way.numbers.len(), size)?;
-        if way.numbers.iter().any(|x| !x.is_finite()) {
+        let Some(stage) = known else { return Ok(None) };
+        Error::check_length("numbers of the state", stage.numbers.len(), size)?;
+        if stage.numbers.iter().any(|x| !x.is_finite()) {
             return Err(Error::checkpoint("its numbers are not finite"));
         }
-        self.way = way;
+        self.stage = stage;
         self.again = true;
-        Ok(Some((self.way.history.len() - 1, self.way.numbers.clone())))
+        Ok(Some((self.stage.history.len() - 1, self.stage.numbers.clone())))
     }
 
-    /// The steps of the present way.
     pub(super) fn history(&self) -> Vec<Step> {
-        self.way.history.clone()
+        self.stage.history.clone()
     }
 
-    /// *Arguments*: the step, its solution, and the numbers from which to go on there.
+    /// *Arguments*: the step, its solution, and the numbers from which to resume there.
     pub(super) fn step(
         &mut self,
         objective: f64,
@@ -151,15 +165,15 @@ impl<'a> Record<'a> {
         if std::mem::take(&mut self.again) {
             return Ok(ControlFlow::Continue(()));
         }
-        // A way that goes on where it had ended before leads to another place: what came after it is to be done again.
+        // A method that continues beyond its state gives another result: discard what followed it.
         self.ahead.clear();
         let machine = self.machine(precision)?;
-        let step = Step { iteration: self.way.history.len(), objective, gradient_norm };
-        self.way.history.push(step);
-        self.way.numbers = numbers;
+        let step = Step { iteration: self.stage.history.len(), objective, gradient_norm };
+        self.stage.history.push(step);
+        self.stage.numbers = numbers;
         let flow = self.observer.step(&step, &machine)?;
-        let (origin, ended, way) = (&self.origin, &self.ended, &self.way);
-        self.observer.checkpoint(&step, &|| origin.state(&(ended, way)))?;
+        let (origin, ended, stage) = (&self.origin, &self.ended, &self.stage);
+        self.observer.checkpoint(&step, &|| origin.state(&(ended, stage)))?;
         Ok(flow)
     }
 }

@@ -1,18 +1,20 @@
 //! Eq. 33 for some pairs only, or without self-couplings: a convex problem, by Newton's method.
 //!
-//! With `P = Â⁻¹` the equations `Â_ij = Ĉ_ij` for the free elements of P say that a function of these elements is stationary:
+//! With `P = Â⁻¹` the equations `Â_ij = Ĉ_ij` for the free elements of P are the stationarity of
 //!
 //! ```text
 //! Φ(P) = ½ log det P − ½ tr(Ĉ P)        ∂Φ/∂P_ij = Â_ij − Ĉ_ij  (i ≠ j; half of that on the diagonal)
 //! ```
 //!
-//! the log-likelihood of a Gaussian for a row of standardised columns, up to a constant. It is strictly concave where P is positive definite, so
-//! there is one solution at most, and Newton's method with a line search finds it.
+//! the log-likelihood of a Gaussian for a row of standardised columns, up to a constant. It is
+//! strictly concave where P is positive definite: Newton's method with a line search finds the only
+//! solution.
 //!
-//! *Without self-couplings* the diagonal of P is 1. Positive definite matrices with a diagonal of ones are bounded, and Φ falls to −∞ at their
-//! border: there always is a solution, whatever Ĉ. *With self-couplings and a structure that is not full*, it is covariance selection
-//! (Dempster 1972): Â agrees with Ĉ on the diagonal and on the edges, and P is 0 elsewhere. There is a solution exactly if some positive definite
-//! matrix agrees with Ĉ there.
+//! *Without self-couplings* the diagonal of P is 1. Positive definite matrices with a unit diagonal
+//! are bounded, and Φ falls to −∞ at their border: there is a solution for any Ĉ. *With
+//! self-couplings and a structure that is not full*, it is covariance selection (Dempster 1972): Â
+//! agrees with Ĉ on the diagonal and on the edges, and P is 0 elsewhere. A solution exists exactly
+//! if some positive definite matrix agrees with Ĉ there.
 
 use std::ops::ControlFlow;
 
@@ -24,10 +26,10 @@ use crate::{Error, Graph, Result};
 /// The equations hold when no free element of Â − Ĉ is larger.
 const TOLERANCE: f64 = 1e-10;
 
-/// Below this decrement (Nesterov and Nemirovskii 1994) full steps converge quadratically, and need no line search.
+/// Below this decrement (Nesterov and Nemirovskii 1994) full steps converge quadratically.
 const SURE: f64 = 0.25;
 
-/// Elements of P that are free.
+/// The free elements of P.
 pub(super) enum Free<'a> {
     /// All but the diagonal.
     Pairs,
@@ -35,7 +37,6 @@ pub(super) enum Free<'a> {
     Edges { graph: &'a Graph, diagonal: bool },
 }
 
-/// What was found.
 pub(super) struct Solution {
     pub(super) precision: Matrix,
     pub(super) end: End,
@@ -43,9 +44,10 @@ pub(super) struct Solution {
     pub(super) residual: f64,
 }
 
-/// Solve for the free elements, from P = I, or from where another stood: the number of its iterations, and its P.
+/// Solves for the free elements, from P = I or from a number of iterations and their P.
 ///
-/// *Complexity*: O(n³) an iteration without self-couplings; for a structure, O(n³) and as many times O(n · edges) as conjugate gradients take.
+/// *Complexity*: O(n³) per iteration without self-couplings; for a structure, O(n³) and O(n ·
+/// edges) for each iteration of conjugate gradients.
 pub(super) fn solve(
     correlations: &Matrix,
     free: &Free<'_>,
@@ -58,7 +60,7 @@ pub(super) fn solve(
         None => (0, Matrix::identity(size)),
         Some((count, numbers)) => (count, Matrix::of_numbers(size, &numbers)),
     };
-    // Only a state that was tampered with has none.
+    // Only an invalid state has none.
     let factor = precision.cholesky();
     let mut factor = factor.ok_or_else(|| Error::checkpoint("its matrix is not positive definite"))?;
     loop {
@@ -66,19 +68,9 @@ pub(super) fn solve(
         let value = objective(correlations, &precision, &factor);
         let gradient = free.gradient(&response, correlations);
         let residual = largest_element(&gradient);
-        let go_on = watch(value, residual, &precision)?;
-        let end = if residual <= TOLERANCE {
-            Some(End::Converged)
-        } else if (0..size).any(|k| precision[(k, k)] > largest) {
-            Some(End::Unbounded)
-        } else if go_on.is_break() {
-            Some(End::Request)
-        } else if count == iterations {
-            Some(End::Limit)
-        } else {
-            None
-        };
-        if let Some(end) = end {
+        let flow = watch(value, residual, &precision)?;
+        let is_unbounded = (0..size).any(|k| precision[(k, k)] > largest);
+        if let Some(end) = End::of(residual <= TOLERANCE, is_unbounded, flow, count == iterations) {
             return Ok(Solution { precision, end, residual });
         }
         let step = match free {
@@ -87,10 +79,7 @@ pub(super) fn solve(
                 Some(selection::step(graph, *diagonal, &precision, &response, &gradient))
             }
         };
-        let moved = step.and_then(|step| {
-            let slope = inner(&step, &gradient);
-            line_search(correlations, &precision, value, &step, slope)
-        });
+        let moved = step.and_then(|step| line_search(correlations, &precision, value, &step, &gradient));
         let Some((next, next_factor)) = moved else {
             return Ok(Solution { precision, end: End::Rounding, residual });
         };
@@ -128,7 +117,6 @@ impl Free<'_> {
     }
 }
 
-/// Φ(P).
 fn objective(correlations: &Matrix, precision: &Matrix, factor: &Cholesky) -> f64 {
     0.5 * (factor.log_det() - inner(correlations, precision))
 }
@@ -147,14 +135,16 @@ fn largest_element(matrix: &Matrix) -> f64 {
     (0..matrix.size()).map(of_column).fold(0.0, f64::max)
 }
 
-/// `P + t X` with its factor, t = 1 or the first of its halves at which Φ gains enough; `slope` = tr(X G) is the squared decrement.
+/// `P + t X` with its factor, for the first t of 1, ½, ¼ … at which Φ gains enough. tr(X G) is the
+/// squared Newton decrement.
 fn line_search(
     correlations: &Matrix,
     precision: &Matrix,
     value: f64,
     step: &Matrix,
-    slope: f64,
+    gradient: &Matrix,
 ) -> Option<(Matrix, Cholesky)> {
+    let slope = inner(step, gradient);
     if slope.is_nan() || slope <= 0.0 {
         return None;
     }
@@ -167,7 +157,7 @@ fn line_search(
             }
         }
         if let Some(factor) = trial.cholesky() {
-            // Along the step Φ rises with half the slope, as it has the halves of both terms.
+            // Φ has both terms halved, and so rises with half the slope.
             let gain = objective(correlations, &trial, &factor) - value;
             if slope.sqrt() < SURE || gain >= 1e-4 * length * 0.5 * slope {
                 return Some((trial, factor));
@@ -178,14 +168,14 @@ fn line_search(
     None
 }
 
-/// The Newton step for all elements but the diagonal, exactly: `Â X Â` must agree with the gradient G off the diagonal, so
-/// `X = P (G + diag ν) P`, and ν is such that the diagonal of X vanishes:
+/// The exact Newton step for all elements but the diagonal: `Â X Â` must agree with the gradient G
+/// off the diagonal, so `X = P (G + diag ν) P`, where ν makes the diagonal of X vanish:
 ///
 /// ```text
 /// (P ∘ P) ν = − diag(P G P)
 /// ```
 ///
-/// with the elementwise product, which is positive definite because P is.
+/// with the elementwise product, which is positive definite as P is.
 fn step_of_pairs(precision: &Matrix, gradient: &Matrix) -> Option<Matrix> {
     let size = precision.size();
     let mut product = gradient.times(precision);

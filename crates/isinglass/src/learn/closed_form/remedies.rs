@@ -1,4 +1,4 @@
-//! The ways to a solution where the formula has none.
+//! Methods for equations that the formula does not solve.
 
 use super::outcome::{End, Outcome, Record};
 use super::precision::{Free, Solution, solve};
@@ -10,7 +10,7 @@ use crate::numeric::dense::{Eigen, Matrix};
 use crate::{Error, Result, Table};
 
 impl ClosedForm {
-    /// All pairs, self-couplings, and covariances without an inverse.
+    /// Solves for all pairs with self-couplings where the covariances are singular.
     pub(super) fn remedied(&self, table: &Table, record: &mut Record<'_>) -> Result<Outcome> {
         let eigen = record.moments.correlations.eigen(self.name())?;
         let mut outcome = match self.singular {
@@ -19,7 +19,7 @@ impl ClosedForm {
             Singular::Better => self.better(&eigen, table, record)?,
         };
         let least = least_eigenvalue(&eigen);
-        // Rounding alone makes eigenvalues of about this size of zeros.
+        // Zeros become eigenvalues of about this size by rounding.
         if least < -1e-12 * record.moments.size() as f64 {
             let note = format!(
                 "the correlations, each from other rows, are those of no distribution (smallest eigenvalue {least:.2e})"
@@ -51,7 +51,7 @@ impl ClosedForm {
         Ok((outcome, found.end))
     }
 
-    /// Both ways, and of these the one that gives the rows the larger pseudo-likelihood.
+    /// Uses both methods and keeps the one with the larger pseudo-likelihood of the rows.
     fn better(&self, eigen: &Eigen, table: &Table, record: &mut Record<'_>) -> Result<Outcome> {
         let (squares, end) = self.by_least_squares(eigen, record)?;
         if end == End::Request {
@@ -70,7 +70,7 @@ impl ClosedForm {
         Ok(better)
     }
 
-    /// Some pairs only, or no self-couplings.
+    /// Solves for some pairs only, or without self-couplings.
     pub(super) fn by_newton(&self, free: &Free<'_>, record: &mut Record<'_>) -> Result<Outcome> {
         let moments = record.moments;
         let found = self.newton(&moments.correlations, free, LARGEST_INFLATION, record)?;
@@ -90,7 +90,8 @@ impl ClosedForm {
             shrunk.column_mut(k).iter_mut().for_each(|r| *r *= 1.0 - share);
             shrunk[(k, k)] = 1.0;
         }
-        // Positive definite matrices have a solution for any structure.
+        // A positive definite matrix has a solution for any structure.
+
         let found = self.newton(&shrunk, free, f64::INFINITY, record)?;
         let mut outcome = self.of_newton(found, Remedy::Shrinkage(share), record);
         outcome.notes.push(about_shrinkage(record, share));

@@ -1,4 +1,4 @@
-//! Newton steps of covariance selection: the free elements are the edges of a graph, and perhaps the diagonal.
+//! Newton steps of covariance selection: the free elements are edges, and perhaps the diagonal.
 
 use rayon::prelude::*;
 
@@ -7,13 +7,13 @@ use crate::Graph;
 use crate::cancel;
 use crate::numeric::dense::Matrix;
 
-/// Conjugate gradients stop at this share of the gradient, or sooner the nearer the solution is.
+/// Conjugate gradients stop at this share of the gradient, or at a smaller one near the solution.
 const COARSE: f64 = 0.1;
 
 /// Units whose elements one task computes.
 const PIECE: usize = 8;
 
-/// The free elements of a symmetric matrix: edges in order, and the diagonal (empty if it is not free).
+/// The free elements of a symmetric matrix: edges in order, and the diagonal (empty if not free).
 #[derive(Clone)]
 struct Elements {
     edges: Vec<f64>,
@@ -21,12 +21,11 @@ struct Elements {
 }
 
 impl Elements {
-    /// tr(X Y): each edge stands twice in the matrix.
+    /// tr(X Y): each edge is in the matrix twice.
     fn inner(&self, other: &Self) -> f64 {
         2.0 * dot(&self.edges, &other.edges) + dot(&self.diagonal, &other.diagonal)
     }
 
-    /// `self + factor · other`.
     fn add(&mut self, factor: f64, other: &Self) {
         let pairs = self.edges.iter_mut().zip(&other.edges);
         for (x, y) in pairs.chain(self.diagonal.iter_mut().zip(&other.diagonal)) {
@@ -35,9 +34,9 @@ impl Elements {
     }
 }
 
-/// The symmetric X on the free elements with `Â X Â = G` there, by conjugate gradients; `G` is 0 elsewhere.
-///
-/// If all elements were free, X would be `P G P`: the free elements of that are what the conjugate gradients are preconditioned with.
+/// The symmetric X on the free elements with `Â X Â = G` there, by conjugate gradients;
+/// `G` is 0 elsewhere. They are preconditioned with the free elements of `P G P`, the solution if
+/// all elements were free.
 ///
 /// *Complexity*: O(n · edges) for each of their iterations.
 pub(super) fn step(
@@ -53,9 +52,9 @@ pub(super) fn step(
     };
     let mut left = free(&|a, b| gradient[(a, b)], &|k| gradient[(k, k)]);
     let mut found = free(&|_, _| 0.0, &|_| 0.0);
-    let mut turned = sandwich(graph, precision, &left);
-    let mut direction = turned.clone();
-    let mut squares = left.inner(&turned);
+    let mut preconditioned = sandwich(graph, precision, &left);
+    let mut direction = preconditioned.clone();
+    let mut squares = left.inner(&preconditioned);
     let goal = squares * COARSE.min(squares.sqrt()).powi(2);
     // In exact arithmetic there are no more directions than elements.
     for _ in 0..found.edges.len() + found.diagonal.len() {
@@ -68,14 +67,14 @@ pub(super) fn step(
         let length = squares / curvature;
         found.add(length, &direction);
         left.add(-length, &image);
-        turned = sandwich(graph, precision, &left);
+        preconditioned = sandwich(graph, precision, &left);
         let before = squares;
-        squares = left.inner(&turned);
+        squares = left.inner(&preconditioned);
         if squares <= goal {
             break;
         }
-        turned.add(squares / before, &direction);
-        direction = turned;
+        preconditioned.add(squares / before, &direction);
+        direction = preconditioned;
     }
     let mut step = Matrix::zeros(graph.unit_count());
     for (&(a, b), &x) in graph.edges().iter().zip(&found.edges) {
@@ -87,7 +86,7 @@ pub(super) fn step(
     step
 }
 
-/// The free elements of `M X M` for a symmetric M: element (i, j) is `m_iᵀ X m_j` with its columns.
+/// The free elements of `M X M` for a symmetric M with columns m: element (i, j) is `m_iᵀ X m_j`.
 fn sandwich(graph: &Graph, matrix: &Matrix, x: &Elements) -> Elements {
     let of_unit = |unit: usize| {
         let column = matrix.column(unit);
@@ -104,7 +103,8 @@ fn sandwich(graph: &Graph, matrix: &Matrix, x: &Elements) -> Elements {
     let columns: Vec<(Vec<f64>, f64)> =
         (0..graph.unit_count()).into_par_iter().with_min_len(PIECE).map(of_unit).collect();
     Elements {
-        // Edges are in the order of their smaller units, then of their larger ones, as the rows of the graph are.
+        // Edges are sorted by their smaller units, then by their larger ones, like the graph's
+        // rows.
         edges: columns.iter().flat_map(|(edges, _)| edges).copied().collect(),
         diagonal: columns.iter().map(|(_, own)| *own).take(x.diagonal.len()).collect(),
     }

@@ -1,4 +1,5 @@
-//! Where the columns' covariances have no inverse: least squares in the eigenvectors of the correlations, and how far to shrink them.
+//! Singular covariances: least squares in the eigenvectors of the correlations, and the amount of
+//! shrinkage.
 
 use std::ops::ControlFlow;
 
@@ -11,12 +12,12 @@ use crate::{Error, Result};
 pub(super) struct LeastSquares {
     /// A⁻¹, of correlations.
     pub(super) precision: Matrix,
-    /// The largest eigenvalue of what is left of `Â − Ĉ₊`; no element is larger.
+    /// The largest eigenvalue of `Â − Ĉ₊`, which bounds its elements.
     pub(super) residual: f64,
     pub(super) end: End,
 }
 
-/// One state of the iteration: eigenvalues of Â.
+/// An iterate: the eigenvalues of Â.
 struct Iterate<'a> {
     responses: Vec<f64>,
     targets: &'a [f64],
@@ -42,7 +43,7 @@ impl Iterate<'_> {
         terms.fold(0.0, |most: f64, x| most.max(x.abs()))
     }
 
-    /// The state after a damped step; `None` where A would not stay positive definite.
+    /// The iterate after a damped step; `None` where A would not stay positive definite.
     fn step(&self, damping: f64) -> Option<Self> {
         let moved = self.responses.iter().zip(self.differences()).map(|(&a, d)| {
             let square = a * a;
@@ -54,28 +55,30 @@ impl Iterate<'_> {
     }
 }
 
-/// Eq. 33 for all i and j by Levenberg–Marquardt, as in Kappen & Rodríguez 1997, section 4.1.
+/// Solves eq. 33 for all i and j by Levenberg–Marquardt, as in Kappen & Rodríguez 1997, section
+/// 4.1.
 ///
-/// The equations are `Â(ŵ) = Ĉ` with `Â⁻¹ = I − ŵ`, where every element of ŵ is free, the diagonal too. A small change gives `dÂ = Â dŵ Â`, so with the
-/// sum of squares over *all* i and j (each pair counts twice) a step solves
+/// The equations are `Â(ŵ) = Ĉ` with `Â⁻¹ = I − ŵ`, where every element of ŵ is free, the diagonal
+/// too. A small change gives `dÂ = Â dŵ Â`, so with the sum of squares over *all* i and j (each
+/// pair counts twice) a step solves
 ///
 /// ```text
 /// Â² dŵ Â² + μ dŵ = − Â (Â − Ĉ) Â
 /// ```
 ///
-/// and in the eigenvectors of Â that is one division for each element. The start ŵ = 0 has Â = I, whose eigenvectors may be
-/// taken to be those of Ĉ; then no step leaves them. One eigenvalue decomposition serves all iterations, and what moves is the
-/// eigenvalues `a_k` of Â towards those of Ĉ, `c_k`:
+/// which is one division per element in the eigenvectors of Â. The start ŵ = 0 has Â = I, whose
+/// eigenvectors may be chosen as those of Ĉ, and no step leaves them. So one eigendecomposition
+/// serves all iterations, and the eigenvalues `a_k` of Â move towards those of Ĉ, `c_k`:
 ///
 /// ```text
 /// 1/a_k ← 1/a_k + a_k² (a_k − c_k) / (a_k⁴ + μ)
 /// ```
 ///
-/// Where `c_k` = 0, a_k is halved again and again: the squares vanish at infinite weights only, and the tolerance decides how large they become.
-/// An eigenvalue below 0 (pairwise estimates with missing cells need be no covariances) is out of reach for a positive definite Â;
-/// the least squares are those for 0, and Ĉ₊ has 0 in its place.
+/// Where `c_k` = 0, a_k is halved again and again: the squares vanish at infinite weights only, and
+/// the tolerance decides how large they become. A positive definite Â cannot reach an eigenvalue
+/// below 0 (from pairwise estimates with missing cells); Ĉ₊ has 0 in its place.
 ///
-/// *Arguments*: to go on from where another stood, the number of its iterations, its `a_k`, and behind them its μ.
+/// *Arguments*: to resume, the number of iterations, the `a_k`, and after them μ.
 pub(super) fn levenberg_marquardt(
     eigen: &Eigen,
     iterations: usize,
@@ -95,18 +98,9 @@ pub(super) fn levenberg_marquardt(
         let inverse: Vec<f64> = state.responses.iter().map(|a| 1.0 / a).collect();
         let precision = eigen.with_values(&inverse);
         let numbers = state.responses.iter().copied().chain([damping]).collect();
-        let go_on = watch(state.objective(), state.gradient(), &precision, numbers)?;
+        let flow = watch(state.objective(), state.gradient(), &precision, numbers)?;
         let residual = state.residual();
-        let end = if residual <= tolerance {
-            Some(End::Converged)
-        } else if go_on.is_break() {
-            Some(End::Request)
-        } else if count == iterations {
-            Some(End::Limit)
-        } else {
-            None
-        };
-        if let Some(end) = end {
+        if let Some(end) = End::of(residual <= tolerance, false, flow, count == iterations) {
             return Ok(LeastSquares { precision, residual, end });
         }
         let objective = state.objective();
@@ -117,7 +111,7 @@ pub(super) fn levenberg_marquardt(
                 break;
             }
             damping *= 4.0;
-            // Along the gradient a short enough step always gains, until rounding ends it.
+            // A short enough step along the gradient always gains, up to rounding.
             if damping > 1e30 {
                 return Ok(LeastSquares { precision, residual, end: End::Rounding });
             }
@@ -126,23 +120,24 @@ pub(super) fn levenberg_marquardt(
     }
 }
 
-/// Eigenvalues stay above this, however many rows there are.
+/// Lower bound of the eigenvalues, for any number of rows.
 const LEAST_SHARE: f64 = 1e-6;
 
-/// λ: the share that minimises the expected squared error of the correlations, as estimated from the table (Ledoit and Wolf 2003; for
-/// correlations, Schäfer and Strimmer 2005):
+/// λ: the share that minimises the expected squared error of the correlations, as estimated from
+/// the table (Ledoit and Wolf 2003; for correlations, Schäfer and Strimmer 2005):
 ///
 /// ```text
 /// λ = Σ_{i≠j} Var(Ĉ_ij) / Σ_{i≠j} Ĉ_ij²        Var(Ĉ_ij) = (1 + 4 m_i m_j Ĉ_ij / (σ_i σ_j) − Ĉ_ij²) / (N − 1)
 /// ```
 ///
-/// The variance needs no second look at the rows: of ±1 units, `(s_i − m_i)²(s_j − m_j)²` has the mean `σ_i² σ_j² + 4 m_i m_j C_ij`.
+/// The variance needs no second pass over the rows: for ±1 units, `(s_i − m_i)²(s_j − m_j)²` has
+/// the mean `σ_i² σ_j² + 4 m_i m_j C_ij`.
 ///
-/// λ is at least 1/(N + 1), as if one more row had been seen whose units are independent: rows that all agree have no variance, and
-/// would leave the matrix singular. And it is at least so large that no eigenvalue stays below that figure.
+/// λ is at least 1/(N + 1), as if one more row of independent units had been seen: rows that all
+/// agree have no variance, and would leave the matrix singular. It is also large enough to lift all
+/// eigenvalues to that bound.
 pub(super) fn shrinkage(moments: &Moments, least_eigenvalue: f64) -> f64 {
-    let scaled: Vec<f64> =
-        moments.means.iter().zip(&moments.deviations).map(|(m, deviation)| m / deviation).collect();
+    let scaled = moments.scaled_means();
     let (mut variances, mut squares) = (0.0, 0.0);
     for k in 0..moments.size() {
         for (other, &r) in moments.correlations.column(k).iter().enumerate().take(k) {
@@ -160,7 +155,7 @@ pub(super) fn shrinkage(moments: &Moments, least_eigenvalue: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Machine, Table, topology};
+    use crate::{Table, topology};
 
     /// Columns of which the third repeats the first.
     fn moments() -> (Moments, Table) {
@@ -170,7 +165,8 @@ mod tests {
         (Moments::of(&start, &table).unwrap(), table)
     }
 
-    /// Levenberg–Marquardt with the whole Jacobian: unknowns are all n² elements of w, residuals all n² of A − C.
+    /// Levenberg–Marquardt with the whole Jacobian: unknowns are all n² elements of w, residuals
+    /// all n² of A − C.
     fn plain(correlations: &Matrix, tolerance: f64) -> (Matrix, usize) {
         let n = correlations.size();
         let difference = |precision: &Matrix| {

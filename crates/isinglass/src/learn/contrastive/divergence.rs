@@ -3,9 +3,8 @@
 use fearless_simd::Level;
 use serde::Serialize;
 
-use super::job::Data;
+use super::data::{Data, rows_of_epoch};
 use super::kernel::{Kernel, Pieces, Plan, Use, cut};
-use super::order::rows_of_epoch;
 use super::slots::{Ascent, Slots};
 use crate::engine::{Diagnostics, Guarantee};
 use crate::learn::journal::{
@@ -23,40 +22,50 @@ const NAME: &str = "contrastive-divergence";
 /// Energies beyond this leave the range of single precision.
 const SCALE: f64 = 1e30;
 
-/// The numbers of a fit, and its state when it is taken or taken up, once as numbers and once as bytes.
+/// Bytes of a parameter: the numbers of a fit, and its state as numbers and as bytes.
 const BYTES_OF_A_PARAMETER: u128 = 48 + 32;
 
-/// Rows by which the objective is told.
+/// Most rows on which the objective is computed.
 const JUDGED_ROWS: usize = 1000;
 
-/// Learns by contrastive divergence (Hinton 2002): the likelihood's gradient, with moments a few Gibbs sweeps away from the rows in place of the machine's own.
+/// Learns by contrastive divergence (Hinton 2002): the gradient of the likelihood, with moments a
+/// few Gibbs sweeps away from the rows instead of the machine's own.
 ///
 /// ```text
 /// Δw_ij ∝ ( ⟨s_i s_j⟩_rows − ⟨s_i s_j⟩_after k sweeps ) / T − λ w_ij
 /// v ← μ v + η_t Δw,   w ← w + v        η_t = η / (1 + decay · t) in epoch t
 /// ```
 ///
-/// averaged over a mini-batch of rows. In the first moments visible and input cells are clamped, in the second input cells alone. Hidden units without hidden neighbours are taken at their
-/// conditional means; other hidden units, and missing cells, are drawn by `clamped_sweeps` Gibbs sweeps. With `persistent`, sweeps go on
-/// from where chains were left instead of from the rows (Younes 1989, Tieleman 2008); there, chain c has for each mini-batch the inputs of its row c.
+/// averaged over a mini-batch of rows. The first moments have visible and input cells clamped, the
+/// second input cells alone. Hidden units without hidden neighbours are taken at their conditional
+/// means; other hidden units and missing cells are drawn by `clamped_sweeps` Gibbs sweeps. With
+/// `persistent`, sweeps continue persistent chains instead of beginning at the rows (Younes 1989,
+/// Tieleman 2008); for each mini-batch, chain c has the inputs of row c.
 ///
-/// An epoch takes rows in random order, each as often as its weight tells: a row of weight 2 is taken twice as often as one of weight 1, not with twice the step. Where all weights are whole numbers (of a sum
-/// below 2³²) an epoch is as long as they add up to, so that rows and the same rows with their counts are trained alike; otherwise it takes as many rows as were given.
-/// The last mini-batch of an epoch may be smaller.
+/// An epoch takes rows in random order, each with a frequency in proportion to its weight. If all
+/// weights are whole numbers (with a sum below 2³²), an epoch has as many rows as they add up to,
+/// so that repeated rows and counted rows are trained alike; otherwise as many as were given. The
+/// last mini-batch of an epoch may be smaller.
 ///
 /// # Objective
-/// The average over rows of the sum over visible cells of `ln P(s_i | all other units)`, hidden units and missing cells drawn given the row, for all distinct rows or 1,000 drawn by weight; the
-/// same random numbers in each epoch. Without hidden units and missing cells it is the pseudo-log-likelihood. With them it is, on average, above it: hidden units know the cell that they are to tell. It tells how a fit goes, and no more.
-/// The gradient in [`Step`] is the average over the epoch's mini-batches; at the start, that of up to 1,000 rows.
+/// The average over rows of the sum over visible cells of `ln P(s_i | all other units)`, with
+/// hidden units and missing cells drawn given the row, on all distinct rows or 1,000 drawn by
+/// weight, with the same random numbers in each epoch. Without hidden units and missing cells it is
+/// the pseudo-log-likelihood; with them it is larger, since they were drawn given the cell itself:
+/// use it to monitor progress only. The gradient in [`Step`] is the average over the epoch's
+/// mini-batches; at the start, that of up to 1,000 rows.
 ///
 /// # Complexity
-/// An epoch costs about `(3 + 2k)` multiplications for each row and edge. Machines of two layers without couplings within them go through products of dense matrices, others along their edges; both in single
-/// precision, while parameters are kept in double. *Memory*: a byte a cell, some 80 bytes a parameter, 4 bytes a row of an epoch.
+/// About `(3 + 2k)` multiplications per row and edge in an epoch, in single precision: products of
+/// dense matrices for two layers without couplings within them, otherwise sums along the edges.
+/// *Memory*: a byte per cell, about 80 bytes per parameter, 4 bytes per row of an epoch.
 ///
 /// # Accuracy, and when it fails
-/// For k → ∞ the gradient is that of the likelihood, with noise; for small k it is biased, and parameters settle near the optimum, not at it. Persistent chains have less bias where the rate is so small
-/// that chains keep up. There is no convergence to be told: the fit makes its epochs, [`Fit::converged`] is false, and [`Fit::log_likelihood`] is `None`. Parameters that run away end the fit with the
-/// machine of the epoch before, which is said; in the first epoch they are an error.
+/// For k → ∞ the gradient is that of the likelihood, with noise; for small k it is biased, and
+/// parameters settle near the optimum. Persistent chains have less bias if the rate is small enough
+/// for them to keep up. Convergence is not detected: the fit runs all epochs,
+/// [`Fit::converged`] is false, and [`Fit::log_likelihood`] is `None`. If parameters diverge, the
+/// fit ends with the machine of the epoch before and says so; in the first epoch it is an error.
 ///
 /// # Example
 /// ```
@@ -142,10 +151,12 @@ impl Learner for ContrastiveDivergence {
 }
 
 impl ContrastiveDivergence {
-    /// As many epochs as the learner has, from a machine that it may have trained before on other rows: momentum and persistent chains go on, epochs are counted on
-    /// (so that the rate falls on, and random numbers are others), and settings may be others. The history is that of all epochs.
+    /// Runs the learner's epochs from a machine, and from the state that earlier epochs left,
+    /// perhaps on other rows and with other settings.
     ///
-    /// On the same table with the same settings, each epoch apart gives the same bits as all of them at once.
+    /// Momentum and persistent chains are resumed, and epochs are counted on, so that the rate
+    /// keeps falling and random numbers differ. The history is that of all epochs. On the same
+    /// table with the same settings, epochs run one by one give the same bits as all at once.
     ///
     /// # Errors
     /// As [`Learner::fit_from`]; a state of a machine with another structure.
@@ -158,13 +169,13 @@ impl ContrastiveDivergence {
     /// let table = Table::from_rows(["v0", "v1", "v2"], rows)?;
     /// let start = start(&topology::rbm(3, 2)?, &table, 0, 0)?;
     /// let learner = ContrastiveDivergence::new().iterations(1).persistent(true);
-    /// let first = learner.go_on(&start, &table, None, &mut NoObserver)?;
-    /// let second = learner.go_on(&first.fit.machine, &table, first.state.as_ref(), &mut NoObserver)?;
+    /// let first = learner.run_epochs(&start, &table, None, &mut NoObserver)?;
+    /// let second = learner.run_epochs(&first.fit.machine, &table, first.state.as_ref(), &mut NoObserver)?;
     /// let both = learner.iterations(2).fit(&start, &table)?;
     /// assert_eq!((second.fit.machine, second.fit.history), (both.machine, both.history));
     /// # Ok::<(), isinglass::Error>(())
     /// ```
-    pub fn go_on(
+    pub fn run_epochs(
         &self,
         machine: &Machine,
         table: &Table,
@@ -179,12 +190,12 @@ impl ContrastiveDivergence {
         let made = history.len().saturating_sub(1);
         let mut run = Run::new(self, machine, table, rest.as_ref().map_or(0, |rest| rest.2.len()))?;
         if let Some(rest) = rest {
-            run.take_up(rest)?;
+            run.resume(rest)?;
         }
         let limits = Limits { iterations: made.saturating_add(self.iterations), ..self.limits() };
         let journal = Journal::with_history(origin.clone(), history);
         let ended = iterate_on(NAME, &mut run, journal, limits, observer)?;
-        // What has run away is left behind; the machine is that of the epoch before.
+        // After divergence there is no state; the machine is that of the epoch before.
         let state =
             (!ended.diverged).then(|| state_at_the_end(&origin, &ended.history, &run.rest())).transpose()?;
         let is_complete = ended.history.len() > limits.iterations;
@@ -213,21 +224,21 @@ impl ContrastiveDivergence {
     }
 }
 
-/// What comes of [`ContrastiveDivergence::go_on`].
+/// The result of [`ContrastiveDivergence::run_epochs`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct Epochs {
     /// The fit, with the history of all epochs so far.
     pub fit: Fit,
-    /// Where to go on from; nowhere if parameters ran away.
+    /// The state to resume from; `None` if parameters diverged.
     pub state: Option<Checkpoint>,
-    /// Whether all epochs were made.
+    /// Whether all epochs were run.
     pub is_complete: bool,
 }
 
-/// Of parameters: weights, then biases; velocities in the same order; the chains.
+/// Parameters (weights, then biases), velocities in the same order, the states of the chains.
 type Rest = (Vec<f64>, Vec<f64>, Vec<i8>);
 
-/// A fit on its way.
+/// A fit in progress.
 struct Run<'a> {
     settings: &'a ContrastiveDivergence,
     plan: Plan,
@@ -244,7 +255,8 @@ struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    /// *Arguments*: what is asked for, and the cells of persistent chains that are there already. Unless their number is given, it does not become smaller: the last rows of many may be few.
+    /// *Arguments*: the settings, and the number of cells of the persistent chains to resume.
+    /// Unless given, the number of chains does not shrink: the last mini-batch may have been small.
     fn new(
         settings: &'a ContrastiveDivergence,
         start: &Machine,
@@ -254,24 +266,22 @@ impl<'a> Run<'a> {
         let cells = table.distinct_count() as u128 * start.unit_count() as u128;
         settings.budget.check(NAME, 2 * cells, || format!("{cells} cells"))?;
         let data = Data::new(start, table)?;
-        let rows = settings.batch.min(data.given_rows);
+        let rows = settings.batch.min(data.epoch_rows);
         let usual = rows.max(chain_cells / start.unit_count().max(1));
         let chains = if settings.persistent { settings.chains.unwrap_or(usual) } else { 0 };
         let judged = data.shares.len().min(JUDGED_ROWS);
         let sizes = [(rows, chains), (judged, 0)];
         let pieces = sizes.map(|(rows, chains)| cut(start, rows.max(chains)));
         let (parameters, states) = Kernel::sizes(start, &pieces);
-        // The order of an epoch; that by which the judged rows are drawn is gone before.
+        // The order from which judged rows are drawn is freed before that of an epoch is made.
         let needed = 2 * cells
-            + 4 * data.given_rows as u128
+            + 4 * data.epoch_rows as u128
             + states
             + parameters * (BYTES_OF_A_PARAMETER + 4 * pieces[0].0 as u128)
             + 2 * chains as u128 * start.unit_count() as u128;
+        let rows = data.epoch_rows;
         settings.budget.check(NAME, needed, || {
-            format!(
-                "{cells} cells, {} rows of an epoch, {parameters} parameters and {chains} chains",
-                data.given_rows
-            )
+            format!("{cells} cells, {rows} rows of an epoch, {parameters} parameters and {chains} chains")
         })?;
         let kernel = Kernel::new(start);
         let slots = kernel.slots(start);
@@ -296,11 +306,10 @@ impl<'a> Run<'a> {
         })
     }
 
-    /// Go on with what a fit to other rows has left, but with the machine's own numbers. Chains for which nothing is left begin with rows.
-    fn take_up(&mut self, (_, velocity, chains): Rest) -> Result<()> {
-        self.kernel.load(self.plan.level, &self.ascent.parameters);
-        rows_of_epoch(&self.data, self.settings.seed, 0, &mut self.order);
-        self.pieces.begin_chains(&self.kernel, &self.plan, &self.data, &self.order);
+    /// Resumes velocities and chains of a fit to other rows, with the machine's own parameters.
+    /// Missing chains begin at rows.
+    fn resume(&mut self, (_, velocity, chains): Rest) -> Result<()> {
+        self.begin_chains();
         let mut all = self.pieces.chains();
         if chains.len() % self.machine.unit_count().max(1) != 0 {
             return Err(Error::checkpoint("its chains are not of this machine"));
@@ -324,10 +333,16 @@ impl<'a> Run<'a> {
         }
     }
 
+    /// Loads the parameters and starts the chains at rows of the first epoch.
+    fn begin_chains(&mut self) {
+        self.kernel.load(self.plan.level, &self.ascent.parameters);
+        rows_of_epoch(&self.data, self.settings.seed, 0, &mut self.order);
+        self.pieces.begin_chains(&self.kernel, &self.plan, &self.data, &self.order);
+    }
+
     fn objective(&mut self) -> f64 {
-        self.judges.begin(&self.plan, Use::Judging);
         let (rows, weights) = &self.judged;
-        self.judges.objective(&self.kernel, &self.plan, &self.data, rows, weights)
+        self.judges.objective(&self.kernel, &self.plan, &self.data, (rows, weights))
     }
 }
 
@@ -353,9 +368,7 @@ impl Iterated for Run<'_> {
     }
 
     fn begin(&mut self) -> Result<Step> {
-        self.kernel.load(self.plan.level, &self.ascent.parameters);
-        rows_of_epoch(&self.data, self.settings.seed, 0, &mut self.order);
-        self.pieces.begin_chains(&self.kernel, &self.plan, &self.data, &self.order);
+        self.begin_chains();
         self.pieces.begin(&self.plan, Use::Start);
         let most = JUDGED_ROWS.max(self.settings.batch).min(self.order.len());
         let mut batches = 0;
@@ -363,7 +376,7 @@ impl Iterated for Run<'_> {
             self.ascent.note(self.pieces.contrast(&self.kernel, &self.plan, &self.data, rows));
             batches += 1;
         }
-        // Chains have moved by now.
+        // The chains have moved.
         self.pieces.begin_chains(&self.kernel, &self.plan, &self.data, &self.order);
         let gradient_norm = self.ascent.take_norm(batches);
         Ok(Step { iteration: 0, objective: self.objective(), gradient_norm })
@@ -409,7 +422,7 @@ impl Iterated for Run<'_> {
     }
 }
 
-/// The rows by which the objective is told, and their weights: all if they are few, otherwise some drawn by weight.
+/// The rows and weights of the objective: all rows if they are few, otherwise some drawn by weight.
 fn judged_rows(data: &Data, seed: u64) -> (Vec<u32>, Vec<f64>) {
     if data.shares.len() <= JUDGED_ROWS {
         return ((0..data.shares.len() as u32).collect(), data.shares.clone());

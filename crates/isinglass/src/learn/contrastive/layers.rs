@@ -1,32 +1,33 @@
-//! Two layers without couplings within them: fields are products of dense matrices, in single precision.
+//! Two layers without couplings within them: fields are products of dense matrices, in single
+//! precision.
 //!
-//! A row of units lies in lanes, and four rows go through a product side by side. The couplings are kept both ways round, so that
-//! either layer's fields come from whole vectors.
+//! The units of a row lie in lanes, and four rows go through a product side by side. Couplings are
+//! stored in both orientations, so that the fields of either layer are sums of whole vectors.
 
 use fearless_simd::{Simd, f32x16, prelude::*, u32x16};
 
-use super::job::{Data, Job};
+use super::kernel::{Pass, Work};
 use super::slots::Slots;
-use crate::numeric::chance::{Generators, Sixteen, WIDTH, ln_logistic, mean_of, spin_and_mean};
+use crate::numeric::chance::{Sixteen, WIDTH, ln_logistic, mean_of, spin_and_mean};
 use crate::{Machine, Role};
 
 /// Rows, or units, that share a walk along the other layer.
 const TILE: usize = 4;
 
-/// Products pay off if at least one coupling in so many, filled up to whole vectors both ways, is one of the machine's; or if there are few.
+/// Dense products are used if at least one in so many couplings, both layers filled up to whole
+/// vectors, is an edge of the machine, or if there are few couplings.
 const DENSE: usize = 4;
 const FEW: usize = 4096;
 
-/// Visible and input units below, hidden units above; couplings and biases divided by T/2.
+/// Visible and input units below, hidden units above. Couplings and biases are divided by T/2.
 pub(super) struct Layers {
     below: Vec<usize>,
     above: Vec<usize>,
-    /// For each unit below that is an input 1, otherwise 0.
     inputs: Vec<Sixteen>,
     has_inputs: bool,
-    /// For each unit below its couplings with those above.
+    /// For each unit below its couplings to those above.
     up: Vec<Sixteen>,
-    /// For each unit above its couplings with those below.
+    /// For each unit above its couplings to those below.
     down: Vec<Sixteen>,
     bias_below: Vec<Sixteen>,
     bias_above: Vec<Sixteen>,
@@ -35,13 +36,13 @@ pub(super) struct Layers {
 
 /// States of the rows of a piece, row after row.
 pub(super) struct Rows {
-    /// The cells of the table; 0 where there is none.
+    /// The cells of the table; 0 where missing.
     given: Vec<Sixteen>,
     below: Vec<Sixteen>,
-    /// Of the units above: their means given those below, and spins.
+    /// Units above: their means given those below, and spins.
     means: Vec<Sixteen>,
     spins: Vec<Sixteen>,
-    /// The inputs that stay clamped after the steps, and the states then.
+    /// The inputs that stay clamped in the sweeps, and the states after them.
     held: Vec<Sixteen>,
     far_below: Vec<Sixteen>,
     far_means: Vec<Sixteen>,
@@ -50,7 +51,8 @@ pub(super) struct Rows {
 }
 
 impl Layers {
-    /// How many vectors hold the units below, and those above; none if there are couplings within a layer, or too few across.
+    /// The vectors that hold the units below and above; `None` if there are couplings within a
+    /// layer or too few across.
     pub(super) fn shape(machine: &Machine) -> Option<(usize, usize)> {
         let is_hidden = |unit: usize| machine.roles()[unit] == Role::Hidden;
         let edges = machine.graph().edges();
@@ -81,7 +83,7 @@ impl Layers {
         }
     }
 
-    /// The places of parameters, the bytes of the couplings, and those of the states of a row.
+    /// The number of parameter slots, the bytes of the couplings, and those of a row's states.
     pub(super) fn sizes((wide, high): (usize, usize)) -> (u128, u128, u128) {
         let (wide, high) = (wide as u128, high as u128);
         let lanes = WIDTH as u128;
@@ -109,7 +111,8 @@ impl Layers {
         }
     }
 
-    /// Couplings by units below and then above, filled up to whole vectors both ways; then biases below; then above.
+    /// Couplings by units below, then above, filled up to whole vectors; then biases below and
+    /// above.
     pub(super) fn slots(&self, machine: &Machine) -> Slots {
         let (wide, high) = (self.bias_below.len() * WIDTH, self.bias_above.len() * WIDTH);
         let mut place = vec![0; machine.unit_count()];
@@ -126,7 +129,6 @@ impl Layers {
         Slots { edges, units, count: wide * high + wide + high }
     }
 
-    /// Take over new parameters.
     #[inline(always)]
     pub(super) fn load<S: Simd>(&mut self, _simd: S, parameters: &[f64]) {
         let scale = 2.0 / self.temperature;
@@ -151,24 +153,17 @@ impl Layers {
         }
     }
 
-    /// The gradient of a piece: moments of the rows less those after some steps, each divided by how many there are in the batch, and by T.
+    /// The gradient of a piece: moments of the rows less those after the sweeps, each divided by
+    /// their number in the mini-batch and by T.
     #[inline(always)]
-    pub(super) fn contrast<S: Simd>(
-        &self,
-        simd: S,
-        job: &Job<'_>,
-        rows: &mut Rows,
-        chains: &mut [i8],
-        generators: &mut Generators,
-        sums: &mut [Sixteen],
-    ) {
-        let mut random = generators.load(simd);
+    pub(super) fn contrast<S: Simd>(&self, pass: &mut Pass<'_, S>, rows: &mut Rows, work: &mut Work) {
+        let (simd, job) = (pass.simd, pass.job);
         let near = job.part.len();
-        self.infer(simd, job.data, job.own_rows(), job.clamped_sweeps, rows, &mut random);
+        self.infer(pass, job.own_rows(), rows);
         let persistent = job.all_chains > 0;
         let far = if persistent { job.chains.len() } else { near };
         if persistent {
-            self.put_chains(chains, rows);
+            self.put_chains(&work.chains, rows);
         }
         if self.has_inputs {
             for (k, held) in rows.held.chunks_exact_mut(self.bias_below.len()).take(far).enumerate() {
@@ -178,32 +173,24 @@ impl Layers {
                 }
             }
         }
-        for step in 0..job.steps {
-            self.reconstruct(simd, far, rows, &mut random);
-            let draws = persistent || step + 1 < job.steps;
-            self.respond(simd, far, Side::Far, draws, rows, &mut random);
+        for step in 1..=job.plan.steps {
+            self.reconstruct(pass, far, rows);
+            let is_last = step == job.plan.steps && !persistent;
+            self.respond(pass, far, if is_last { Side::Last } else { Side::Far }, rows);
         }
         if persistent {
-            self.take_chains(chains, rows);
+            self.take_chains(&mut work.chains, rows);
         }
         let scale = 1.0 / self.temperature as f32;
         let share = scale / job.rows.len() as f32;
         let far_share = if persistent { scale / job.all_chains as f32 } else { share };
-        self.sum(simd, rows, (near, share), (far, far_share), sums);
-        generators.store(random);
+        self.sum(simd, rows, (near, share), (far, far_share), &mut work.sums);
     }
 
-    /// States for rows of the table: units above by their means and as spins, missing cells as spins.
+    /// Infers the states of rows of the table: means and spins above, missing cells as spins.
     #[inline(always)]
-    fn infer<S: Simd>(
-        &self,
-        simd: S,
-        data: &Data,
-        own: impl Iterator<Item = u32>,
-        sweeps: usize,
-        rows: &mut Rows,
-        random: &mut [u32x16<S>; 4],
-    ) {
+    fn infer<S: Simd>(&self, pass: &mut Pass<'_, S>, own: impl Iterator<Item = u32>, rows: &mut Rows) {
+        let data = pass.job.data;
         let mut count = 0;
         for (row, given) in own.zip(rows.given.chunks_exact_mut(self.bias_below.len())) {
             fill(data.row(row), given);
@@ -211,55 +198,47 @@ impl Layers {
         }
         let used = count * self.bias_below.len();
         rows.below[..used].copy_from_slice(&rows.given[..used]);
-        self.respond(simd, count, Side::Near, true, rows, random);
+        self.respond(pass, count, Side::Near, rows);
         if data.has_gaps {
-            for _ in 0..sweeps {
-                let padded = count.next_multiple_of(TILE);
-                self.fields_below(simd, padded, rows);
-                let used = count * self.bias_below.len();
-                draw(simd, &rows.fields_below[..used], Some(&rows.given), &mut rows.below, random);
-                self.respond(simd, count, Side::Near, true, rows, random);
+            for _ in 0..pass.job.plan.clamped_sweeps {
+                self.fields_below(pass.simd, count.next_multiple_of(TILE), rows);
+                let fields = &rows.fields_below[..used];
+                draw(pass.simd, fields, Some(&rows.given), &mut rows.below, &mut pass.random);
+                self.respond(pass, count, Side::Near, rows);
             }
         }
     }
 
-    /// The fields of units below given the spins above.
     #[inline(always)]
     fn fields_below<S: Simd>(&self, simd: S, padded: usize, rows: &mut Rows) {
         let spins = &rows.spins[..padded * self.bias_above.len()];
         fields(simd, spins, self.above.len(), &self.down, &self.bias_below, &mut rows.fields_below);
     }
 
-    /// Draw the units below given the spins above; inputs stay.
+    /// Draws the units below given the spins above; inputs stay.
     #[inline(always)]
-    fn reconstruct<S: Simd>(&self, simd: S, count: usize, rows: &mut Rows, random: &mut [u32x16<S>; 4]) {
-        self.fields_below(simd, count.next_multiple_of(TILE), rows);
+    fn reconstruct<S: Simd>(&self, pass: &mut Pass<'_, S>, count: usize, rows: &mut Rows) {
+        self.fields_below(pass.simd, count.next_multiple_of(TILE), rows);
         let used = count * self.bias_below.len();
         let held = self.has_inputs.then_some(&rows.held[..]);
-        draw(simd, &rows.fields_below[..used], held, &mut rows.far_below, random);
+        draw(pass.simd, &rows.fields_below[..used], held, &mut rows.far_below, &mut pass.random);
     }
 
-    /// The means of the units above given those below, and spins.
+    /// Computes the means of the units above given those below, and draws spins unless it is the
+    /// last.
     #[inline(always)]
-    fn respond<S: Simd>(
-        &self,
-        simd: S,
-        count: usize,
-        side: Side,
-        draws: bool,
-        rows: &mut Rows,
-        random: &mut [u32x16<S>; 4],
-    ) {
+    fn respond<S: Simd>(&self, pass: &mut Pass<'_, S>, count: usize, side: Side, rows: &mut Rows) {
+        let (simd, draws) = (pass.simd, side != Side::Last);
         let (below, means) = match side {
             Side::Near => (&rows.below, &mut rows.means),
-            Side::Far => (&rows.far_below, &mut rows.far_means),
+            Side::Far | Side::Last => (&rows.far_below, &mut rows.far_means),
         };
         let below = &below[..count.next_multiple_of(TILE) * self.bias_below.len()];
         fields(simd, below, self.below.len(), &self.up, &self.bias_above, &mut rows.fields_above);
         let used = count * self.bias_above.len();
         for ((field, mean), spin) in rows.fields_above[..used].iter().zip(means).zip(&mut rows.spins) {
             if draws {
-                let (s, m) = spin_and_mean(simd, field.load(simd), random);
+                let (s, m) = spin_and_mean(simd, field.load(simd), &mut pass.random);
                 spin.store(s);
                 mean.store(m);
             } else {
@@ -322,18 +301,11 @@ impl Layers {
         }
     }
 
-    /// Σ over rows, with their weights, of ln P of the visible cells given spins above that were drawn given the row.
+    /// Σ over weighted rows of ln P of the visible cells, given spins above drawn given the row.
     #[inline(always)]
-    pub(super) fn objective<S: Simd>(
-        &self,
-        simd: S,
-        job: &Job<'_>,
-        weights: &[f64],
-        rows: &mut Rows,
-        generators: &mut Generators,
-    ) -> f64 {
-        let mut random = generators.load(simd);
-        self.infer(simd, job.data, job.own_rows(), job.clamped_sweeps, rows, &mut random);
+    pub(super) fn objective<S: Simd>(&self, pass: &mut Pass<'_, S>, weights: &[f64], rows: &mut Rows) -> f64 {
+        let (simd, job) = (pass.simd, pass.job);
+        self.infer(pass, job.own_rows(), rows);
         self.fields_below(simd, job.part.len().next_multiple_of(TILE), rows);
         let wide = self.bias_below.len();
         let one = f32x16::splat(simd, 1.0);
@@ -351,22 +323,14 @@ impl Layers {
         total
     }
 
-    /// The states that chains begin with: those of rows of the table, units above drawn given them.
+    /// Starts chains at rows of the table, with units above drawn given them.
     #[inline(always)]
-    pub(super) fn begin<S: Simd>(
-        &self,
-        simd: S,
-        job: &Job<'_>,
-        rows: &mut Rows,
-        chains: &mut [i8],
-        generators: &mut Generators,
-    ) {
-        let mut random = generators.load(simd);
+    pub(super) fn begin<S: Simd>(&self, pass: &mut Pass<'_, S>, rows: &mut Rows, chains: &mut [i8]) {
+        let job = pass.job;
         let first = job.chains.clone().map(|chain| job.rows[chain % job.rows.len()]);
-        self.infer(simd, job.data, first, job.clamped_sweeps, rows, &mut random);
+        self.infer(pass, first, rows);
         rows.far_below.copy_from_slice(&rows.below);
         self.take_chains(chains, rows);
-        generators.store(random);
     }
 
     fn put_chains(&self, chains: &[i8], rows: &mut Rows) {
@@ -394,14 +358,15 @@ impl Layers {
     }
 }
 
-/// The states of the rows themselves, or those some steps away.
+/// The states of the rows themselves, those some sweeps away, or the last of these: means alone.
 #[derive(Clone, Copy, PartialEq)]
 enum Side {
     Near,
     Far,
+    Last,
 }
 
-/// Cells as numbers; what is left of the last vector stays as it is.
+/// Copies cells as numbers; the rest of the last vector is unchanged.
 #[inline(always)]
 fn fill(cells: &[i8], out: &mut [Sixteen]) {
     for (cells, out) in cells.chunks(WIDTH).zip(out) {
@@ -411,7 +376,7 @@ fn fill(cells: &[i8], out: &mut [Sixteen]) {
     }
 }
 
-/// Spins by their fields; what is held stays.
+/// Draws spins from their fields; held values stay.
 #[inline(always)]
 fn draw<S: Simd>(
     simd: S,
@@ -456,7 +421,8 @@ fn fields<S: Simd>(
     }
 }
 
-/// Some columns of four rows of a product.
+/// Columns of four rows of a product.
+
 #[inline(always)]
 fn tile<S: Simd, const COLUMNS: usize>(
     simd: S,

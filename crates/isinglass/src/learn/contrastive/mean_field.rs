@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::job::Data;
+use super::data::Data;
 use super::mean_field_rows::{Away, Sums, Wiring};
 use crate::engine::{Diagnostics, Guarantee, Iteration};
 use crate::learn::journal::{Iterated, Limits, are_within, iterate};
@@ -19,7 +19,8 @@ const NAME: &str = "mean-field-cd";
 /// Energies beyond this leave too few digits of a field.
 const SCALE: f64 = 1e100;
 
-/// Learns by contrastive divergence with mean field in both phases (Welling and Hinton 2002): nothing is drawn.
+/// Learns by contrastive divergence with mean field in both phases (Welling and Hinton 2002),
+/// without sampling.
 ///
 /// ```text
 /// Δw_ij ∝ ( ⟨m_i m_j⟩_clamped − ⟨m_i m_j⟩_after k sweeps ) / (T (1 − d)) − λ w_ij
@@ -27,24 +28,32 @@ const SCALE: f64 = 1e100;
 /// v ← μ v + η Δw,   w ← w + v
 /// ```
 ///
-/// averaged over rows with their weights. In the clamped phase hidden units and missing cells are at the fixed point of mean field given the row. From there k sweeps lead away, one unit after the other: first visible
-/// units, then hidden ones, each with the newest means of the others; input cells stay.
+/// averaged over rows with their weights. In the clamped phase hidden units and missing cells are
+/// at the fixed point of mean field given the row. Then follow k sweeps, unit by unit, each with
+/// the newest means of the others: visible units first, then hidden ones; input cells stay.
 ///
 /// # Damping
-/// d = 0 is the plain reconstruction. A product of two reconstructed means lacks the correlation that is left between them, so that couplings come out too large: for two units of correlation c, as `c^(1/3)` for small c.
-/// Towards d = 1 this error vanishes, to a factor of `1/d` for small c, and without hidden units the gradient becomes that of the pseudo-likelihood. The default is 0.9.
+/// d = 0 is the plain reconstruction. A product of two reconstructed means lacks the correlation
+/// left between them, so that couplings come out too large: for two units of small correlation c,
+/// as `c^(1/3)`. Towards d = 1 this error vanishes, to a factor of `1/d` for small c, and without
+/// hidden units the gradient becomes that of the pseudo-likelihood. The default is 0.9.
 ///
 /// # Objective
-/// The average over rows of the sum over visible cells of `ln P(s_i | all others)`, hidden units and missing cells at their clamped means. Without these it is the pseudo-log-likelihood. The fit does not
-/// follow its gradient, and it may fall; what the fit looks for is a place where its own gradient vanishes.
+/// The average over rows of the sum over visible cells of `ln P(s_i | all others)`, with hidden
+/// units and missing cells at their clamped means. Without these it is the pseudo-log-likelihood.
+/// The fit looks for a zero of its own gradient, which is not that of the objective: the objective
+/// may fall.
 ///
 /// # Complexity
-/// For each row and iteration `2 (k + 2)` multiplications an edge, and as many again for each sweep that hidden units need to settle. *Memory*: a byte a cell, up to thirty numbers a parameter.
+/// `2 (k + 2)` multiplications per edge for each row and iteration, and as many for each sweep that
+/// hidden units need to converge. *Memory*: a byte per cell, up to thirty numbers per parameter.
 ///
 /// # Accuracy, and when it fails
-/// Good for weak couplings, worse than the pseudo-likelihood for strong ones. With hidden units the place where the gradient vanishes may be far from a maximum of the likelihood, which rises at first and falls later: a few hundred
-/// iterations at a small rate, as by default, are better than convergence, and [`Fit::converged`] says which of the two it was. The machine of the last iteration is kept.
-/// Parameters that run away end the fit with the machine of the iteration before, which is said; in the first iteration they are an error.
+/// Good for weak couplings, worse than the pseudo-likelihood for strong ones. With hidden units the
+/// zero of the gradient may be far from a maximum of the likelihood, which rises at first and falls
+/// later: a few hundred iterations at a small rate, the default, are better than convergence. The
+/// machine of the last iteration is kept. If parameters diverge, the fit ends with the machine of
+/// the iteration before and says so; in the first iteration it is an error.
 ///
 /// # Example
 /// ```
@@ -148,7 +157,7 @@ impl MeanFieldCd {
     }
 }
 
-/// A fit on its way.
+/// A fit in progress.
 struct Run<'a> {
     settings: &'a MeanFieldCd,
     trained: Trained,
@@ -159,7 +168,7 @@ struct Run<'a> {
     parameters: Vec<f64>,
     velocity: Vec<f64>,
     machine: Machine,
-    /// Of all rows at the machine as it is.
+    /// The sums over all rows at this machine.
     sums: Sums,
 }
 
@@ -188,19 +197,16 @@ impl<'a> Run<'a> {
         })
     }
 
-    /// The gradient of rows with some sums at a machine, and a share of the weight of all, penalty included.
+    /// The gradient of rows with a share of the total weight, penalty included.
     fn gradient(&self, machine: &Machine, sums: &Sums, share: f64) -> Vec<f64> {
         let (pairs, singles) = sums.moments.split_at(machine.graph().edges().len());
         let scale = 1.0 / (machine.temperature() * share * (1.0 - self.settings.damping));
-        let edges = self
-            .trained
-            .edges
-            .iter()
-            .map(|&edge| scale * pairs[edge] - self.settings.l2 * machine.weights()[edge]);
-        edges.chain(self.trained.biases.iter().map(|&unit| scale * singles[unit])).collect()
+        let (edges, weights) = (self.trained.edges.iter(), machine.weights());
+        let pairs = edges.map(|&edge| scale * pairs[edge] - self.settings.l2 * weights[edge]);
+        pairs.chain(self.trained.biases.iter().map(|&unit| scale * singles[unit])).collect()
     }
 
-    /// How a machine fares with its sums over all rows; nothing if that is not finite.
+    /// The step of a machine with its sums over all rows; `None` if it is not finite.
     fn judge(&self, iteration: usize, machine: &Machine, sums: &Sums) -> Option<Step> {
         let gradient = self.gradient(machine, sums, 1.0);
         let gradient_norm = gradient.iter().fold(0.0, |most: f64, g| most.max(g.abs()));
@@ -237,7 +243,8 @@ impl Iterated for Run<'_> {
             .ok_or_else(|| Error::Numerical { method: NAME, problem: problem.into() })
     }
 
-    /// A step, or one for each mini-batch.
+    /// Takes a step, or one for each mini-batch.
+
     fn advance(&mut self, iteration: usize) -> Result<Option<Step>> {
         let size = self.settings.batch.unwrap_or(self.rows.len());
         let whole = size >= self.rows.len();

@@ -1,14 +1,14 @@
-//! Contrastive learning: moments of the rows less moments a few steps away from them, without a partition sum.
+//! Contrastive learning: moments of the rows less moments a few steps away from them, without a
+//! partition sum.
 //!
-//! [`ContrastiveDivergence`] takes the steps by Gibbs sampling, [`MeanFieldCd`] by mean field.
+//! [`ContrastiveDivergence`] steps by Gibbs sampling, [`MeanFieldCd`] by mean field.
 
+mod data;
 mod divergence;
-mod job;
 mod kernel;
 mod layers;
 mod mean_field;
 mod mean_field_rows;
-mod order;
 mod slots;
 mod wires;
 

@@ -1,4 +1,4 @@
-//! Where a kernel keeps which parameter, and the step uphill.
+//! The positions of parameters in a kernel's vector, and gradient ascent on it.
 
 use fearless_simd::{Level, Simd, dispatch};
 
@@ -6,18 +6,16 @@ use crate::learn::trained::Trained;
 use crate::numeric::chance::{Sixteen, WIDTH};
 use crate::{Machine, Result};
 
-/// The places of a machine's parameters in a kernel's vector; other places are filled up with 0.
+/// The positions of a machine's parameters in a kernel's vector; the others are padding of 0.
 pub(super) struct Slots {
-    /// For each edge of the graph.
     pub(super) edges: Vec<usize>,
-    /// For the bias of each unit.
     pub(super) units: Vec<usize>,
-    /// Of all places, a multiple of the lanes.
+    /// The length of the vector, a multiple of the lanes.
     pub(super) count: usize,
 }
 
 impl Slots {
-    /// Numbers for each edge, then for each unit, at their places.
+    /// Places numbers of edges, then of units, into a vector.
     pub(super) fn scatter(&self, numbers: &[f64]) -> Vec<f64> {
         let mut places = vec![0.0; self.count];
         for (&place, &number) in self.edges.iter().chain(&self.units).zip(numbers) {
@@ -26,12 +24,11 @@ impl Slots {
         places
     }
 
-    /// The numbers of each edge, then of each unit.
+    /// The inverse of [`scatter`](Self::scatter).
     pub(super) fn gather(&self, places: &[f64]) -> Vec<f64> {
         self.edges.iter().chain(&self.units).map(|&place| places[place]).collect()
     }
 
-    /// The machine with other parameters.
     pub(super) fn machine_of(&self, start: &Machine, parameters: &[f64]) -> Result<Machine> {
         let mut weights = self.gather(parameters);
         let biases = weights.split_off(self.edges.len());
@@ -39,11 +36,11 @@ impl Slots {
     }
 }
 
-/// Gradient ascent with a heavy ball: `v ← μ v + η (g − λ w)`, `w ← w + v`; λ for couplings alone.
+/// Gradient ascent with momentum: `v ← μ v + η (g − λ w)`, `w ← w + v`; λ for couplings alone.
 pub(super) struct Ascent {
     pub(super) parameters: Vec<f64>,
     pub(super) velocity: Vec<f64>,
-    /// The sum of gradients since it was last taken.
+    /// The sum of gradients since [`take_norm`](Self::take_norm).
     gradients: Vec<f64>,
     /// 1 for parameters that are trained, 0 for others.
     trained: Vec<f64>,
@@ -74,7 +71,6 @@ impl Ascent {
         }
     }
 
-    /// A step along a gradient.
     pub(super) fn step(&mut self, level: Level, gradient: &[Sixteen], rate: f64) {
         dispatch!(level, simd => self.step_in_lanes(simd, gradient, rate));
     }
@@ -96,7 +92,7 @@ impl Ascent {
         }
     }
 
-    /// Note a gradient without a step.
+    /// Adds a gradient to the sum without a step.
     pub(super) fn note(&mut self, gradient: &[Sixteen]) {
         let numbers = gradient.iter().flat_map(|block| block.0);
         let fixed = self.trained.iter().zip(&self.decay).zip(&self.parameters);

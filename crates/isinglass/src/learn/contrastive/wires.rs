@@ -1,47 +1,42 @@
 //! Any graph: fields along the edges, rows in lanes, in single precision.
 //!
-//! Sixteen rows lie side by side, or four times sixteen where there are as many. Hidden units without couplings among them come last in a sweep: given all others
-//! their means are known, and stand for them in moments, which are then less noisy.
+//! Sixteen rows lie side by side, or 64 if there are as many. Hidden units without hidden
+//! neighbours come last in a sweep: given all others their means are known, and replace the spins
+//! in moments, which makes these less noisy.
 
-use fearless_simd::{Simd, f32x16, prelude::*, u32x16};
+use fearless_simd::{Simd, f32x16, prelude::*};
 
-use super::job::Job;
+use super::data::Structure;
+use super::kernel::{Pass, Work};
 use super::slots::Slots;
 use crate::engine::sampling::kernel::{Spins, add_pull};
-use crate::numeric::chance::{Generators, Sixteen, WIDTH, ln_logistic, spin_and_mean};
+use crate::numeric::chance::{Sixteen, WIDTH, ln_logistic, spin_and_mean};
 use crate::{Machine, Role};
 
-/// Groups of sixteen rows that share the walk along the neighbours.
+/// Groups of sixteen rows that share a walk along the neighbours.
 const GROUPS: usize = 4;
 
 /// Couplings and biases of a machine, divided by T/2.
 pub(super) struct Wires {
-    /// For each unit its role, and whether it is hidden without hidden neighbours: its mean stands for it in moments.
-    roles: Vec<Role>,
+    structure: Structure,
+    /// Whether a unit is hidden without hidden neighbours: its mean replaces its spin in moments.
     smooth: Vec<bool>,
-    /// Units that are not hidden, and hidden ones, each in the machine's order.
-    observed: Vec<usize>,
-    hidden: Vec<usize>,
-    /// All units in the order of a sweep: those that are not hidden, hidden ones, last the smooth.
+    /// All units in the order of a sweep: observed, hidden, last the smooth ones.
     order: Vec<usize>,
-    /// For each unit the first of its slots; for each slot the neighbour with the coupling, and the number of the edge.
-    offsets: Vec<usize>,
+    /// For each slot of the structure the neighbour with the coupling.
     neighbours: Vec<(u32, f32)>,
-    edge_of: Vec<u32>,
-    ends: Vec<(usize, usize)>,
     biases: Vec<f32>,
     temperature: f64,
 }
 
 /// States of rows side by side, unit after unit.
 struct Side<const G: usize> {
-    /// What is clamped; 0 where nothing is.
+    /// Clamped values; 0 where nothing is clamped.
     given: Vec<Spins<G>>,
     spins: Vec<Spins<G>>,
     means: Vec<Spins<G>>,
 }
 
-/// Room for states.
 pub(super) struct Rows {
     few: Side<1>,
     many: Side<GROUPS>,
@@ -54,55 +49,38 @@ impl<const G: usize> Side<G> {
     }
 }
 
-/// What is left of a piece after its jobs: rows or chains one after another in chunks.
+/// Consecutive rows or chains of a piece that are computed together.
 #[derive(Clone, Copy)]
 struct Chunk {
     first: usize,
     count: usize,
 }
 
-fn chunks(count: usize) -> impl Iterator<Item = Chunk> {
-    let size = if count > WIDTH { GROUPS * WIDTH } else { WIDTH };
+fn chunks(count: usize, size: usize) -> impl Iterator<Item = Chunk> {
     (0..count).step_by(size).map(move |first| Chunk { first, count: size.min(count - first) })
 }
 
 impl Wires {
     pub(super) fn new(machine: &Machine) -> Self {
-        let graph = machine.graph();
-        let roles = machine.roles().to_vec();
-        let is_hidden = |unit: usize| roles[unit] == Role::Hidden;
-        let units = machine.unit_count();
-        let is_smooth =
-            |unit: usize| is_hidden(unit) && graph.neighbours(unit).all(|(other, _)| !is_hidden(other));
-        let smooth: Vec<bool> = (0..units).map(is_smooth).collect();
-        let (hidden, observed): (Vec<usize>, Vec<usize>) = (0..units).partition(|&unit| is_hidden(unit));
-        let mut order = observed.clone();
-        order.extend(hidden.iter().filter(|&&unit| !smooth[unit]));
-        order.extend(hidden.iter().filter(|&&unit| smooth[unit]));
-        let (mut offsets, mut neighbours, mut edge_of) = (vec![0], Vec::new(), Vec::new());
-        for unit in 0..units {
-            for (other, edge) in graph.neighbours(unit) {
-                neighbours.push((other as u32, 0.0));
-                edge_of.push(edge as u32);
-            }
-            offsets.push(neighbours.len());
-        }
+        let structure = Structure::new(machine);
+        let is_hidden = |unit: usize| machine.roles()[unit] == Role::Hidden;
+        let is_smooth = |unit: usize| {
+            is_hidden(unit) && machine.graph().neighbours(unit).all(|(other, _)| !is_hidden(other))
+        };
+        let smooth: Vec<bool> = (0..machine.unit_count()).map(is_smooth).collect();
+        let (last, first): (Vec<usize>, Vec<usize>) =
+            structure.hidden.iter().copied().partition(|&unit| smooth[unit]);
         Self {
-            smooth,
-            observed,
-            hidden,
-            order,
-            offsets,
-            neighbours,
-            edge_of,
-            ends: graph.edges().to_vec(),
-            biases: vec![0.0; units],
+            order: [&structure.observed[..], &first, &last].concat(),
+            neighbours: structure.around.iter().map(|&(other, _)| (other, 0.0)).collect(),
+            biases: vec![0.0; machine.unit_count()],
             temperature: machine.temperature(),
-            roles,
+            smooth,
+            structure,
         }
     }
 
-    /// The places of parameters, the bytes of the couplings, and those of a piece's states.
+    /// The number of parameter slots, the bytes of the couplings, and those of a piece's states.
     pub(super) fn sizes(machine: &Machine) -> (u128, u128, u128) {
         let (edges, units) = (machine.graph().edges().len() as u128, machine.unit_count() as u128);
         let states = 3 * (size_of::<Spins<1>>() + size_of::<Spins<GROUPS>>()) as u128;
@@ -113,9 +91,8 @@ impl Wires {
         Rows { few: Side::new(self.biases.len()), many: Side::new(self.biases.len()) }
     }
 
-    /// Couplings in the order of edges, then biases.
     pub(super) fn slots(&self) -> Slots {
-        let (edges, units) = (self.ends.len(), self.biases.len());
+        let (edges, units) = (self.structure.ends.len(), self.biases.len());
         Slots {
             edges: (0..edges).collect(),
             units: (edges..edges + units).collect(),
@@ -123,179 +100,145 @@ impl Wires {
         }
     }
 
-    /// Take over new parameters.
     pub(super) fn load(&mut self, parameters: &[f64]) {
         let scale = 2.0 / self.temperature;
-        for ((_, coupling), &edge) in self.neighbours.iter_mut().zip(&self.edge_of) {
+        for ((_, coupling), &(_, edge)) in self.neighbours.iter_mut().zip(&self.structure.around) {
             *coupling = (scale * parameters[edge as usize]) as f32;
         }
-        for (bias, number) in self.biases.iter_mut().zip(&parameters[self.ends.len()..]) {
+        for (bias, number) in self.biases.iter_mut().zip(&parameters[self.structure.ends.len()..]) {
             *bias = (scale * number) as f32;
         }
     }
 
-    /// The gradient of a piece: moments of the rows less those after some steps, each divided by how many there are in the batch, and by T.
+    /// The gradient of a piece: moments of the rows less those after the sweeps, each divided by
+    /// their number in the mini-batch and by T.
     #[inline(always)]
-    pub(super) fn contrast<S: Simd>(
-        &self,
-        simd: S,
-        job: &Job<'_>,
-        rows: &mut Rows,
-        chains: &mut [i8],
-        generators: &mut Generators,
-        sums: &mut [Sixteen],
-    ) {
-        let mut random = generators.load(simd);
-        sums.fill(Sixteen::ZERO);
-        let near = job.part.len();
-        if near > WIDTH {
-            self.near(simd, job, &mut rows.many, &mut random, sums);
+    pub(super) fn contrast<S: Simd>(&self, pass: &mut Pass<'_, S>, rows: &mut Rows, work: &mut Work) {
+        work.sums.fill(Sixteen::ZERO);
+        if pass.job.part.len() > WIDTH {
+            self.near(pass, &mut rows.many, work);
         } else {
-            self.near(simd, job, &mut rows.few, &mut random, sums);
+            self.near(pass, &mut rows.few, work);
         }
-        if job.all_chains > 0 {
-            if job.chains.len() > WIDTH {
-                self.far(simd, job, &mut rows.many, chains, &mut random, sums);
-            } else {
-                self.far(simd, job, &mut rows.few, chains, &mut random, sums);
-            }
+        if pass.job.chains.len() > WIDTH {
+            self.far(pass, &mut rows.many, work);
+        } else {
+            self.far(pass, &mut rows.few, work);
         }
-        generators.store(random);
     }
 
-    /// The moments of the rows of a piece, and without persistent chains those after steps away from them.
+    /// Adds the moments of the rows of a piece; without persistent chains, also those after the
+    /// sweeps.
     #[inline(always)]
-    fn near<S: Simd, const G: usize>(
-        &self,
-        simd: S,
-        job: &Job<'_>,
-        side: &mut Side<G>,
-        random: &mut [u32x16<S>; 4],
-        sums: &mut [Sixteen],
-    ) {
+    fn near<S: Simd, const G: usize>(&self, pass: &mut Pass<'_, S>, side: &mut Side<G>, work: &mut Work) {
+        let job = pass.job;
         let share = 1.0 / (self.temperature * job.rows.len() as f64) as f32;
-        for chunk in chunks(job.part.len()) {
-            let row = |k: usize| job.rows[job.part.start + chunk.first + k];
-            self.infer(simd, job, chunk, row, side, random);
-            self.add_moments(simd, side, &live(chunk, |_| share), sums);
+        for chunk in chunks(job.part.len(), G * WIDTH) {
+            self.infer(pass, chunk, |k| job.rows[job.part.start + k], side);
+            self.add_moments(pass.simd, side, &live(chunk, |_| share), &mut work.sums);
             if job.all_chains == 0 {
                 self.release(side);
-                for _ in 0..job.steps {
-                    self.sweep(simd, side, random);
-                }
-                self.add_moments(simd, side, &live(chunk, |_| -share), sums);
+                self.sweep(pass, side);
+                self.add_moments(pass.simd, side, &live(chunk, |_| -share), &mut work.sums);
             }
         }
     }
 
-    /// The moments of the persistent chains of a piece, after steps.
+    /// Adds the moments of the persistent chains of a piece after their sweeps.
     #[inline(always)]
-    fn far<S: Simd, const G: usize>(
-        &self,
-        simd: S,
-        job: &Job<'_>,
-        side: &mut Side<G>,
-        chains: &mut [i8],
-        random: &mut [u32x16<S>; 4],
-        sums: &mut [Sixteen],
-    ) {
+    fn far<S: Simd, const G: usize>(&self, pass: &mut Pass<'_, S>, side: &mut Side<G>, work: &mut Work) {
+        let job = pass.job;
         let share = 1.0 / (self.temperature * job.all_chains as f64) as f32;
-        for chunk in chunks(job.chains.len()) {
-            self.clamp(job, chunk, |k| job.row_of_chain(chunk.first + k), side);
+        for chunk in chunks(job.chains.len(), G * WIDTH) {
+            self.clamp(pass, chunk, |k| job.row_of_chain(k), side);
             self.release(side);
-            self.put_chains(chunk, chains, side);
-            for _ in 0..job.steps {
-                self.sweep(simd, side, random);
-            }
-            self.add_moments(simd, side, &live(chunk, |_| -share), sums);
-            self.take_chains(chunk, chains, side);
+            self.put_chains(chunk, &work.chains, side);
+            self.sweep(pass, side);
+            self.add_moments(pass.simd, side, &live(chunk, |_| -share), &mut work.sums);
+            self.take_chains(chunk, &mut work.chains, side);
         }
     }
 
-    /// Clamp rows; lanes without a row are clamped nowhere, and count for nothing.
-    fn clamp<const G: usize>(
+    /// Clamps rows; lanes without a row have nothing clamped and no weight.
+    fn clamp<S: Simd, const G: usize>(
         &self,
-        job: &Job<'_>,
+        pass: &Pass<'_, S>,
         chunk: Chunk,
         row: impl Fn(usize) -> u32,
         side: &mut Side<G>,
     ) {
-        for &unit in &self.observed {
+        for &unit in &self.structure.observed {
             side.given[unit] = Spins([[0.0; WIDTH]; G]);
         }
         for k in 0..chunk.count {
-            for (&unit, &cell) in self.observed.iter().zip(job.data.row(row(k))) {
+            let cells = pass.job.data.row(row(chunk.first + k));
+            for (&unit, &cell) in self.structure.observed.iter().zip(cells) {
                 side.given[unit].0[k / WIDTH][k % WIDTH] = f32::from(cell);
             }
         }
     }
 
-    /// Let go of all but the inputs.
     fn release<const G: usize>(&self, side: &mut Side<G>) {
-        for &unit in self.observed.iter().filter(|&&unit| self.roles[unit] == Role::Visible) {
+        for &unit in &self.structure.visible {
             side.given[unit] = Spins([[0.0; WIDTH]; G]);
         }
     }
 
-    /// States of rows: hidden units and missing cells drawn given all others. They begin at 0, which pulls at nobody.
+    /// Draws hidden units and missing cells of rows given all others. They begin at 0, which adds
+    /// nothing to fields.
     #[inline(always)]
     fn infer<S: Simd, const G: usize>(
         &self,
-        simd: S,
-        job: &Job<'_>,
+        pass: &mut Pass<'_, S>,
         chunk: Chunk,
         row: impl Fn(usize) -> u32,
         side: &mut Side<G>,
-        random: &mut [u32x16<S>; 4],
     ) {
-        self.clamp(job, chunk, row, side);
+        self.clamp(pass, chunk, row, side);
         side.spins.copy_from_slice(&side.given);
-        for &unit in &self.hidden {
+        for &unit in &self.structure.hidden {
             side.spins[unit] = Spins([[0.0; WIDTH]; G]);
         }
-        let is_direct = !job.data.has_gaps && self.hidden.iter().all(|&unit| self.smooth[unit]);
-        for _ in 0..if is_direct { 1 } else { job.clamped_sweeps } {
-            for &unit in &self.order {
-                if self.roles[unit] == Role::Hidden || job.data.has_gaps {
-                    self.update(simd, unit, side, random);
-                }
+        let has_gaps = pass.job.data.has_gaps;
+        let is_direct = !has_gaps && self.structure.hidden.iter().all(|&unit| self.smooth[unit]);
+        let first = if has_gaps { 0 } else { self.structure.observed.len() };
+        for _ in 0..if is_direct { 1 } else { pass.job.plan.clamped_sweeps } {
+            for &unit in &self.order[first..] {
+                self.update(pass, unit, side);
             }
         }
     }
 
-    /// Draw every unit that is not clamped.
+    /// The sweeps of all units that are not clamped.
     #[inline(always)]
-    fn sweep<S: Simd, const G: usize>(&self, simd: S, side: &mut Side<G>, random: &mut [u32x16<S>; 4]) {
-        for &unit in &self.order {
-            self.update(simd, unit, side, random);
+    fn sweep<S: Simd, const G: usize>(&self, pass: &mut Pass<'_, S>, side: &mut Side<G>) {
+        for _ in 0..pass.job.plan.steps {
+            for &unit in &self.order {
+                self.update(pass, unit, side);
+            }
         }
     }
 
     #[inline(always)]
     fn field<S: Simd, const G: usize>(&self, simd: S, unit: usize, spins: &[Spins<G>]) -> [f32x16<S>; G] {
-        let around = &self.neighbours[self.offsets[unit]..self.offsets[unit + 1]];
+        let around = &self.neighbours[self.structure.slots(unit)];
         add_pull(simd, [f32x16::splat(simd, self.biases[unit]); G], around, spins)
     }
 
     #[inline(always)]
-    fn update<S: Simd, const G: usize>(
-        &self,
-        simd: S,
-        unit: usize,
-        side: &mut Side<G>,
-        random: &mut [u32x16<S>; 4],
-    ) {
+    fn update<S: Simd, const G: usize>(&self, pass: &mut Pass<'_, S>, unit: usize, side: &mut Side<G>) {
+        let simd = pass.simd;
         let zero = f32x16::splat(simd, 0.0);
         let field = self.field(simd, unit, &side.spins);
         for group in 0..G {
-            let (spin, mean) = spin_and_mean(simd, field[group], random);
+            let (spin, mean) = spin_and_mean(simd, field[group], &mut pass.random);
             let given = f32x16::load_array_ref(simd, &side.given[unit].0[group]);
             given.simd_eq(zero).select(spin, given).store_array(&mut side.spins[unit].0[group]);
             mean.store_array(&mut side.means[unit].0[group]);
         }
     }
 
-    /// Add the weighted moments of all edges and units.
+    /// Adds the weighted moments of all edges and units.
     #[inline(always)]
     fn add_moments<S: Simd, const G: usize>(
         &self,
@@ -305,6 +248,7 @@ impl Wires {
         sums: &mut [Sixteen],
     ) {
         let state = |unit: usize| if self.smooth[unit] { &side.means[unit].0 } else { &side.spins[unit].0 };
+        let ends = &self.structure.ends;
         let mut edge = 0;
         for unit in 0..self.biases.len() {
             let mut own = [f32x16::splat(simd, 0.0); G];
@@ -314,10 +258,10 @@ impl Wires {
                     * f32x16::load_array_ref(simd, &live[group]);
                 total += own[group];
             }
-            add_at(sums, self.ends.len() + unit, sum_of(total));
-            // Edges are in lexicographic order: those to higher units follow upon each other.
-            while edge < self.ends.len() && self.ends[edge].0 == unit {
-                let other = state(self.ends[edge].1);
+            add_at(sums, ends.len() + unit, sum_of(total));
+            // Edges are in lexicographic order: those to higher units are consecutive.
+            while edge < ends.len() && ends[edge].0 == unit {
+                let other = state(ends[edge].1);
                 let mut product = f32x16::splat(simd, 0.0);
                 for group in 0..G {
                     product = f32x16::load_array_ref(simd, &other[group]).mul_add(own[group], product);
@@ -328,39 +272,31 @@ impl Wires {
         }
     }
 
-    /// Σ over rows, with their weights, of ln P(s_i | all other units) of the visible cells, hidden units and missing cells drawn given the row.
+    /// Σ over weighted rows of ln P(s_i | all other units) of the visible cells, with hidden units
+    /// and missing cells drawn given the row.
     #[inline(always)]
-    pub(super) fn objective<S: Simd>(
-        &self,
-        simd: S,
-        job: &Job<'_>,
-        weights: &[f64],
-        rows: &mut Rows,
-        generators: &mut Generators,
-    ) -> f64 {
-        let mut random = generators.load(simd);
-        if job.part.len() > WIDTH {
-            self.objective_of(simd, job, weights, &mut rows.many, &mut random)
+    pub(super) fn objective<S: Simd>(&self, pass: &mut Pass<'_, S>, weights: &[f64], rows: &mut Rows) -> f64 {
+        if pass.job.part.len() > WIDTH {
+            self.objective_of(pass, weights, &mut rows.many)
         } else {
-            self.objective_of(simd, job, weights, &mut rows.few, &mut random)
+            self.objective_of(pass, weights, &mut rows.few)
         }
     }
 
     #[inline(always)]
     fn objective_of<S: Simd, const G: usize>(
         &self,
-        simd: S,
-        job: &Job<'_>,
+        pass: &mut Pass<'_, S>,
         weights: &[f64],
         side: &mut Side<G>,
-        random: &mut [u32x16<S>; 4],
     ) -> f64 {
+        let (simd, job) = (pass.simd, pass.job);
         let mut total = 0.0;
-        for chunk in chunks(job.part.len()) {
-            let place = job.part.start + chunk.first;
-            self.infer(simd, job, chunk, |k| job.rows[place + k], side, random);
-            let live: [[f32; WIDTH]; G] = live(chunk, |k| weights[place + k] as f32);
-            for &unit in self.observed.iter().filter(|&&unit| self.roles[unit] == Role::Visible) {
+        for chunk in chunks(job.part.len(), G * WIDTH) {
+            self.infer(pass, chunk, |k| job.rows[job.part.start + k], side);
+            let weights = &weights[job.part.start + chunk.first..];
+            let live: [[f32; WIDTH]; G] = live(chunk, |k| weights[k] as f32);
+            for &unit in &self.structure.visible {
                 let field = self.field(simd, unit, &side.spins);
                 let mut sum = f32x16::splat(simd, 0.0);
                 for group in 0..G {
@@ -374,34 +310,22 @@ impl Wires {
         total
     }
 
-    /// The states that chains begin with: those of rows of the table, all else drawn given them.
+    /// Starts chains at rows of the table, with all other units drawn given them.
     #[inline(always)]
-    pub(super) fn begin<S: Simd>(
-        &self,
-        simd: S,
-        job: &Job<'_>,
-        rows: &mut Rows,
-        chains: &mut [i8],
-        generators: &mut Generators,
-    ) {
-        let mut random = generators.load(simd);
-        let side = &mut rows.many;
-        let count = job.chains.len();
-        let size = GROUPS * WIDTH;
-        for first in (0..count).step_by(size) {
-            let chunk = Chunk { first, count: size.min(count - first) };
-            let row = |k: usize| job.rows[(job.chains.start + first + k) % job.rows.len()];
-            self.infer(simd, job, chunk, row, side, &mut random);
-            self.take_chains(chunk, chains, side);
+    pub(super) fn begin<S: Simd>(&self, pass: &mut Pass<'_, S>, rows: &mut Rows, chains: &mut [i8]) {
+        let job = pass.job;
+        for chunk in chunks(job.chains.len(), GROUPS * WIDTH) {
+            let row = |k: usize| job.rows[(job.chains.start + k) % job.rows.len()];
+            self.infer(pass, chunk, row, &mut rows.many);
+            self.take_chains(chunk, chains, &rows.many);
         }
-        generators.store(random);
     }
 
-    /// Chains are kept with observed units first, then hidden ones.
+    /// Copies chains into the lanes: observed units first, then hidden ones.
     fn put_chains<const G: usize>(&self, chunk: Chunk, chains: &[i8], side: &mut Side<G>) {
         let width = self.biases.len().max(1);
         for (k, chain) in chains[chunk.first * width..].chunks_exact(width).take(chunk.count).enumerate() {
-            for (&unit, &cell) in self.observed.iter().chain(&self.hidden).zip(chain) {
+            for (&unit, &cell) in self.structure.observed.iter().chain(&self.structure.hidden).zip(chain) {
                 let (group, lane) = (k / WIDTH, k % WIDTH);
                 let given = side.given[unit].0[group][lane];
                 side.spins[unit].0[group][lane] = if given == 0.0 { f32::from(cell) } else { given };
@@ -411,9 +335,9 @@ impl Wires {
 
     fn take_chains<const G: usize>(&self, chunk: Chunk, chains: &mut [i8], side: &Side<G>) {
         let width = self.biases.len().max(1);
-        for (k, chain) in chains[chunk.first * width..].chunks_exact_mut(width).take(chunk.count).enumerate()
-        {
-            for (&unit, cell) in self.observed.iter().chain(&self.hidden).zip(chain) {
+        let chains = chains[chunk.first * width..].chunks_exact_mut(width);
+        for (k, chain) in chains.take(chunk.count).enumerate() {
+            for (&unit, cell) in self.structure.observed.iter().chain(&self.structure.hidden).zip(chain) {
                 *cell = side.spins[unit].0[k / WIDTH][k % WIDTH] as i8;
             }
         }
@@ -435,7 +359,6 @@ fn add_at(sums: &mut [Sixteen], place: usize, x: f32) {
     sums[place / WIDTH].0[place % WIDTH] += x;
 }
 
-/// The sum of all lanes.
 #[inline(always)]
 fn sum_of<S: Simd>(x: f32x16<S>) -> f32 {
     let (low, high) = x.split();

@@ -1,25 +1,23 @@
-//! Averages of parameters that wander: over the last half of the iterations, and whether they have settled.
+//! Averages of fluctuating parameters over the last half of the iterations, and their convergence.
 
 use serde::{Deserialize, Serialize};
 
-/// Blocks at most; when there are as many, neighbours are put together.
+/// Most blocks; when reached, neighbours are merged.
 const BLOCKS: usize = 32;
 
 /// Iterations of a block at first.
 const FIRST: usize = 2;
 
-/// Blocks before it is asked whether averages have settled.
+/// Blocks before convergence is tested.
 const LEAST: usize = 16;
 
-/// Sums of parameters over blocks of iterations, all blocks of the same length.
+/// Sums of parameters over blocks of iterations, all of the same length.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Averages {
-    /// Iterations of a block.
     length: usize,
     blocks: Vec<Vec<f64>>,
-    /// The block that is not full yet.
+    /// The block that is not complete, and its iterations.
     open: Vec<f64>,
-    /// Its iterations.
     filled: usize,
 }
 
@@ -28,22 +26,21 @@ impl Averages {
         Self { length: FIRST, blocks: Vec::new(), open: vec![0.0; parameters], filled: 0 }
     }
 
-    /// Bytes that they take at most.
     pub(super) fn bytes(parameters: u128) -> u128 {
         8 * (BLOCKS as u128 + 1) * parameters
     }
 
-    /// Whether they can be those of so many parameters and iterations, wherever they come from.
+    /// Whether a state's averages match a number of parameters and of iterations.
     pub(super) fn are_of(&self, parameters: usize, iterations: usize) -> bool {
-        let told = self.length.checked_mul(self.blocks.len()).and_then(|told| told.checked_add(self.filled));
+        let counted = self.length.checked_mul(self.blocks.len()).and_then(|n| n.checked_add(self.filled));
         let sums = self.blocks.iter().chain([&self.open]);
-        told == Some(iterations)
+        counted == Some(iterations)
             && self.filled < self.length
             && self.blocks.len() < BLOCKS
             && sums.into_iter().all(|sum| sum.len() == parameters)
     }
 
-    /// Take the parameters of an iteration.
+    /// Adds the parameters of an iteration.
     pub(super) fn add(&mut self, parameters: &[f64]) {
         add(&mut self.open, parameters);
         self.filled += 1;
@@ -65,7 +62,8 @@ impl Averages {
         }
     }
 
-    /// The average over the last half of the iterations, by whole blocks and what came after; `None` before there are two blocks.
+    /// The average over the last half of the iterations, by whole blocks and the rest; `None`
+    /// before there are two blocks.
     pub(super) fn of_last_half(&self) -> Option<Vec<f64>> {
         let first = self.blocks.len() / 2;
         if first == 0 {
@@ -79,8 +77,9 @@ impl Averages {
         Some(sum.into_iter().map(|x| x / count as f64).collect())
     }
 
-    /// How fast the average moves: by how much the averages over the two halves of the last half of the iterations differ, as a mean over all parameters, divided by the iterations
-    /// from one to the other. `None` while a block is open, or there are too few.
+    /// The speed of the average: the difference of the averages over the two halves of the last
+    /// half of the iterations, as a mean over all parameters, divided by the iterations between
+    /// them. `None` while a block is open, or there are too few.
     pub(super) fn speed(&self) -> Option<f64> {
         if self.filled > 0 || self.blocks.len() < LEAST || !self.blocks.len().is_multiple_of(4) {
             return None;
@@ -115,14 +114,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn averages_are_those_of_the_last_half_whatever_was_put_together() {
+    fn averages_are_those_of_the_last_half_also_after_merging() {
         let mut averages = Averages::new(2);
         assert_eq!((averages.of_last_half(), averages.speed()), (None, None));
         for t in 1..=1000 {
             averages.add(&[f64::from(t), 1.0]);
             let Some(mean) = averages.of_last_half() else { continue };
             assert!((mean[1] - 1.0).abs() < 1e-12);
-            // By whole blocks, of which there are at least sixteen once any were put together.
+            // By whole blocks, of which there are at least sixteen once any were merged.
             let half = 0.75 * f64::from(t);
             assert!((mean[0] - half).abs() <= 0.05 * half + 2.0, "{} at {t}", mean[0]);
             if let Some(speed) = averages.speed() {

@@ -10,13 +10,13 @@ use crate::{Budget, Error, Machine, Result, Table};
 use super::averages::Averages;
 use super::{NAME, PseudoLikelihoodEm};
 
-/// Draws are exact by choice of [`EStep::Auto`] up to this many neighbours of a unit at its elimination: tables of at most so many units.
+/// [`EStep::Auto`] draws exactly up to this many neighbours of a unit at its elimination.
 const WIDEST: usize = 8;
 
-/// Sweeps of messages on cycles before chains start: a good state will do, the best is not needed.
+/// Sweeps of messages on cycles before chains start: a good state is enough.
 const SWEEPS_TO_START: usize = 50;
 
-/// Iterations and blocks of rows that have random streams of their own.
+/// Limits of iterations and blocks of rows that have random streams of their own.
 const MOST_ITERATIONS: usize = 1 << 24;
 const BLOCK_BITS: u32 = 32;
 
@@ -37,17 +37,15 @@ pub(super) enum EStep {
 /// Sweeps before each draw, as in the source.
 pub(super) const SWEEPS: usize = 2;
 
-/// How the free units of a table are drawn, once that has been decided.
+/// The method chosen for the free units of a table.
 enum Drawing {
-    /// All cells are known.
     Nothing,
     Exact(Eliminate),
-    Gibbs {
-        sweeps: usize,
-    },
+    Gibbs { sweeps: usize },
 }
 
-/// The rows of a table, each as many times as it is drawn, and the pseudo-likelihood of their completions.
+/// The rows of a table, each repeated for its draws, and the pseudo-likelihood of the completed
+/// rows.
 pub(super) struct Completed {
     batch: Batch,
     draws: usize,
@@ -64,7 +62,8 @@ pub(super) struct Completed {
 
 impl Completed {
     /// # Errors
-    /// A table that does not fit the machine or whose rows have no weight, draws that cannot be had, more memory than the budget has.
+    /// A table that does not fit the machine or whose rows have no weight, draws that are
+    /// unavailable, more memory than the budget has.
     pub(super) fn new(learner: &PseudoLikelihoodEm, start: &Machine, table: &Table) -> Result<Self> {
         let units = start.unit_count();
         let (cells, weights) = table.cells_for(start)?;
@@ -112,12 +111,10 @@ impl Completed {
         &self.gain
     }
 
-    /// Distinct rows that have weight.
     pub(super) fn distinct_rows(&self) -> usize {
         self.batch.row_count()
     }
 
-    /// Whether any cell is drawn.
     pub(super) fn is_random(&self) -> bool {
         !matches!(self.drawing, Drawing::Nothing)
     }
@@ -133,7 +130,7 @@ impl Completed {
         (&self.batch, &self.cells)
     }
 
-    /// How cells are drawn, as far as their bits depend on it.
+    /// How cells are drawn, for the state's origin.
     pub(super) fn drawing(&self) -> String {
         match self.drawing {
             Drawing::Nothing => "nothing".into(),
@@ -142,12 +139,11 @@ impl Completed {
         }
     }
 
-    /// How cells are drawn, in words.
     pub(super) fn note(&self) -> Option<String> {
         self.note.clone()
     }
 
-    /// Draw the free units of all rows with a machine, for an iteration.
+    /// Draws the free units of all rows with a machine, for an iteration.
     pub(super) fn draw(&mut self, machine: &Machine, iteration: usize) -> Result<()> {
         let seed = self.seed;
         let random = |block: u64| stream(seed, Purpose::FreeUnits, (iteration as u64) << BLOCK_BITS | block);
@@ -169,17 +165,18 @@ impl Completed {
     }
 }
 
-/// Refuse tables that are too large before room is taken for them.
+/// Refuses tables that are too large before memory is allocated.
 fn check_room(budget: Budget, start: &Machine, rows: usize, draws: usize) -> Result<()> {
     let units = start.unit_count() as u128;
     let states = rows as u128 * draws as u128;
     let parameters = units + start.graph().edges().len() as u128;
-    // The cells of all states and, in another order, of the pseudo-likelihood; shares twice; the rows and where chains start.
+    // The cells of all states and, in another order, of the pseudo-likelihood; shares twice; the
+    // rows and where chains start.
     let needed = 2 * states * (units + 8) + 3 * rows as u128 * (units + 8) + Averages::bytes(parameters);
     budget.check(NAME, needed, || format!("{draws} draws of {units} units for each of {rows} rows"))
 }
 
-/// How the free units of a batch are to be drawn, and a note on it.
+/// Chooses how to draw the free units of a batch, with a note.
 fn decide(
     learner: &PseudoLikelihoodEm,
     start: &Machine,

@@ -1,4 +1,4 @@
-//! The M-step: make the pseudo-likelihood of completed rows larger.
+//! The M-step: increases the pseudo-likelihood of completed rows.
 
 use std::ops::ControlFlow;
 
@@ -6,10 +6,12 @@ use crate::Result;
 use crate::learn::PseudoGain;
 use crate::optimize::{self, Method, Objective, OptimizerSettings, Remembered, Visit};
 
-/// How an iteration makes the pseudo-likelihood of its completed rows larger.
+/// How an iteration increases the pseudo-likelihood of its completed rows.
 ///
-/// It should not go far. What the draws of one iteration have by chance is learned as well, and hidden units that copy visible ones raise the pseudo-likelihood of both without describing the data better;
-/// so with maxima in full, and few rows, couplings of hidden units grow from iteration to iteration and the likelihood falls again. Small steps average over the draws of many iterations.
+/// Steps should be short. Full maximisation also learns the noise of one iteration's draws, and
+/// hidden units that copy visible ones raise the pseudo-likelihood of both without describing the
+/// data better: with few rows, couplings of hidden units grow from iteration to iteration and the
+/// likelihood falls again. Small steps average over the draws of many iterations.
 ///
 /// | on the source's machine, J = 0.3, 100 rows | log-likelihood per visible unit after 10, 100, 500 iterations | evaluations an iteration |
 /// |---|---|---|
@@ -29,8 +31,10 @@ pub(super) enum Ascent {
         /// What the gradient is multiplied with, above 0.
         rate: f64,
     },
-    /// The maximum of `Q − |x − x*|² / 2τ`, where x* are the parameters that rows were completed with: as far as steps along the gradient of any small rate go whose rates add up to τ, for less work and at any scale.
-    /// From iteration 100 on, τ shrinks as one over the iteration, so that parameters come to rest (as in Delyon, Lavielle and Moulines 1999).
+    /// The maximum of `Q − |x − x*|² / 2τ`, where x* are the parameters of the draws: as far as
+    /// small steps along the gradient whose rates add up to τ, for less work and at any scale. From
+    /// iteration 100 on, τ shrinks as one over the iteration, so that parameters converge (as in
+    /// Delyon, Lavielle and Moulines 1999).
     Damped {
         /// τ of the first 100 iterations, above 0.
         reach: f64,
@@ -48,7 +52,7 @@ pub(super) enum Ascent {
 pub(super) struct Maximum {
     pub(super) parameters: Vec<f64>,
     pub(super) value: f64,
-    /// The largest component of the gradient that it began with.
+    /// The largest component of the first gradient.
     pub(super) slope: f64,
 }
 
@@ -61,7 +65,7 @@ impl Ascent {
         }
     }
 
-    /// From some parameters up, in an iteration.
+    /// Climbs from a start, in an iteration.
     pub(super) fn climb(self, gain: &PseudoGain, start: Vec<f64>, iteration: usize) -> Result<Maximum> {
         match self {
             Self::Steps { count, rate } => climb_by_steps(gain, start, count, rate),
@@ -79,13 +83,14 @@ impl Ascent {
     }
 }
 
-/// The iteration from which on damped maxima reach less far.
+/// The iteration from which damped maxima reach less far.
 const SETTLING: f64 = 100.0;
 
-/// Steps of L-BFGS to a damped maximum: its curvature varies little, and after so many a thousandth of the way is left.
+/// Steps of L-BFGS to a damped maximum: its curvature varies little, and a thousandth of the way is
+/// left.
 const STEPS: usize = 5;
 
-/// An objective less what keeps parameters near a place, in coordinates in which a step of the gradient is about right.
+/// An objective with a penalty on the distance from a point, in coordinates scaled for L-BFGS.
 struct Near<'a> {
     gain: &'a PseudoGain,
     center: &'a [f64],

@@ -1,9 +1,10 @@
-//! Pseudo-likelihood with hidden units and missing cells: expectation-maximisation on rows completed by draws.
+//! Pseudo-likelihood with hidden units and missing cells: expectation-maximisation on rows
+//! completed by draws.
 
 mod averages;
-mod course;
 mod e_step;
 mod m_step;
+mod run;
 #[cfg(test)]
 mod tests;
 
@@ -16,9 +17,9 @@ use crate::engine::{Diagnostics, Eliminate, Guarantee};
 use crate::likelihood::pseudo_log_likelihood;
 use crate::settings::{Settings, choices, constructors, range, settings};
 use crate::{Error, Machine, Result, Table};
-use course::Course;
 use e_step::{Completed, EStep};
 use m_step::Ascent;
+use run::Run;
 
 /// The name by which users choose the learner.
 const NAME: &str = "pl-em";
@@ -26,40 +27,50 @@ const NAME: &str = "pl-em";
 /// Energies beyond this leave the range of single precision, in which chains are drawn.
 const SCALE: f64 = 1e30;
 
-/// Rows by which a machine with free units is judged.
+/// Most rows on which the pseudo-likelihood of a machine with free units is computed.
 const JUDGED_ROWS: usize = 100;
 
-/// Learns machines with hidden units, and from rows with missing cells, by pseudo-likelihood (Yasuda, Tannai and Tanaka 2012).
+/// Learns machines with hidden units, and from rows with missing cells, by pseudo-likelihood
+/// (Yasuda, Tannai and Tanaka 2012).
 ///
-/// An iteration draws K states of the free units for every row of the table given its cells, and takes the completed rows for data: their pseudo-likelihood
+/// An iteration draws K states of the free units for every row given its cells, and treats the
+/// completed rows as data. Their pseudo-likelihood (eq. 3.3)
 ///
 /// ```text
-/// Q(θ, w | θ*, w*) = 1/K Σ_k Σ_r w_r Σ_i ln P(s_i | all other units of row r, completed by draw k) / Σ_r w_r        (eq. 3.3)
+/// Q(θ, w | θ*, w*) = 1/K Σ_k Σ_r w_r Σ_i ln P(s_i | rest of row r, completed by draw k) / Σ_r w_r
 /// ```
 ///
-/// is concave in the parameters and needs no partition sum; it is made larger, and the next iteration draws with what came out. i runs over visible and hidden units.
-/// Missing cells are treated like hidden units. `l2` takes off `λ/2 Σ w²`.
+/// is concave in the parameters and needs no partition sum; the M-step increases it. i runs over
+/// visible and hidden units; missing cells are treated like hidden units.
+/// `l2` is the λ of the penalty `λ/2 Σ w²`.
 ///
-/// Every iteration draws anew, so parameters wander about a fixed point and do not stop. What settles is their average over the last half of the iterations: it is the machine
-/// that is kept. The fit has converged when that average moves by less than the tolerance an iteration, as a mean over all parameters (eq. 4.2 for averages); it is measured between the two halves of the last half.
-/// Without free units there is nothing to draw: one iteration finds the optimum of [`PseudoLikelihood`](super::PseudoLikelihood), and a second sees that it is one.
+/// Draws are new in every iteration, so parameters fluctuate about a fixed point. Their average
+/// over the last half of the iterations is the machine that is kept. The fit has converged when
+/// that average moves by less than the tolerance per iteration, as a mean over all parameters (eq.
+/// 4.2 for averages), measured between the two halves of the last half. Without free units, one
+/// iteration finds the optimum of [`PseudoLikelihood`](super::PseudoLikelihood), and a second
+/// confirms it.
 ///
 /// # Complexity
-/// Linear in the rows, in K and in the edges, for each iteration; with [`EStep::Exact`] also in the tables of the elimination order. *Memory*: two bytes for each unit of each of
-/// the K states of each row, and what [`PseudoGain`](super::PseudoGain) takes.
+/// Linear in the rows, in K and in the edges, for each iteration; with
+/// [`EStep::Exact`] also in the tables of the elimination order. *Memory*: two bytes for each unit of each of the K states of each row, and that of [`PseudoGain`](super::PseudoGain).
 ///
 /// # Accuracy, and when it fails
-/// It is neither maximum likelihood nor a bound; for ever more rows drawn from a machine of this structure the machine is a fixed point. With hidden units there are
-/// others, and where a fit ends depends on its start, which must break the symmetry of hidden units: see [`start`](super::start()) and [`Restarts`](super::Restarts). Where
-/// units are determined by others, parameters grow without end, and a little `l2` keeps them small.
+/// It is neither maximum likelihood nor a bound; for ever more rows drawn from a machine of this
+/// structure, the machine is a fixed point. With hidden units there are others, and the result
+/// depends on the start, which must break the symmetry of hidden units: see
+/// [`start`](super::start()) and [`Restarts`](super::Restarts). Where units are determined by
+/// others, parameters grow without bound, unless `l2` keeps them small. Parameters that leave the
+/// range of numbers end the fit with the result before; in the first iteration they are an error.
 ///
-/// [`Step::objective`](super::Step::objective) is Q at the new parameters on the rows of its iteration, less the penalty: noisy, since rows are drawn anew. [`Step::gradient_norm`](super::Step::gradient_norm) is
-/// the largest component of the gradient that the iteration began with, which vanishes at a fixed point but for the noise of the draws. [`Fit::log_likelihood`] is `None`. [`Fit::pseudo_log_likelihood`]
-/// is that of visible cells, hidden units summed out, on up to 100 distinct rows, where draws are exact; elsewhere `None`. A note says if there are more rows. It is that of the machine that is kept, the average; objectives and
-/// gradients in [`Fit::history`], and machines shown to an observer, are those of the parameters of each iteration before averaging, so the ones at [`Fit::kept`] are not those of [`Fit::machine`].
+/// [`Step::objective`](super::Step::objective) is Q at the new parameters less the penalty, and [`Step::gradient_norm`](super::Step::gradient_norm)
+/// the largest component of the gradient before the M-step; both have the noise of the draws.
+/// [`Fit::log_likelihood`] is `None`.
+/// [`Fit::pseudo_log_likelihood`] is that of visible cells with hidden units summed out, on up to 100 distinct rows, if draws are exact; otherwise `None`.
+/// It belongs to the average that is kept, [`Fit::history`] and the machines shown to an observer
+/// to the parameters of each iteration.
 ///
-/// Parameters that run away end the fit with what was found before that iteration, which is said; in the first iteration they are an error.
-///
+
 /// # Example
 /// ```
 /// use isinglass::{Table, learn, topology};
@@ -184,9 +195,9 @@ impl Learner for PseudoLikelihoodEm {
         let completed = Completed::new(self, start, table)?;
         let origin = self.origin(start, table, &completed);
         let limits = Limits { iterations: self.iterations, tolerance: self.tolerance, word: "iteration" };
-        let mut course = Course::new(self, start, completed);
-        let ended = iterate(NAME, &mut course, (origin, limits), from, observer)?;
-        let (parameters, completed) = (course.kept(), course.completed());
+        let mut run = Run::new(self, start, completed);
+        let ended = iterate(NAME, &mut run, (origin, limits), from, observer)?;
+        let (parameters, completed) = (run.kept(), run.completed());
         let machine = completed.gain().machine_of(&parameters)?;
         let mut notes = about_likelihood(&machine, table);
         notes.extend(completed.note());

@@ -1,9 +1,11 @@
 //! The curvature of a pseudo-likelihood, unit by unit.
 //!
-//! The pseudo-likelihood is a sum over units; the term of unit i is bent by `A_i = ⟨(1 − tanh² h_i) s sᵀ⟩`, with s the other units and +1. To begin with, that is taken for
-//! `⟨1 − tanh² h_i⟩ ⟨s sᵀ⟩`: the second moments are the same for all units and all steps, and are counted once. A step then tells how the gradient of each term has
-//! changed, and each A_i is corrected so that it agrees (the BFGS formula for each term of a sum: Griewank and Toint 1982). There are as many corrections as units for one
-//! evaluation, and a fit needs few.
+//! The pseudo-likelihood is a sum over units. The term of unit i has the curvature
+//! `A_i = ⟨(1 − tanh² h_i) s sᵀ⟩`, with s the other units and +1. It is initialised as
+//! `⟨1 − tanh² h_i⟩ ⟨s sᵀ⟩`: the second moments are the same for all units and steps, and are
+//! counted once. After a step each A_i is corrected to agree with the change of its term's gradient
+//! (the BFGS formula for each term of a sum: Griewank and Toint 1982): one evaluation gives as many
+//! corrections as there are units, and a fit needs few.
 
 use std::ops::Range;
 
@@ -21,61 +23,58 @@ use crate::optimize::memory::add;
 use crate::optimize::{Evaluated, Model};
 use crate::{Budget, Machine, Result, Table};
 
-/// Steps that are remembered. Then it begins anew.
+/// Steps that are remembered before a restart.
 const STEPS: usize = 16;
 
 /// The equations for a step are solved until this share of the slope is left,
 const LEFT: f64 = 0.05;
 
-/// or after so many iterations.
+/// or for so many iterations.
 const ITERATIONS: usize = 100;
 
-/// It begins anew where ⟨1 − tanh²⟩ of the units has changed by this factor, in the mean.
+/// A restart follows if ⟨1 − tanh²⟩ of the units changed by this factor, in the mean.
 const CHANGE: f64 = 1.1;
 
-/// The least ⟨1 − tanh²⟩ that is taken for what it is: where all rows are decided, steps stay finite.
+/// Lower bound of ⟨1 − tanh²⟩: keeps steps finite where all rows are decided.
 const LEAST_BEND: f64 = 1e-12;
 
-/// Corrections whose curvature along a step is smaller than this, compared with what was expected, tell nothing.
+/// Corrections with less curvature along the step than this share of the expected one are ignored.
 const LEAST_RATIO: f64 = 1e-10;
 
-/// The objective, and what its curvature begins with.
+/// The objective, with the initial curvature.
 pub(super) struct Curvature<'a> {
     gain: &'a PseudoGain,
     moments: Moments,
-    /// Whether the second moments are those of the rows to the last digit.
+    /// Whether the second moments are those of the rows without rounding.
     is_exact: bool,
-    /// Whether all of the A_i are kept, or what is to be added to those it began with.
+    /// Whether the A_i are kept in full, or corrections to the initial ones.
     in_blocks: bool,
     level: Level,
 }
 
-/// ⟨s sᵀ⟩, last the unit that is +1 always.
+/// ⟨s sᵀ⟩, last the constant unit +1.
 enum Moments {
-    /// Of all units.
     Matrix { height: usize, numbers: Vec<f64> },
-    /// For each modelled unit, of its neighbours.
     Blocks(Vec<Vec<f64>>),
 }
 
-/// What is known of the curvature.
+/// The current estimate of the curvature.
 #[derive(Serialize, Deserialize)]
 pub(super) struct Known {
-    /// ⟨1 − tanh²⟩ for each modelled unit, where it began.
+    /// The initial ⟨1 − tanh²⟩ of each modelled unit.
     bends: Vec<f64>,
     terms: Terms,
 }
 
-/// What is known of the A_i.
 #[derive(Serialize, Deserialize)]
 enum Terms {
-    /// All of them, for conditionals of few numbers.
+    /// In full, for conditionals of few numbers.
     Blocks(Vec<Vec<f64>>),
-    /// What is to be added to those it began with.
+    /// As corrections to the initial ones.
     Corrections(Vec<Correction>),
 }
 
-/// For each unit a multiple of `v vᵀ`, v being the part of a vector that belongs to the unit.
+/// For each unit a multiple of `v vᵀ`, v being the unit's part of a vector.
 #[derive(Serialize, Deserialize)]
 struct Correction {
     vector: Vec<f64>,
@@ -83,15 +82,15 @@ struct Correction {
 }
 
 impl<'a> Curvature<'a> {
-    /// Count the moments of a table.
+    /// Counts the moments of a table.
     ///
     /// # Errors
     /// A table that does not fit the machine, more memory than the budget has.
     pub(super) fn new(gain: &'a PseudoGain, start: &Machine, table: &Table, budget: Budget) -> Result<Self> {
-        let layout = gain.layout();
+        let layout = &gain.layout;
         let (units, height) = (start.unit_count(), start.unit_count() + 1);
         let squares: u128 = layout.units.iter().map(|range| (range.len() as u128).pow(2)).sum();
-        let of_moments = if gain.others().is_none() { (height as u128).pow(2) } else { squares };
+        let of_moments = if gain.others.is_none() { (height as u128).pow(2) } else { squares };
         let of_steps = (2 * STEPS) as u128 * layout.size as u128;
         let numbers = of_moments + squares.min(of_steps) + 8 * layout.size as u128;
         let cells = units as u128 * table.distinct_count() as u128;
@@ -101,7 +100,7 @@ impl<'a> Curvature<'a> {
             columns[unit] = column;
         }
         let counts = PairCounts::new(table, &columns);
-        let moments = match gain.others() {
+        let moments = match &gain.others {
             None => {
                 let all: Vec<usize> = (0..height).collect();
                 Moments::Matrix { height, numbers: second_moments(&counts, units, &all) }
@@ -118,27 +117,19 @@ impl<'a> Curvature<'a> {
     /// A_i times the part of each modelled unit.
     #[inline(always)]
     fn times<S: Simd>(&self, simd: S, known: &Known, parts: &[f64]) -> Vec<f64> {
-        let units = &self.gain.layout().units;
+        let units = &self.gain.layout.units;
         let mut product = vec![0.0; parts.len()];
-        let corrections = match &known.terms {
-            Terms::Blocks(blocks) => {
+        match (&known.terms, &self.moments) {
+            (Terms::Blocks(blocks), _) | (_, Moments::Blocks(blocks)) => {
                 for (range, block) in units.iter().zip(blocks) {
                     multiply_small(block, &parts[range.clone()], &mut product[range.clone()]);
                 }
-                return product;
             }
-            Terms::Corrections(corrections) => corrections,
-        };
-        match &self.moments {
-            Moments::Matrix { height, numbers } => {
+            (_, Moments::Matrix { height, numbers }) => {
                 multiply(&mut product, numbers, parts, *height, *height, false);
             }
-            Moments::Blocks(blocks) => {
-                for (range, block) in units.iter().zip(blocks) {
-                    multiply_small(block, &parts[range.clone()], &mut product[range.clone()]);
-                }
-            }
         }
+        let Terms::Corrections(corrections) = &known.terms else { return product };
         for (range, &bend) in units.iter().zip(&known.bends) {
             product[range.clone()].iter_mut().for_each(|x| *x *= bend);
         }
@@ -155,26 +146,25 @@ impl<'a> Curvature<'a> {
     /// The curvature of the whole times a vector of parameters.
     #[inline(always)]
     fn bend<S: Simd>(&self, simd: S, known: &Known, vector: &[f64]) -> Vec<f64> {
-        let (layout, factor) = (self.gain.layout(), 1.0 / self.gain.temperature());
+        let (layout, factor) = (&self.gain.layout, 1.0 / self.gain.temperature);
         let mut bent = layout.gather(&self.times(simd, known, &layout.spread(vector, factor)), factor);
         let couplings = self.gain.couplings();
-        add(&mut bent[..couplings], self.gain.l2(), &vector[..couplings]);
+        add(&mut bent[..couplings], self.gain.l2, &vector[..couplings]);
         bent
     }
 
-    /// The diagonal of the curvature that it began with: second moments of ±1 are 1.
+    /// The diagonal of the initial curvature: second moments of ±1 are 1.
     fn diagonal(&self, known: &Known) -> Vec<f64> {
-        let layout = self.gain.layout();
+        let layout = &self.gain.layout;
         let mut parts = vec![0.0; layout.size];
         for (range, &bend) in layout.units.iter().zip(&known.bends) {
             parts[range.clone()].fill(bend);
         }
-        let mut diagonal = layout.gather(&parts, self.gain.temperature().powi(-2));
-        diagonal[..self.gain.couplings()].iter_mut().for_each(|x| *x += self.gain.l2());
+        let mut diagonal = layout.gather(&parts, self.gain.temperature.powi(-2));
+        diagonal[..self.gain.couplings()].iter_mut().for_each(|x| *x += self.gain.l2);
         diagonal
     }
 
-    /// By conjugate gradients.
     #[inline(always)]
     fn solve<S: Simd>(&self, simd: S, known: &Known, slope: &[f64], is_free: &[bool]) -> Vec<f64> {
         let diagonal = self.diagonal(known);
@@ -193,7 +183,7 @@ impl<'a> Curvature<'a> {
             let mut bent = self.bend(simd, known, &direction);
             keep(&mut bent, is_free);
             let curvature = inner(simd, &direction, &bent);
-            // Rounding may leave none in a direction of which the rows say nothing.
+            // Rounding may leave none in a direction that the rows do not determine.
             if curvature <= 0.0 {
                 break;
             }
@@ -209,10 +199,11 @@ impl<'a> Curvature<'a> {
         step
     }
 
+    /// Corrects the estimate by a step.
     #[inline(always)]
     fn correct<S: Simd>(&self, simd: S, known: &mut Known, step: &[f64], before: &[f64], after: &[f64]) {
-        let layout = self.gain.layout();
-        let moved = layout.spread(step, 1.0 / self.gain.temperature());
+        let layout = &self.gain.layout;
+        let moved = layout.spread(step, 1.0 / self.gain.temperature);
         let expected = self.times(simd, known, &moved);
         let found: Vec<f64> = before.iter().zip(after).map(|(x, y)| x - y).collect();
         let (mut old, mut new) = (Vec::new(), Vec::new());
@@ -220,9 +211,9 @@ impl<'a> Curvature<'a> {
             let moved = &moved[range.clone()];
             let of_old = inner(simd, moved, &expected[range.clone()]);
             let of_new = inner(simd, moved, &found[range.clone()]);
-            let tells = of_old > 0.0 && of_new > LEAST_RATIO * of_old;
-            old.push(if tells { -1.0 / of_old } else { 0.0 });
-            new.push(if tells { 1.0 / of_new } else { 0.0 });
+            let is_usable = of_old > 0.0 && of_new > LEAST_RATIO * of_old;
+            old.push(if is_usable { -1.0 / of_old } else { 0.0 });
+            new.push(if is_usable { 1.0 / of_new } else { 0.0 });
         }
         for (vector, factors) in [(expected, old), (found, new)] {
             match &mut known.terms {
@@ -239,18 +230,19 @@ impl<'a> Curvature<'a> {
         }
     }
 
-    /// The objective where there are no couplings: the second moments tell all.
+    /// The objective without couplings, which the second moments determine.
     fn without_couplings(&self, parameters: &[f64]) -> Option<Evaluated<Parts>> {
         let couplings = self.gain.couplings();
         let Moments::Matrix { height, numbers } = &self.moments else { return None };
         if !self.is_exact || parameters[..couplings].iter().any(|&w| w != 0.0) {
             return None;
         }
-        let factor = 1.0 / self.gain.temperature();
+        let factor = 1.0 / self.gain.temperature;
         let mean = |unit: usize| numbers[unit * height + height - 1];
         let mut value = 0.0;
-        let mut parts = Parts { slopes: Vec::with_capacity(self.gain.layout().size), bends: Vec::new() };
-        for (&unit, bias) in self.gain.modelled().iter().zip(&parameters[couplings..]) {
+        let layout = &self.gain.layout;
+        let mut parts = Parts { slopes: Vec::with_capacity(layout.size), bends: Vec::new() };
+        for (&unit, bias) in self.gain.trained.biases.iter().zip(&parameters[couplings..]) {
             let (field, column) = (factor * bias, unit * height..(unit + 1) * height);
             value += field * mean(unit) - log_cosh(field) - std::f64::consts::LN_2;
             let tanh = field.tanh();
@@ -258,7 +250,7 @@ impl<'a> Curvature<'a> {
             parts.slopes.extend(others.map(|(moment, mean)| moment - tanh * mean));
             parts.bends.push(1.0 - tanh * tanh);
         }
-        Some(Evaluated { value, gradient: self.gain.layout().gather(&parts.slopes, factor), parts })
+        Some(Evaluated { value, gradient: layout.gather(&parts.slopes, factor), parts })
     }
 }
 
@@ -301,7 +293,7 @@ impl Model for Curvature<'_> {
     }
 
     fn fits(&self, known: &Known, parts: &Parts) -> bool {
-        let layout = self.gain.layout();
+        let layout = &self.gain.layout;
         let modelled = layout.units.len();
         let fits = match &known.terms {
             Terms::Blocks(blocks) => {
@@ -309,9 +301,9 @@ impl Model for Curvature<'_> {
                 self.in_blocks && blocks.iter().map(Vec::len).eq(sizes)
             }
             Terms::Corrections(all) => {
-                let whole =
+                let is_whole =
                     |one: &Correction| one.vector.len() == layout.size && one.factors.len() == modelled;
-                !self.in_blocks && all.iter().all(whole)
+                !self.in_blocks && all.iter().all(is_whole)
             }
         };
         fits && parts.slopes.len() == layout.size
@@ -320,7 +312,7 @@ impl Model for Curvature<'_> {
 }
 
 impl Known {
-    /// By how much the bends differ from those it began with: the mean size of the logarithms of their ratios.
+    /// The mean absolute logarithm of the ratios of the bends to the initial ones.
     fn change(&self, bends: &[f64]) -> f64 {
         let logs = self.bends.iter().zip(bends).map(|(old, new)| (new.max(LEAST_BEND) / old).ln().abs());
         logs.sum::<f64>() / bends.len().max(1) as f64
@@ -338,7 +330,7 @@ fn inner<S: Simd>(simd: S, x: &[f64], y: &[f64]) -> f64 {
     total(sum) + rest.iter().zip(&y[many.len()..]).map(|(x, y)| x * y).sum::<f64>()
 }
 
-/// `out ← out + matrix · x` for a square matrix, column after column, that is too small for preparations to be worth it.
+/// `out ← out + matrix · x` for a square matrix in columns, too small for a packed product.
 #[inline(always)]
 fn multiply_small(matrix: &[f64], x: &[f64], out: &mut [f64]) {
     for (column, &x) in matrix.chunks_exact(out.len().max(1)).zip(x) {
@@ -346,13 +338,13 @@ fn multiply_small(matrix: &[f64], x: &[f64], out: &mut [f64]) {
     }
 }
 
-/// 0 for all parameters that do not move.
+/// Sets parameters that do not move to 0.
 #[inline(always)]
 fn keep(vector: &mut [f64], is_free: &[bool]) {
     vector.iter_mut().zip(is_free).for_each(|(x, &free)| *x = if free { *x } else { 0.0 });
 }
 
-/// ⟨s_a s_b⟩ of some units, a column for each; the unit after the last is +1 always.
+/// ⟨s_a s_b⟩ of some units, a column for each; the unit after the last is the constant +1.
 fn second_moments(counts: &PairCounts, units: usize, members: &[usize]) -> Vec<f64> {
     let moment = |a: usize, b: usize| {
         if a == b {

@@ -1,4 +1,4 @@
-//! Sparse couplings by a lasso path for each unit, with the penalty that the extended BIC picks.
+//! Sparse couplings by a lasso path for each unit, with the penalty chosen by the extended BIC.
 
 use std::ops::ControlFlow;
 
@@ -27,15 +27,15 @@ const SMALLEST: [f64; 2] = [1e-4, 1e-2];
 /// A path ends where this share of the deviance is explained,
 const EXPLAINED: f64 = 0.999;
 
-/// or where the last few λ have explained no more than this share of it.
+/// or where the last few λ gained no more than this share of it.
 const GAINED: f64 = 1e-5;
 
-/// How many λ these last few are.
+/// The number of these λ.
 const FEW: usize = 5;
 
-/// Units after which an observer is told: at least so many, and not more often than so many times. A unit's regression is its own affair, so neither
-/// makes a difference to what is found.
-const TOLD: (usize, usize) = (32, 16);
+/// The observer is called after at least so many units, and at most so many times. Regressions of
+/// units are independent of each other, so this does not change the result.
+const OBSERVED: (usize, usize) = (32, 16);
 
 choices! {
     /// Whether a coupling stays that its two columns disagree about.
@@ -47,32 +47,40 @@ choices! {
     }
 }
 
-/// Which units are coupled at all, as IsingFit decides it (van Borkulo et al. 2014): for each unit a logistic regression on all others with the lasso, for falling λ;
-/// of these the one with the smallest extended BIC (Chen and Chen 2008; Foygel and Drton 2010)
+/// Selects couplings as IsingFit does (van Borkulo et al. 2014): for each unit a logistic
+/// regression on all others with the lasso, for falling λ, of which the one with the smallest
+/// extended BIC is chosen (Chen and Chen 2008; Foygel and Drton 2010):
 ///
 /// ```text
 /// EBIC = −2 Σ_r ln P(s_i | others) + k ln N + 2 γ k ln p        k couplings of p that are possible, N rows
 /// ```
 ///
-/// A coupling stays by the [`Rule`], and is the mean of its two estimates; biases are those of the regressions. Joined are the units of a machine's structure: a full one, to find
-/// all couplings. The structure is kept, and the couplings that are not there are exactly 0.
+/// A coupling stays by the [`Rule`], and is the mean of its two estimates; biases are those of the
+/// regressions. Candidates are the edges of the machine's structure, which is kept; couplings not
+/// selected are exactly 0.
 ///
-/// The λ are those of glmnet (Friedman, Hastie and Tibshirani 2010): 100 in geometric sequence, from the least at which there are no couplings down to a ten-thousandth of it, or to a
-/// hundredth if there are no more rows than columns. They are those of regressions on standardised columns, `−⟨ln P⟩ + λ Σ_j σ_j |β_j|`, whose coefficients are `β_ij = 2 w_ij / T`. N is the
-/// weight of all rows. A path also ends where the fit has become all but perfect or has stopped becoming better, as glmnet's do, and where it has more couplings
-/// than any model with a smaller EBIC could have, even if it fitted as well as one without penalty.
+/// The λ are those of glmnet (Friedman, Hastie and Tibshirani 2010): 100 in geometric sequence,
+/// from the smallest without couplings down to a ten-thousandth of it, or to a hundredth if there
+/// are no more rows than columns. They belong to regressions on standardised columns,
+/// `−⟨ln P⟩ + λ Σ_j σ_j |β_j|`, with coefficients `β_ij = 2 w_ij / T`. N is the total weight of the
+/// rows. A path also ends where the fit is nearly perfect or no longer improves, as in glmnet, and
+/// where it has more couplings than any model with a smaller EBIC could have, even with the best
+/// unpenalised fit.
 ///
-/// Input units have no regressions: a coupling with one has a single estimate. A column with one value only has no couplings, and the bias that
-/// [`Factorized`](crate::learn::Factorized) gives it.
+/// Input units have no regressions: a coupling with one has a single estimate. A constant column
+/// has no couplings, and the bias that [`Factorized`](crate::learn::Factorized) gives it.
 ///
 /// # Complexity
-/// For each unit, some hundred quadratic models: `O(r k²)` each for r distinct rows. Units are worked on in parallel. *Memory*: a byte a cell twice, and for each thread some p × p matrices.
+/// About a hundred quadratic models per unit, `O(r k²)` each for r distinct rows; units run in
+/// parallel. *Memory*: two bytes per cell, and some p × p matrices per thread.
 ///
-/// An observer is told after every 32 units or more, with the machine in which the units still to come are independent; who stops the fit there gets that machine.
+/// An observer is called after every 32 units or more, with the machine in which the remaining
+/// units are independent; a fit that is stopped returns that machine.
 ///
 /// # Accuracy, and when it fails
-/// Estimates are shrunk towards 0, as the lasso's are; for unbiased ones, fit a [`PseudoLikelihood`](super::PseudoLikelihood) to the structure found. Weak couplings are left out rather than
-/// guessed: few of those found are wrong, and with few rows many are missed. Hidden units and missing cells are refused.
+/// Estimates are shrunk towards 0, as the lasso's are; for unbiased ones, fit a
+/// [`PseudoLikelihood`](super::PseudoLikelihood) to the structure found. Few selected couplings are
+/// wrong, but with few rows many weak ones are missed. Hidden units and missing cells are refused.
 ///
 /// # Example
 /// ```
@@ -112,9 +120,9 @@ constructors!(EbicPaths(EbicSettings));
 /// What [`EbicPaths`] found.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EbicFit {
-    /// The machine, and how it was come by.
+    /// The fit.
     pub fit: Fit,
-    /// For each unit the λ chosen; none for input units, and for units without a regression.
+    /// For each unit the λ chosen; `None` for input units and units without a regression.
     pub lambdas: Vec<Option<f64>>,
 }
 
@@ -128,9 +136,9 @@ struct Chosen {
 }
 
 impl Chosen {
-    /// Of a unit without couplings.
+    /// The regression of a unit without couplings.
     fn alone(panels: &Panels, varied: &[bool], unit: usize) -> Self {
-        let (weight, mean) = (panels.total_weight(), panels.mean(unit));
+        let (weight, mean) = (panels.total_weight, panels.mean(unit));
         let mean = if varied[unit] { mean } else { mean.round() };
         let bias = match Alone::of(weight, weight * mean) {
             Alone::Empty => 0.0,
@@ -140,7 +148,7 @@ impl Chosen {
     }
 }
 
-/// The regressions so far, and the units still to come alone.
+/// The regressions so far, with the remaining units uncoupled.
 fn with_rest(
     chosen: &[Option<Chosen>],
     start: &Machine,
@@ -152,7 +160,7 @@ fn with_rest(
     chosen.iter().cloned().chain(rest.map(alone)).collect()
 }
 
-/// Whether what a state holds is of this machine.
+/// Checks that a state belongs to this machine.
 fn check_kept(start: &Machine, history: &[Step], chosen: &[Option<Chosen>]) -> Result<()> {
     let is_of = |(unit, found): (usize, &Option<Chosen>)| {
         let is_visible = start.roles()[unit] == Role::Visible;
@@ -186,7 +194,8 @@ impl EbicPaths {
     /// As [`Learner::fit`], with the λ chosen.
     ///
     /// # Errors
-    /// A table that does not fit the machine or whose rows have no weight, hidden units, missing cells, more memory than the budget has.
+    /// A table that does not fit the machine or whose rows have no weight, hidden units, missing
+    /// cells, more memory than the budget has.
     pub fn solve(&self, start: &Machine, table: &Table, observer: &mut dyn Observer) -> Result<EbicFit> {
         self.solve_from(start, table, None, observer)
     }
@@ -214,22 +223,20 @@ impl EbicPaths {
             (history, chosen) = origin.read(state)?;
             check_kept(start, &history, &chosen)?;
         }
-        let (least, times) = TOLD;
+        let (least, times) = OBSERVED;
         let block = least.max(start.unit_count().div_ceil(times));
         let mut stopped = false;
-        // Without units, too, the observer is told once.
+        // Even without units, the observer is called once.
         while !stopped && (chosen.len() < start.unit_count() || history.is_empty()) {
             let next = (chosen.len() + block).min(start.unit_count());
-            let regressions = (chosen.len()..next).into_par_iter();
-            let found = regressions
-                .map(|unit| visible(unit).then(|| self.choose(start, &panels, &varied, unit)))
-                .collect::<Vec<_>>();
-            chosen.extend(found);
+            let units = (chosen.len()..next).into_par_iter();
+            let choose = |unit| visible(unit).then(|| self.choose(start, &panels, &varied, unit));
+            chosen.extend(units.map(choose).collect::<Vec<_>>());
             let machine = self.combine(start, &with_rest(&chosen, start, &panels, &varied))?;
             let objective = filled_pseudo_log_likelihood(&machine, table, &vec![0.0; start.unit_count()])?;
             let step = Step { iteration: history.len(), objective, gradient_norm: 0.0 };
             history.push(step);
-            // Where the answer is complete, it makes no difference whether the observer would stop.
+            // Once the result is complete, a request to stop has no effect.
             let flow = observer.step(&step, &machine)?;
             observer.checkpoint(&step, &|| origin.state(&(&history, &chosen)))?;
             stopped = flow == ControlFlow::Break(()) && chosen.len() < start.unit_count();
@@ -277,7 +284,7 @@ impl EbicPaths {
         })
     }
 
-    /// Walk along the path of one unit.
+    /// Chooses the regression of one unit along its path.
     fn choose(&self, start: &Machine, panels: &Panels, varied: &[bool], unit: usize) -> Chosen {
         let around = start.graph().neighbours(unit);
         let others: Vec<usize> = around.map(|(other, _)| other).filter(|&other| varied[other]).collect();
@@ -287,7 +294,7 @@ impl EbicPaths {
         let logistic = Logistic { panels, unit, level: Level::new() };
         let possible = others.len();
         let mut path = Path::new(logistic, others.clone());
-        let rows = panels.total_weight();
+        let rows = panels.total_weight;
         let price = rows.max(1.0).ln() + 2.0 * self.gamma * (possible as f64).ln();
         let ebic = |path: &Path<'_>| price.mul_add(path.size() as f64, -2.0 * rows * path.value);
         let nothing = path.value;
@@ -296,9 +303,9 @@ impl EbicPaths {
         let mut best = (ebic(&path), path.couplings.clone(), first);
         let mut values = vec![path.value];
         let mut converged = true;
-        // The average of ln P without penalty, once it is known.
+        // The average of ln P without penalty, once computed.
         let mut height = None;
-        // Where nothing is correlated, there is no path.
+        // Without correlations there is no path.
         let lambdas = if first > TOLERANCE { LAMBDAS } else { 1 };
         for k in 1..lambdas {
             let penalty = first * ratio.powf(k as f64 / (LAMBDAS - 1) as f64);
@@ -313,7 +320,7 @@ impl EbicPaths {
             if path.value > (1.0 - EXPLAINED) * nothing || is_at_rest {
                 break;
             }
-            // Worth knowing only where the path may soon end: the best fit without penalty costs as much as several λ.
+            // Computed only where the path may soon end: it costs as much as several λ.
             if found > best.0 + FEW as f64 * price {
                 let height = *height.get_or_insert_with(|| {
                     let mut free = path.clone();
@@ -329,13 +336,14 @@ impl EbicPaths {
         Chosen {
             couplings: others.into_iter().zip(couplings).filter(|(_, w)| *w != 0.0).collect(),
             bias,
-            // Couplings here are half the coefficients of a logistic regression, and the penalty on them is twice that on these.
+            // Couplings are half the coefficients of a logistic regression: the penalty is twice
+            // its λ.
             lambda: Some(0.5 * penalty),
             converged,
         }
     }
 
-    /// Put the regressions together.
+    /// Combines the regressions.
     fn combine(&self, start: &Machine, chosen: &[Option<Chosen>]) -> Result<Machine> {
         let temperature = start.temperature();
         let coupling = |unit: usize, other: usize| {

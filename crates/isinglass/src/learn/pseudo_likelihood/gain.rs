@@ -16,28 +16,31 @@ use crate::numeric::lanes::LANES;
 use crate::optimize::{Evaluated, Objective};
 use crate::{Budget, Error, Machine, Result, Table};
 
-/// Products of matrices are taken if at least one pair of units in so many is joined: they need more steps than the edges do, but are
-/// quicker at each.
+/// Products of matrices are used if at least one pair of units in so many is joined: they need more
+/// operations than the edges do, but each is faster.
 const DENSE: usize = 16;
 
-/// Pieces of work at most: each has sums of its own.
+/// Largest number of pieces of work; each has its own sums.
 const PIECES: usize = 16;
 
-/// Multiplications of a piece at least: below, threads cost more than they give.
+/// Least multiplications of a piece; below, threads cost more than they save.
 const PIECE: usize = 1 << 19;
 
-/// The average over rows, with their weights, of the pseudo-log-likelihood of visible units given all others, and its gradient:
+/// The weighted average over rows of the pseudo-log-likelihood of visible units given all others,
+/// and its gradient:
 ///
 /// ```text
 /// L = Σ_r w_r Σ_i −ln(1 + e^(−2 s_ri h_ri / T)) / Σ_r w_r  −  λ/2 Σ w_ij²        h_ri = θ_i + Σ_j w_ij s_rj
 /// ∂L/∂w_ij = ⟨s_i (s_j − tanh(h_j/T))⟩ / T + ⟨s_j (s_i − tanh(h_i/T))⟩ / T − λ w_ij
 /// ```
 ///
-/// (Besag 1975.) The own conditionals of input units do not count. Trainable are all weights but those between input units, then all biases but those of input units.
+/// (Besag 1975.) Input units have no conditionals of their own. Trainable are all weights but those
+/// between input units, then all biases but those of input units.
 ///
 /// # Complexity
-/// For r distinct rows 4 r n² multiplications as two products of matrices if one pair of units in sixteen or more is joined, otherwise 4 r for each edge.
-/// *Memory*: a byte a cell twice, and up to sixteen n × n matrices, or sixteen numbers an edge.
+/// For r distinct rows 4 r n² multiplications as two products of matrices if at least one pair of
+/// units in sixteen is joined, otherwise 4 r per edge. *Memory*: two bytes per cell, and up to
+/// sixteen n × n matrices, or sixteen numbers per edge.
 ///
 /// # Example
 /// ```
@@ -53,22 +56,16 @@ const PIECE: usize = 1 << 19;
 /// # Ok::<(), isinglass::Error>(())
 /// ```
 pub struct PseudoGain {
-    trained: Trained,
+    pub(super) trained: Trained,
     panels: Panels,
-    l2: f64,
-    temperature: f64,
+    pub(super) l2: f64,
+    pub(super) temperature: f64,
     units: usize,
-    layout: Layout,
-    form: Form,
+    pub(super) layout: Layout,
+    /// The unit at each position of the layout, the one after the last being the constant +1;
+    /// `None` if each modelled unit has a column of all units, and fields are products of matrices.
+    pub(super) others: Option<Vec<usize>>,
     level: Level,
-}
-
-/// How fields are summed up.
-enum Form {
-    /// By products of matrices.
-    Products,
-    /// Along the edges: at each place of the layout the unit that stands there.
-    Edges(Vec<usize>),
 }
 
 /// Whether enough pairs of units are joined for products of matrices.
@@ -77,35 +74,37 @@ fn is_dense(machine: &Machine) -> bool {
     units > 1 && machine.graph().edges().len() >= units * (units - 1) / 2 / DENSE
 }
 
-/// What pieces of work sum up.
 struct Sums {
     value: f64,
-    /// At each place of the layout ⟨s_j (s_i − tanh)⟩; by products there are also numbers where no coupling is.
+    /// At each position of the layout ⟨s_j (s_i − tanh)⟩; for products also where there is no
+    /// coupling.
     moments: Vec<f64>,
     /// For each modelled unit ⟨1 − tanh²⟩, lane by lane.
     bends: Vec<f64>,
 }
 
-/// What the sum over units consists of.
+/// The terms of the sum over units.
 #[derive(Serialize, Deserialize)]
 pub(super) struct Parts {
-    /// The derivatives of each conditional by its own numbers, divided by T: at each place of the layout; of no meaning where no coupling is.
+    /// The derivatives of each conditional by its own numbers, divided by T, at each position of
+    /// the layout; undefined where there is no coupling.
     pub(super) slopes: Vec<f64>,
     /// For each modelled unit ⟨1 − tanh²⟩.
     pub(super) bends: Vec<f64>,
 }
 
 impl PseudoGain {
-    /// Prepare a table for a machine's structure, names, roles and temperature.
+    /// Prepares a table for a machine's structure, names, roles and temperature.
     ///
     /// # Errors
-    /// A table that does not fit the machine or whose rows have no weight, hidden units, missing cells, more memory than the budget has.
+    /// A table that does not fit the machine or whose rows have no weight, hidden units, missing
+    /// cells, more memory than the budget has.
     pub fn new(start: &Machine, table: &Table, l2: f64, budget: Budget) -> Result<Self> {
         Self::check(super::NAME, start, table.distinct_count(), budget)?;
         Ok(Self::of_panels(start, Panels::new(super::NAME, start, table)?, l2))
     }
 
-    /// Prepare complete rows of a machine's units, one after another, each with a weight above 0.
+    /// Prepares complete rows of a machine's units, one after another, each with a weight above 0.
     ///
     /// # Errors
     /// No rows, more memory than the budget has.
@@ -120,18 +119,18 @@ impl PseudoGain {
         Ok(Self::of_panels(start, Panels::of_cells(start.unit_count(), cells, weights)?, l2))
     }
 
-    /// Put other cells in place of some units', for the rows that [`PseudoGain::of_rows`] was given.
+    /// Replaces the cells of some units in the rows given to [`PseudoGain::of_rows`].
     pub(in crate::learn) fn replace(&mut self, changed: &[usize], cells: &[i8]) {
         self.panels.replace(changed, cells);
     }
 
     fn of_panels(start: &Machine, panels: Panels, l2: f64) -> Self {
         let trained = Trained::of(start);
-        let (layout, form) = if is_dense(start) {
-            (Layout::of_columns(&trained, start), Form::Products)
+        let (layout, others) = if is_dense(start) {
+            (Layout::of_columns(&trained, start), None)
         } else {
             let (layout, others) = Layout::of_edges(&trained, start);
-            (layout, Form::Edges(others))
+            (layout, Some(others))
         };
         Self {
             panels,
@@ -139,7 +138,7 @@ impl PseudoGain {
             temperature: start.temperature(),
             units: start.unit_count(),
             layout,
-            form,
+            others,
             trained,
             level: Level::new(),
         }
@@ -172,7 +171,8 @@ impl PseudoGain {
         self.trained.edges.len()
     }
 
-    /// About the largest curvature, where units follow each other closely: the largest number of parameters at a unit, divided by T².
+    /// An estimate of the largest curvature for strongly coupled units: the most parameters of a
+    /// unit, divided by T².
     pub(in crate::learn) fn steepness(&self) -> f64 {
         let mut parameters = vec![1u32; self.units];
         for (a, b) in self.trained.ends() {
@@ -182,7 +182,6 @@ impl PseudoGain {
         f64::from(parameters.into_iter().max().unwrap_or(1)) / (self.temperature * self.temperature)
     }
 
-    /// The number of trained biases.
     pub(in crate::learn) fn biases(&self) -> usize {
         self.trained.biases.len()
     }
@@ -192,37 +191,12 @@ impl PseudoGain {
         self.sums(parameters, false).value
     }
 
-    /// The units that are modelled.
-    pub(super) fn modelled(&self) -> &[usize] {
-        &self.trained.biases
-    }
-
-    pub(super) fn layout(&self) -> &Layout {
-        &self.layout
-    }
-
-    pub(super) fn l2(&self) -> f64 {
-        self.l2
-    }
-
-    pub(super) fn temperature(&self) -> f64 {
-        self.temperature
-    }
-
-    /// Who stands at each place of the layout, the unit after the last being +1 always; nothing if each modelled unit has a place for all.
-    pub(super) fn others(&self) -> Option<&[usize]> {
-        match &self.form {
-            Form::Products => None,
-            Form::Edges(others) => Some(others),
-        }
-    }
-
-    /// What is taken off the average pseudo-log-likelihood of a row.
+    /// The penalty on the average pseudo-log-likelihood of a row.
     pub(super) fn penalty(&self, parameters: &[f64]) -> f64 {
         0.5 * self.l2 * parameters[..self.couplings()].iter().map(|w| w * w).sum::<f64>()
     }
 
-    /// Value and gradient, with what they are sums of.
+    /// Value and gradient, with the terms they are sums of.
     pub(super) fn evaluate(&self, parameters: &[f64]) -> Result<Evaluated<Parts>> {
         self.check_length(parameters)?;
         let Sums { value, moments, bends } = self.sums(parameters, true);
@@ -237,9 +211,9 @@ impl PseudoGain {
 
     fn sums(&self, parameters: &[f64], gradient: bool) -> Sums {
         let numbers = self.layout.spread(parameters, 1.0 / self.temperature);
-        // Cut by the work alone, and added up in order: the same sums on any number of threads.
+        // Cut by the work alone, and added in order: the same sums on any number of threads.
         let of_row = 2 * numbers.len() + 16 * self.trained.biases.len();
-        let work = self.panels.count() * self.panels.rows() * of_row;
+        let work = self.panels.count() * self.panels.rows * of_row;
         let pieces = (work / PIECE).clamp(1, PIECES).min(self.panels.count());
         let bound = |piece: usize| piece * self.panels.count() / pieces;
         let of_piece = |piece: usize| {
@@ -261,7 +235,7 @@ impl PseudoGain {
 
     #[inline(always)]
     fn sum<S: Simd>(&self, simd: S, panels: Range<usize>, numbers: &[f64], gradient: bool) -> Sums {
-        let (rows, height) = (self.panels.rows(), self.units + 1);
+        let (rows, height) = (self.panels.rows, self.units + 1);
         let modelled = self.trained.biases.len();
         let mut sums = Sums {
             value: 0.0,
@@ -276,9 +250,9 @@ impl PseudoGain {
             for (unit, out) in cells.chunks_exact_mut(rows).take(self.units).enumerate() {
                 panel.expand(simd, unit, out);
             }
-            match &self.form {
-                Form::Products => multiply(&mut fields, &cells, numbers, rows, height, false),
-                Form::Edges(others) => self.fields_along_edges(simd, others, numbers, &cells, &mut fields),
+            match &self.others {
+                None => multiply(&mut fields, &cells, numbers, rows, height, false),
+                Some(others) => self.fields_along_edges(simd, others, numbers, &cells, &mut fields),
             }
             let states = if own.is_empty() {
                 &cells
@@ -290,11 +264,10 @@ impl PseudoGain {
             };
             sums.value += respond(simd, panel.shares, states, &mut fields, gradient, &mut sums.bends);
             if gradient {
-                match &self.form {
-                    Form::Products => add_transposed_times(&mut sums.moments, &cells, &fields, height, rows),
-                    Form::Edges(others) => {
-                        self.add_along_edges(simd, others, &cells, &fields, &mut sums.moments);
-                    }
+                let moments = &mut sums.moments;
+                match &self.others {
+                    None => add_transposed_times(moments, &cells, &fields, height, rows),
+                    Some(others) => self.add_along_edges(simd, others, &cells, &fields, moments),
                 }
             }
         }
@@ -310,7 +283,7 @@ impl PseudoGain {
         cells: &[f64],
         fields: &mut [f64],
     ) {
-        let rows = self.panels.rows();
+        let rows = self.panels.rows;
         for (range, field) in self.layout.units.iter().zip(fields.chunks_exact_mut(rows)) {
             for row in (0..rows).step_by(LANES) {
                 let mut x = f64x8::splat(simd, 0.0);
@@ -332,7 +305,8 @@ impl PseudoGain {
         residuals: &[f64],
         moments: &mut [f64],
     ) {
-        let rows = self.panels.rows();
+        let rows = self.panels.rows;
+
         for (range, residuals) in self.layout.units.iter().zip(residuals.chunks_exact(rows)) {
             for place in range.clone() {
                 let other = others[place] * rows;

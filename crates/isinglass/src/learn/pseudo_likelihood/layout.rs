@@ -1,30 +1,32 @@
-//! Where the conditional of each unit has its parameters.
+//! The positions of parameters in the conditionals of units.
 //!
-//! A coupling stands in the conditionals of both its ends, and a function of couplings is a sum over units of functions of the numbers in the conditional of
-//! each. These numbers, for all units, are one vector; each unit has a range of it.
+//! A coupling occurs in the conditionals of both its units. The parameters of all conditionals form
+//! one vector, in which each unit has a range.
 
 use std::ops::Range;
 
+use crate::Machine;
 use crate::learn::trained::Trained;
-use crate::{Graph, Machine};
 
-/// From trained parameters to the numbers of all conditionals, and back.
+/// Maps trained parameters to the numbers of all conditionals, and back.
 pub(super) struct Layout {
-    /// For each trained coupling its places in the conditionals of its ends, as far as they are modelled.
+    /// For each trained coupling its positions in the conditionals of its units, where modelled.
     couplings: Vec<[Option<usize>; 2]>,
-    /// For each modelled unit the place of its bias.
+    /// For each modelled unit the position of its bias.
     biases: Vec<usize>,
     /// For each modelled unit the range of its conditional.
     pub(super) units: Vec<Range<usize>>,
-    /// The length of the vector.
     pub(super) size: usize,
 }
 
 impl Layout {
-    /// For each modelled unit a column of all units, last the unit that is +1 always: most places belong to a coupling.
+    /// For each modelled unit a column of all units, last the constant unit +1: for dense graphs.
     pub(super) fn of_columns(trained: &Trained, machine: &Machine) -> Self {
         let height = machine.unit_count() + 1;
-        let columns = column_of(trained, machine.unit_count());
+        let mut columns = vec![None; machine.unit_count()];
+        for (column, &unit) in trained.biases.iter().enumerate() {
+            columns[unit] = Some(column);
+        }
         let place = |unit: usize, other: usize| columns[unit].map(|column| column * height + other);
         let ends = trained.edges.iter().map(|&edge| machine.graph().edges()[edge]);
         let count = trained.biases.len();
@@ -36,19 +38,16 @@ impl Layout {
         }
     }
 
-    /// For each modelled unit its neighbours, last the unit that is +1 always; and who stands at each place.
+    /// For each modelled unit its neighbours, last the constant unit +1; and the unit at each
+    /// position.
     pub(super) fn of_edges(trained: &Trained, machine: &Machine) -> (Self, Vec<usize>) {
-        let graph: &Graph = machine.graph();
+        let graph = machine.graph();
         let mut number = vec![None; graph.edges().len()];
         for (k, &edge) in trained.edges.iter().enumerate() {
             number[edge] = Some(k);
         }
-        let mut layout = Self {
-            couplings: vec![[None; 2]; trained.edges.len()],
-            biases: Vec::new(),
-            units: Vec::new(),
-            size: 0,
-        };
+        let couplings = vec![[None; 2]; trained.edges.len()];
+        let mut layout = Self { couplings, biases: Vec::new(), units: Vec::new(), size: 0 };
         let mut others = Vec::new();
         for &unit in &trained.biases {
             let first = others.len();
@@ -67,7 +66,7 @@ impl Layout {
         (layout, others)
     }
 
-    /// The numbers of all conditionals: each parameter times a factor at its places, 0 where there is none.
+    /// The numbers of all conditionals: each parameter times a factor; 0 at positions of none.
     pub(super) fn spread(&self, parameters: &[f64], factor: f64) -> Vec<f64> {
         let mut parts = vec![0.0; self.size];
         let (couplings, biases) = parameters.split_at(self.couplings.len());
@@ -82,19 +81,10 @@ impl Layout {
         parts
     }
 
-    /// For each parameter a factor times the sum over its places.
+    /// For each parameter a factor times the sum over its positions.
     pub(super) fn gather(&self, parts: &[f64], factor: f64) -> Vec<f64> {
         let at = |place: &Option<usize>| place.map_or(0.0, |place| parts[place]);
         let couplings = self.couplings.iter().map(|[one, two]| factor * (at(one) + at(two)));
         couplings.chain(self.biases.iter().map(|&place| factor * parts[place])).collect()
     }
-}
-
-/// For each unit its place among those that are modelled.
-fn column_of(trained: &Trained, units: usize) -> Vec<Option<usize>> {
-    let mut columns = vec![None; units];
-    for (column, &unit) in trained.biases.iter().enumerate() {
-        columns[unit] = Some(column);
-    }
-    columns
 }

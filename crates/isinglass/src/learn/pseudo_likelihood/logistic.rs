@@ -7,7 +7,7 @@ use super::responses::{lane, product, respond};
 use crate::numeric::dense::add_transposed_times;
 use crate::numeric::lanes::LANES;
 
-/// One unit, to be explained by others.
+/// One unit, explained by others.
 #[derive(Clone, Copy)]
 pub(super) struct Logistic<'a> {
     pub(super) panels: &'a Panels,
@@ -15,11 +15,12 @@ pub(super) struct Logistic<'a> {
     pub(super) level: Level,
 }
 
-/// Average over rows of `ln P(s_i | others)` at some couplings, and its derivatives. The last place of each is the bias'.
+/// The average over rows of `ln P(s_i | others)` at some couplings, and its derivatives. The last
+/// element of each is that of the bias.
 pub(super) struct Slopes {
     pub(super) value: f64,
     pub(super) gradient: Vec<f64>,
-    /// Minus the second derivatives, a square matrix; empty if it was not asked for.
+    /// Minus the second derivatives, a square matrix; empty if not requested.
     pub(super) curvature: Vec<f64>,
 }
 
@@ -31,7 +32,7 @@ impl Logistic<'_> {
 
     #[inline(always)]
     fn sum<S: Simd>(&self, simd: S, others: &[usize], couplings: &[f64], curvature: bool) -> Slopes {
-        let (rows, size) = (self.panels.rows(), couplings.len());
+        let (rows, size) = (self.panels.rows, couplings.len());
         let mut slopes = Slopes {
             value: 0.0,
             gradient: vec![0.0; size],
@@ -82,7 +83,8 @@ fn sum_fields<S: Simd>(simd: S, cells: &[f64], couplings: &[f64], fields: &mut [
     }
 }
 
-/// `share (1 − tanh²)` from residuals `r = share (s − tanh)`: with `1 − s tanh = s r / share` it is `s r (2 − s r / share)`.
+/// `share (1 − tanh²)` from residuals `r = share (s − tanh)`: with `1 − s tanh = s r / share` it is
+/// `s r (2 − s r / share)`.
 #[inline(always)]
 fn spreads<S: Simd>(simd: S, panel: Panel<'_>, own: &[f64], residuals: &[f64], out: &mut [f64]) {
     let two = f64x8::splat(simd, 2.0);

@@ -28,28 +28,35 @@ use crate::{Error, Machine, Result, Table};
 /// The name by which users choose the learner.
 const NAME: &str = "pseudo-likelihood";
 
-/// Learns by making the pseudo-likelihood of complete rows large: the sum over visible units of `ln P(s_i | all other units)` (Besag 1975), see [`PseudoGain`].
+/// Maximises the pseudo-likelihood of complete rows: the sum over visible units of
+/// `ln P(s_i | all other units)` (Besag 1975), see [`PseudoGain`].
 ///
-/// It needs no partition sum, so that machines of hundreds of units and any structure are learned in seconds, and it is concave: the optimum found is the only one.
-/// `l2` takes off `λ/2 Σ w²`, `l1` takes off `λ Σ |w|`, which makes couplings exactly 0; biases are not penalised. Both may be given. Without `l1`
-/// any [`Method`] will do; with it, steps keep to one orthant at a time (Andrew and Gao 2007). To have `l1` chosen for each unit by the data,
-/// see [`EbicPaths`].
+/// It needs no partition sum, so that machines of hundreds of units and any structure are learned
+/// in seconds, and it is concave: the optimum is unique. The penalty is `λ/2 Σ w²` for `l2` and `λ
+/// Σ |w|` for `l1`, which makes couplings exactly 0; biases are not penalised. With
+/// `l1`, only [`Method::Lbfgs`] is supported, and steps keep to one orthant at a time (Andrew and
+/// Gao 2007). [`EbicPaths`] chooses `l1` for each unit by the data.
 ///
-/// [`Method::Lbfgs`] stands here for a quasi-Newton method that knows more than limited memory does: the pseudo-likelihood is a sum over units, and the curvature of each term is begun
-/// with second moments of the table and corrected by each step (Griewank and Toint 1982).
+/// [`Method::Lbfgs`] stands here for a quasi-Newton method with more than limited memory: the
+/// curvature of each unit's term is initialised with second moments of the table and corrected by
+/// each step (Griewank and Toint 1982).
 ///
 /// # Complexity
-/// Some ten evaluations of [`PseudoGain`], more for strong couplings. *Memory*: in addition to its own, a bit a cell, and up to 40 numbers for each coupling.
+/// About ten evaluations of [`PseudoGain`], more for strong couplings. *Memory*: in addition to its
+/// own, a bit per cell, and up to 40 numbers per coupling.
 ///
 /// # Accuracy, and when it fails
-/// For ever more rows drawn from a machine the optimum comes to that machine's weights, as that of the likelihood does, with a somewhat larger variance. For
-/// few rows, or rows that no machine of this structure describes, the two differ. Hidden units and missing cells are refused. As with the likelihood, a
-/// column of one value only, or one that others determine, has its optimum at infinity: weights grow until the gradient is below the tolerance, and a
-/// note says so.
+/// Consistent: for ever more rows drawn from a machine the optimum approaches its weights, with a
+/// somewhat larger variance than maximum likelihood. For few rows, or rows that no machine of this
+/// structure describes, the two differ. Hidden units and missing cells are refused. A constant
+/// column, or one that others determine, has its optimum at infinity: weights grow until the
+/// gradient is below the tolerance, and a note says so.
 ///
-/// [`Fit::log_likelihood`] is `None`; [`Fit::pseudo_log_likelihood`] is exact, without penalties, while the objective of [`Fit::history`] is less them. With `l1` the gradient
-/// there is the one-sided one, which vanishes at an optimum.
+/// [`Fit::log_likelihood`] is `None`;
+/// [`Fit::pseudo_log_likelihood`] is exact, without penalties, while the objective of [`Fit::history`]
+/// includes them. With `l1` the gradient there is the one-sided one, which vanishes at an optimum.
 ///
+
 /// # Example
 /// ```
 /// use isinglass::{Machine, Table, topology};

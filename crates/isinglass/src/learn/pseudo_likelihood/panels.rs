@@ -1,29 +1,29 @@
-//! Complete rows in panels: unit after unit, so that the lanes of one operation serve rows side by side.
+//! Complete rows in panels, unit after unit, so that one operation serves rows side by side.
 
 use fearless_simd::Simd;
 
 use crate::numeric::lanes::LANES;
 use crate::{Error, Machine, Result, Role, Table};
 
-/// Cells of a panel at most, as numbers about 1 MiB: it stays in the cache between the two products that need it.
+/// Most cells of a panel, as numbers about 1 MiB: it stays in the cache between its two products.
 const CELLS: usize = 1 << 17;
 
-/// Rows of a panel at most.
 const MOST_ROWS: usize = 256;
 
 /// The distinct rows of a table without missing cells, each with its share of the weight.
 pub(super) struct Panels {
     units: usize,
-    /// Rows of each panel, a multiple of the lanes. The last panel is filled up with rows of no weight.
-    rows: usize,
+    /// Rows of each panel, a multiple of the lanes. The last panel is filled up with rows of no
+    /// weight.
+    pub(super) rows: usize,
     /// Panel after panel, in it unit after unit, for each its rows.
     cells: Vec<i8>,
-    /// For each row its share of the weight of all.
+    /// Each row's share of the total weight.
     shares: Vec<f64>,
-    total_weight: f64,
+    pub(super) total_weight: f64,
 }
 
-/// Some rows: unit after unit, and their shares.
+/// The cells of one panel, unit after unit, and the shares of its rows.
 #[derive(Clone, Copy)]
 pub(super) struct Panel<'a> {
     rows: usize,
@@ -32,18 +32,17 @@ pub(super) struct Panel<'a> {
 }
 
 impl Panels {
-    /// *Memory*: a byte a cell, and as much while they are put in order.
+    /// *Memory*: a byte per cell, and as much while they are sorted.
     ///
     /// # Errors
     /// A table that does not fit the machine, hidden units, missing cells, no weight.
     pub(super) fn new(who: &'static str, machine: &Machine, table: &Table) -> Result<Self> {
         refuse_gaps(who, machine, table)?;
-        let units = machine.unit_count();
         let (given, weights) = table.cells_for(machine)?;
-        Self::of_cells(units, &given, &weights)
+        Self::of_cells(machine.unit_count(), &given, &weights)
     }
 
-    /// Of complete rows, one after another.
+    /// Panels of complete rows, one after another.
     ///
     /// # Errors
     /// No weight.
@@ -68,7 +67,7 @@ impl Panels {
         Ok(Self { units, rows, cells, shares, total_weight })
     }
 
-    /// Put other cells in place of some units', for rows that all have weight, one after another.
+    /// Replaces the cells of some units, for rows that all have weight, one after another.
     pub(super) fn replace(&mut self, changed: &[usize], given: &[i8]) {
         let (units, rows) = (self.units, self.rows);
         for (panel, given) in self.cells.chunks_exact_mut(units * rows).zip(given.chunks(units * rows)) {
@@ -79,19 +78,8 @@ impl Panels {
         }
     }
 
-    /// The number of panels.
     pub(super) fn count(&self) -> usize {
         self.shares.len() / self.rows
-    }
-
-    /// Rows of each panel.
-    pub(super) fn rows(&self) -> usize {
-        self.rows
-    }
-
-    /// The weight of all rows.
-    pub(super) fn total_weight(&self) -> f64 {
-        self.total_weight
     }
 
     pub(super) fn get(&self, panel: usize) -> Panel<'_> {
@@ -121,12 +109,10 @@ impl Panels {
 }
 
 impl Panel<'_> {
-    /// The cells of a unit.
     pub(super) fn unit(&self, unit: usize) -> &[i8] {
         &self.cells[unit * self.rows..(unit + 1) * self.rows]
     }
 
-    /// The cells of a unit as numbers.
     #[inline(always)]
     pub(super) fn expand<S: Simd>(&self, _simd: S, unit: usize, out: &mut [f64]) {
         for (number, &cell) in out.iter_mut().zip(self.unit(unit)) {
@@ -135,20 +121,14 @@ impl Panel<'_> {
     }
 }
 
-/// What these learners cannot do, and who can.
+/// Refuses hidden units and missing cells, and names learners that accept them.
 fn refuse_gaps(who: &'static str, machine: &Machine, table: &Table) -> Result<()> {
-    let refuse = |what: &str, why: &str| Err(Error::CannotDo { who, what: what.into(), why: why.into() });
-    if machine.with_role(Role::Hidden).next().is_some() {
-        return refuse(
-            "learn hidden units",
-            "it needs the states of all other units of a row; the learners pl-em and likelihood can do it",
-        );
+    let hidden = machine.with_role(Role::Hidden).next().is_some();
+    let refused =
+        [(hidden, "learn hidden units"), (table.missing_count() > 0, "learn from rows with missing cells")];
+    let why = "it needs the states of all other units of a row; the learners pl-em and likelihood can do it";
+    match refused.iter().find(|(is_refused, _)| *is_refused) {
+        Some((_, what)) => Err(Error::CannotDo { who, what: (*what).into(), why: why.into() }),
+        None => Ok(()),
     }
-    if table.missing_count() > 0 {
-        return refuse(
-            "learn from rows with missing cells",
-            "it needs the states of all other units of a row; the learners pl-em and likelihood can do it",
-        );
-    }
-    Ok(())
 }

@@ -1,36 +1,36 @@
-//! One unit's couplings for falling penalties: the lasso path of a logistic regression.
+//! The lasso path of one unit's logistic regression: its couplings for falling penalties.
 //!
-//! For each λ, quadratic models are made at the couplings reached and solved by coordinate descent (Friedman, Hastie and Tibshirani 2010), over those
-//! couplings only that are not 0 or are likely not to stay so (the strong rule, Tibshirani et al. 2012). All others are then looked at, and
-//! taken in where they should have been.
+//! For each λ, quadratic models are made at the current couplings and solved by coordinate descent
+//! (Friedman, Hastie and Tibshirani 2010), over the couplings that are not 0 or that the strong
+//! rule (Tibshirani et al. 2012) does not exclude. Excluded ones are checked afterwards, and added
+//! if needed.
 
 use super::logistic::{Logistic, Slopes};
 use crate::cancel;
 
-/// The conditions of an optimum hold to this, for averages over rows.
+/// Tolerance of the optimality conditions, for averages over rows.
 pub(super) const TOLERANCE: f64 = 1e-9;
 
-/// Quadratic models for one λ at most.
+/// Most quadratic models for one λ.
 const MODELS: usize = 60;
 
-/// Sweeps of coordinate descent for one quadratic model at most.
+/// Most sweeps of coordinate descent for one quadratic model.
 const SWEEPS: usize = 1000;
 
-/// A quadratic model is good enough to be used again if it left this share of the distance from the optimum, or less.
+/// The curvature is reused if the last step left at most this share of the distance from the
+/// optimum.
 const QUICK: f64 = 0.1;
 
-/// Halvings of a step that would lead down.
+/// Most halvings of a step that would lower the objective.
 const HALVINGS: usize = 30;
 
-/// A unit's couplings with others and its bias, all divided by T, on their way along the path.
+/// A unit's couplings with others and its bias, all divided by T, along the path.
 #[derive(Clone)]
 pub(super) struct Path<'a> {
     pub(super) logistic: Logistic<'a>,
-    /// The units with which there may be couplings.
     others: Vec<usize>,
     /// The standard deviation of each, in proportion to which its coupling is penalised.
     deviations: Vec<f64>,
-    /// The couplings, last the bias.
     pub(super) couplings: Vec<f64>,
     gradient: Vec<f64>,
     /// The average of `ln P(s_i | others)`.
@@ -39,7 +39,7 @@ pub(super) struct Path<'a> {
 }
 
 impl<'a> Path<'a> {
-    /// Where all couplings are 0. The unit must have both values.
+    /// The beginning of the path, with all couplings 0. The unit must have both values.
     pub(super) fn new(logistic: Logistic<'a>, others: Vec<usize>) -> Self {
         let deviation = |&unit: &usize| (1.0 - logistic.panels.mean(unit).powi(2)).max(0.0).sqrt();
         let deviations: Vec<f64> = others.iter().map(deviation).collect();
@@ -51,10 +51,10 @@ impl<'a> Path<'a> {
         path
     }
 
-    /// The least λ for which all couplings are 0.
+    /// The smallest λ for which all couplings are 0.
     pub(super) fn largest_penalty(&self) -> f64 {
-        let ratios = self.gradient.iter().zip(&self.deviations).map(|(g, deviation)| g.abs() / deviation);
-        ratios.fold(0.0, f64::max)
+        let pairs = self.gradient.iter().zip(&self.deviations);
+        pairs.map(|(g, deviation)| g.abs() / deviation).fold(0.0, f64::max)
     }
 
     /// The number of couplings that are not 0.
@@ -62,12 +62,12 @@ impl<'a> Path<'a> {
         self.couplings[..self.others.len()].iter().filter(|&&w| w != 0.0).count()
     }
 
-    /// Go on to the optimum of `⟨ln P⟩ − λ Σ_j σ_j |w_j|`; whether its conditions were met.
+    /// Moves to the optimum of `⟨ln P⟩ − λ Σ_j σ_j |w_j|`; returns whether its conditions hold.
     pub(super) fn advance(&mut self, penalty: f64) -> bool {
-        let hopeful = 2.0 * penalty - self.last_penalty;
-        let is_hopeful =
-            |k: usize| self.couplings[k] != 0.0 || self.gradient[k].abs() >= self.deviations[k] * hopeful;
-        let mut set: Vec<usize> = (0..self.others.len()).filter(|&k| is_hopeful(k)).collect();
+        let bound = 2.0 * penalty - self.last_penalty;
+        let is_strong =
+            |k: usize| self.couplings[k] != 0.0 || self.gradient[k].abs() >= self.deviations[k] * bound;
+        let mut set: Vec<usize> = (0..self.others.len()).filter(|&k| is_strong(k)).collect();
         self.last_penalty = penalty;
         loop {
             let converged = self.solve(&set, penalty);
@@ -86,7 +86,7 @@ impl<'a> Path<'a> {
         }
     }
 
-    /// The optimum over some couplings and the bias; whether its conditions were met.
+    /// Moves to the optimum over some couplings and the bias; returns whether its conditions hold.
     fn solve(&mut self, set: &[usize], penalty: f64) -> bool {
         let bias = self.others.len();
         let places: Vec<usize> = set.iter().copied().chain([bias]).collect();
@@ -117,7 +117,8 @@ impl<'a> Path<'a> {
             }
             let Some((there, mut found)) = next else { break };
             let left = distance_from_optimum(&there, &found.gradient, &penalties);
-            // The curvature hardly changes over a short step: it is computed anew only where the old one no longer leads there quickly.
+            // The curvature changes little over a short step: recompute it only if progress is
+            // slow.
             if left > QUICK * distance {
                 found = self.logistic.slopes(&others, &there, true);
             } else {
@@ -136,7 +137,7 @@ fn penalised(value: f64, couplings: &[f64], penalties: &[f64]) -> f64 {
     value - couplings.iter().zip(penalties).map(|(w, penalty)| penalty * w.abs()).sum::<f64>()
 }
 
-/// By how much the conditions of an optimum are broken at most.
+/// The largest violation of the optimality conditions.
 fn distance_from_optimum(couplings: &[f64], gradient: &[f64], penalties: &[f64]) -> f64 {
     let each = couplings.iter().zip(gradient).zip(penalties).map(|((&w, &g), &penalty)| {
         if w == 0.0 { (g.abs() - penalty).max(0.0) } else { (g - penalty * w.signum()).abs() }
@@ -144,12 +145,13 @@ fn distance_from_optimum(couplings: &[f64], gradient: &[f64], penalties: &[f64])
     each.fold(0.0, f64::max)
 }
 
-/// The step that maximises `gᵀd − ½ dᵀHd − Σ λ_k |w_k + d_k|`, by coordinate descent: sweeps over all, then over what is not 0 till that rests.
+/// The step that maximises `gᵀd − ½ dᵀHd − Σ λ_k |w_k + d_k|`, by coordinate descent: sweeps over
+/// all elements, then over the nonzero ones until these converge.
 fn minimum_of_model(couplings: &[f64], slopes: &Slopes, penalties: &[f64]) -> Vec<f64> {
     let size = couplings.len();
     let mut reached = couplings.to_vec();
     let mut rest = slopes.gradient.clone();
-    // A curvature of 0 stands for that of rows that are decided: a step along it is kept finite.
+    // Rows that are all decided have a curvature of 0: keep steps along it finite.
     let bend = |k: usize| slopes.curvature[k * size + k].max(1e-12);
     let mut over_all = true;
     for _ in 0..SWEEPS {

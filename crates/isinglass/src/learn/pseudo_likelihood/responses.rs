@@ -1,13 +1,14 @@
-//! From fields to the log-probabilities of cells, and to what their gradient is made of: lanes of rows.
+//! Log-probabilities of cells from their fields, and the residuals of the gradient, in lanes of
+//! rows.
 
 use fearless_simd::{Simd, f64x8, prelude::*};
 
 use crate::numeric::lanes::{LANES, Lane, ln, tanh_as_quotient};
 
-/// Factors between ½ and 3 whose product is in no danger of overflow or underflow.
+/// The number of factors between ½ and 3 whose product cannot overflow or underflow.
 const FACTORS: usize = 512;
 
-/// Numbers unit after unit, for each its rows, read by lanes.
+/// Reads lanes of numbers that are stored unit after unit, for each its rows.
 #[inline(always)]
 pub(super) fn lane<S: Simd>(simd: S, from: &[f64], at: usize) -> f64x8<S> {
     f64x8::from_slice(simd, &from[at..at + LANES])
@@ -31,11 +32,13 @@ pub(super) fn product<S: Simd>(simd: S, x: &[f64], y: &[f64]) -> f64 {
     total(sum)
 }
 
-/// `Σ over rows of share Σ over units of ln P(s | x)`, `ln P = s x − ln 2cosh x`, for fields x that are divided by T.
-/// With `residuals`, each field is replaced by `share (s − tanh x)`, and if there are `bends`, lanes for each unit, `share (1 − tanh²)` is added to them.
+/// `Σ over rows of share Σ over units of ln P(s | x)`, `ln P = s x − ln 2cosh x`, for fields x
+/// divided by T. With `residuals`, each field is replaced by `share (s − tanh x)`, and `share (1 −
+/// tanh²)` is added to `bends`, lanes for each unit, unless they are empty.
 ///
-/// `cells` holds the states of each of the units whose fields are given. With `tanh |x| = a/b` and `e = e^(−2|x|)`, `ln 2cosh x = |x| + ln(1 + e)` and `1 + e = b / ½(a + b)`: a row
-/// needs the logarithm of a quotient of products only, which is taken once for many units; and two units share the division of their `tanh`.
+/// `cells` holds the states of the units whose fields are given. With `tanh |x| = a/b` and `e =
+/// e^(−2|x|)`, `ln 2cosh x = |x| + ln(1 + e)` and `1 + e = b / ½(a +
+/// b)`. So many units of a row share one logarithm of a quotient of products, and two units share the division of their `tanh`.
 #[inline(always)]
 pub(super) fn respond<S: Simd>(
     simd: S,
@@ -54,7 +57,7 @@ pub(super) fn respond<S: Simd>(
         let (mut log, mut above, mut below, mut count) = (zero, one, one, 0);
         let mut at = row;
         while at < fields.len() {
-            // The last of an odd number of units stands beside itself, and counts once.
+            // The last of an odd number of units is paired with itself, and counts once.
             let is_pair = at + rows < fields.len();
             let next = if is_pair { at + rows } else { at };
             let (x, s) = (lane(simd, fields, at), lane(simd, cells, at));

@@ -1,18 +1,17 @@
-//! The core, where there are cycles: messages go round until they rest, and states are read from them on the way. Up to `N` rows side by side.
+//! Loopy max-product on the core; states are decoded during the iteration. Up to `N` rows.
 //!
-//! Every decision (rest, best state) is a row's own, so that a row has the same answer alone and beside others.
+//! Decisions are made for each row by itself, so that its answer is independent of other rows.
 
 use fearless_simd::{Level, Simd, dispatch};
 
 use super::MaxProduct;
-use super::forests::Forest;
 use super::plan::Plan;
 use super::reading::Reader;
-use super::trees::message;
+use super::trees::{Forest, message};
 use crate::cancel;
 use crate::engine::{Diagnostics, Iteration};
 
-/// States are read after each of the first sweeps, then ever more seldom: after this share more of them each time.
+/// States are decoded after each of the first sweeps, later after each further sixth.
 const SELDOM: usize = 6;
 
 /// Messages between the places of a core.
@@ -20,17 +19,17 @@ struct Messages<'a, const N: usize> {
     plan: &'a Plan,
     /// The field on each place.
     fields: Vec<[f64; N]>,
-    /// What comes in through each link.
+    /// The message that arrives through each link.
     incoming: Vec<[f64; N]>,
 }
 
-/// The best state of the core that was found in each row, and how the messages went.
+/// The best state of the core in each row, and how the search went.
 pub(super) struct Found<const N: usize> {
     pub(super) states: Vec<[f64; N]>,
     pub(super) diagnostics: [Diagnostics; N],
 }
 
-/// Search the core from all messages 0, and better the states given. Rows from `rows` on are empty.
+/// Searches the core from all messages 0 and from given states. Rows from `rows` on are empty.
 pub(super) fn search<const N: usize>(
     (plan, forests): (&Plan, &[Forest]),
     settings: &MaxProduct,
@@ -92,9 +91,10 @@ pub(super) fn search<const N: usize>(
 }
 
 impl<'a, const N: usize> Messages<'a, N> {
-    /// All messages 0.
+    /// Sets all messages to 0.
     ///
-    /// Where no unit of a connected part has a field, a state and its mirror image are equally good, and no message would ever say anything; so the anchor is told to be up.
+    /// In a connected part without fields a state and its mirror image are equally good and
+    /// messages stay 0; so its anchor gets a field.
     fn new(plan: &'a Plan, fields: &[[f64; N]]) -> Self {
         let mut fields = fields.to_vec();
         let mut has_field = vec![[false; N]; plan.anchors.len()];
@@ -113,9 +113,9 @@ impl<'a, const N: usize> Messages<'a, N> {
         Self { plan, fields, incoming: vec![[0.0; N]; plan.links.len()] }
     }
 
-    /// Renew every message once, one place after the other, and tell by how much the one that was farthest off was so, in each row.
+    /// Updates every message once, place by place. Returns the largest residual of each row.
     ///
-    /// *Arguments*: the share of the old message that each row keeps; whether the last place comes first.
+    /// *Arguments*: the share of the old message that each row keeps; whether to begin at the end.
     fn sweep(&mut self, keep: [f64; N], backwards: bool) -> [f64; N] {
         dispatch!(Level::new(), simd => self.pass(simd, keep, backwards))
     }

@@ -1,13 +1,11 @@
 //! Max-product: most probable states by messages, exact without cycles.
 //!
-//! `plan` tells trees and cycles apart, `trees` solves the former in two passes, `cycles` lets messages go round in the latter, and `reading` makes states of messages, which `forests` betters. `solver` leads from rows of evidence to
-//! their states, and `rows` through a batch.
+//! `plan` separates trees from the core with cycles; `trees` solves the former, `cycles` passes
+//! messages in the latter, `reading` decodes them into states. `solver` solves rows and batches.
 
 mod cycles;
-mod forests;
 mod plan;
 mod reading;
-mod rows;
 mod solver;
 mod trees;
 
@@ -19,32 +17,41 @@ use crate::settings::{Settings, constructors, range, settings};
 use crate::table::Batch;
 use crate::{Error, Evidence, Machine, Result};
 
-/// The most probable state by the max-product algorithm: exact without cycles, a good guess with them.
+/// The most probable state by max-product messages: exact without cycles, a good guess with them.
 ///
-/// Each unit j tells each neighbour i what the best state of all that lies behind it gains if i is up rather than down,
+/// Each unit j sends each neighbour i the largest weight behind it for both states of i,
 ///
 /// ```text
 /// M_{j→i}(s_i) = max_{s_j} ψ_ij(s_i, s_j) φ_j(s_j) Π_{k≠i} M_{k→j}(s_j)        s_i* = arg max φ_i(s_i) Π_j M_{j→i}(s_i)
 /// ```
 ///
-/// (Yasuda, Tannai & Tanaka 2012, eqs. 3.5–3.7). With `ψ = exp(v s s')`, `v = w/T` and `φ = exp(h s)`, half the logarithm of `M(+1)/M(−1)` is
+/// (Yasuda, Tannai & Tanaka 2012, eqs. 3.5–3.7). With `ψ = exp(v s s')`, `v = w/T` and `φ = exp(h
+/// s)`, half the logarithm of `M(+1)/M(−1)` is
 ///
 /// ```text
 /// u_{j→i} = ½ (|h_{j\i} + v_ij| − |h_{j\i} − v_ij|) = ± min(|h_{j\i}|, |v_ij|)        h_{j\i} = h_j + Σ_{k≠i} u_{k→j}
 /// ```
 ///
-/// Clamped units are fields on their free neighbours, `h_i = (θ_i + Σ_j w_ij x_j) / T` (the source's appendix), and so it is the graph of the free units that counts.
+/// Clamped units are fields on their free neighbours, `h_i = (θ_i + Σ_j w_ij x_j) / T` (the
+/// source's appendix), so only the graph of the free units matters.
 ///
-/// *Forests*: one pass from the leaves to the roots, and one back in which each unit takes its best value given the one it hangs on. This is exact with ties too, where independent maxima would
-/// not be: of a coupled pair without biases each unit may be up or down, but not each as it likes. Among equals, a unit is up. Trees that hang on cycles are solved this way given the cycles.
+/// *Forests*: one pass from the leaves to the roots, and one back in which each unit takes its best
+/// value given its parent. This is exact with ties too; in a tie, a unit is up. Trees attached to
+/// cycles are solved this way given the cycles.
 ///
-/// *Cycles*: messages begin at 0 and go round, damped, until none would change by more than [`tolerance`](Self::tolerance) of the largest coupling, or [`sweeps`](Self::sweeps) are over; `converged` tells which. States are read from them on the
-/// way, the surest unit first and the others given it. Each goes downhill: sets of units without a cycle among them are put at their best given the others, and units are flipped as long as a flip lowers the energy. The best state of
-/// all is the answer. It is an approximation, and called so, even where messages converge: no single flip betters it, and it is not worse than what flips alone make of the fields, but another state may be better. Where no unit of a connected part has a bias, one
-/// is told to be up, since the mirror image is as good.
+/// *Cycles*: messages start at 0 and are updated with damping until none would change by more than
+/// [`tolerance`](Self::tolerance) of the largest coupling, or [`sweeps`](Self::sweeps) run out;
+/// `converged` reports which. Meanwhile states are decoded from them, the most certain unit first.
+/// Each is improved: sets of units without a cycle are optimised given the others, and units are
+/// flipped while a flip lowers the energy. The best state of all is the answer, labelled an
+/// approximation even where messages converge: no single flip improves it, and it is at least as
+/// good as greedy flips from the fields. In a connected part without biases one unit is up, since
+/// the mirror image is as good.
 ///
-/// *Accuracy*: of 100 machines each, with normal numbers, the best state is found in 99 with 12 units all coupled (couplings of deviation 0.3 or 1); on 10×10 grids with couplings of deviation 1 in 97 with biases of deviation 1, in 94 with 0.5, and in
-/// 70 without biases, though messages come to rest in few of these.
+/// *Accuracy*: of 100 machines each, with normal parameters, the best state is found in 99 with 12
+/// units all coupled (couplings of deviation 0.3 or 1); on 10×10 grids with couplings of deviation
+/// 1 in 97 with biases of deviation 1, in 94 with 0.5, and in 70 without biases, though few of
+/// these converge.
 ///
 /// *Complexity*: linear in the couplings for each sweep; on a forest altogether. *Memory*: linear.
 ///
@@ -91,16 +98,16 @@ constructors!(MaxProduct(MaxProductSettings));
 pub struct States {
     /// The number of units of each state.
     pub units: usize,
-    /// The states, one after another in the order in which the rows were given: −1 and +1, clamped units as the rows say.
+    /// The states in the order of the rows: −1 and +1, clamped units as given.
     pub cells: Vec<i8>,
-    /// The number of rows whose messages came to rest; without cycles all do.
+    /// The number of rows whose messages converged; without cycles all do.
     pub converged: usize,
-    /// [`Guarantee::Exact`]: no row has a better state.
+    /// [`Guarantee::Exact`] if no row has a better state.
     pub guarantee: Guarantee,
 }
 
 impl States {
-    /// The state of a row, by its number in the order given.
+    /// Returns the state of a row, by its number in the order given.
     pub fn row(&self, row: usize) -> &[i8] {
         &self.cells[row * self.units..(row + 1) * self.units]
     }
@@ -110,9 +117,8 @@ impl MaxProduct {
     /// The name by which users choose it.
     pub const NAME: &'static str = "max-product";
 
-    /// The most probable state given each row of evidence; each is what [`mode`](ModeFinder::mode) finds for the row alone.
-    ///
-    /// Rows that leave the same units free go through side by side, on all cores.
+    /// Returns the most probable state given each row of evidence: what [`mode`](ModeFinder::mode)
+    /// finds for the row alone. Runs on all cores.
     ///
     /// # Example
     /// ```
@@ -129,11 +135,11 @@ impl MaxProduct {
     /// ```
     ///
     /// # Errors
-    /// Rows for another number of units, bad settings, numbers too large, and what does not fit the budget.
+    /// Rows for another number of units, invalid settings, numbers too large, or not enough budget.
     pub fn rows(&self, machine: &Machine, rows: &Batch) -> Result<States> {
         Error::check_length("units of the batch", rows.unit_count(), machine.unit_count())?;
         self.validate()?;
-        rows::solve(self, machine, rows)
+        solver::solve_batch(self, machine, rows)
     }
 }
 

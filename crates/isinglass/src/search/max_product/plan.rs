@@ -1,6 +1,7 @@
-//! The free units of a machine in the order in which they are solved: a core with cycles, and trees that hang on it or stand alone.
+//! The free units in the order in which they are solved: a core with cycles, then trees.
 //!
-//! The core comes first, as it is numbered; then what can be peeled off, each unit after the one neighbour that it hangs on. A forest has no core.
+//! The core comes first, by number; then the peeled units, each after its one earlier neighbour,
+//! its parent. A forest has no core.
 
 use std::ops::Range;
 
@@ -10,19 +11,20 @@ use crate::graph::peeling::peeled_last;
 /// No place.
 pub(super) const NONE: u32 = u32::MAX;
 
-/// Places of the free units and the couplings between them, divided by T.
+/// The places of the free units and the couplings between them, divided by T.
 pub(super) struct Plan {
-    /// The number, among the free units, of the unit at each place.
+    /// The number among the free units of the unit at each place.
     pub(super) locals: Vec<u32>,
-    /// The places of the core are those before this one.
+    /// The number of places of the core.
     pub(super) core: usize,
-    /// Of each place behind the core: the place it hangs on ([`NONE`]: the root of a tree), and the coupling.
+    /// For each place behind the core: its parent ([`NONE`] for a root), and the coupling.
     pub(super) hooks: Vec<(u32, f64)>,
-    /// The first link of each place of the core, and the number of links at the end.
+    /// The first link of each place of the core, and the number of links.
     offsets: Vec<u32>,
-    /// Links within the core, those of a place next to each other; each coupling has one at both its ends.
+    /// Links within the core, sorted by place; each coupling has one at both ends.
     pub(super) links: Vec<Link>,
-    /// A place of each connected part of the core, the one with the strongest couplings; and the part of each place.
+    /// The place with the strongest couplings of each connected part of the core; each place's
+    /// part.
     pub(super) anchors: Vec<u32>,
     pub(super) parts: Vec<u32>,
     /// The sum of |v| at each place of the core.
@@ -31,25 +33,25 @@ pub(super) struct Plan {
     pub(super) strongest: f64,
 }
 
-/// A coupling as one of its ends sees it.
+/// A coupling seen from one of its ends.
 #[derive(Clone, Copy)]
 pub(super) struct Link {
     /// The place at the other end.
     pub(super) to: u32,
-    /// The same coupling as the other end sees it.
+    /// The same coupling seen from the other end.
     pub(super) mirror: u32,
     /// `v = w/T`.
     pub(super) coupling: f64,
 }
 
 impl Plan {
-    /// The bytes of a plan, and of what is needed to make it.
+    /// Returns the bytes of a plan and its construction.
     pub(super) fn bytes(machine: &Machine, free: &[usize]) -> u128 {
         let ends: usize = free.iter().map(|&unit| machine.graph().degree(unit)).sum();
         4 * machine.unit_count() as u128 + 64 * free.len() as u128 + 16 * ends as u128
     }
 
-    /// *Complexity*: linear in the free units and their edges.
+    /// Orders the units. *Complexity*: linear in the free units and their edges.
     pub(super) fn new(machine: &Machine, free: &[usize]) -> Self {
         let graph = machine.graph();
         let mut local = vec![NONE; machine.unit_count()];
@@ -57,7 +59,7 @@ impl Plan {
             local[unit] = k as u32;
         }
         let coupling = |edge: usize| machine.weights()[edge] / machine.temperature();
-        // A coupling of 0 is none.
+        // A coupling of 0 counts as none.
         let around = |k: u32| {
             let edges = graph.neighbours(free[k as usize]).map(|(other, edge)| (local[other], edge));
             edges.filter(|&(other, edge)| other != NONE && coupling(edge) != 0.0)
@@ -83,7 +85,8 @@ impl Plan {
             links.extend(within.map(|(to, coupling)| Link { to, mirror: NONE, coupling }));
             offsets[place + 1] = links.len() as u32;
         }
-        // Places of the core are in the order of units, and so are the links of each: those to earlier places come first, one after the other as these are met.
+        // Places of the core and their links are sorted by unit: the links to earlier places come
+        // first, in the order in which those places are visited.
         let mut next = offsets.clone();
         for place in 0..core {
             for link in offsets[place]..offsets[place + 1] {
@@ -118,13 +121,13 @@ impl Plan {
         plan
     }
 
-    /// The links of a place of the core.
+    /// Returns the links of a place of the core.
     #[inline(always)]
     pub(super) fn links_of(&self, place: usize) -> Range<usize> {
         self.offsets[place] as usize..self.offsets[place + 1] as usize
     }
 
-    /// Tell the connected parts of the core apart.
+    /// Finds the connected parts of the core.
     fn find_parts(&mut self) {
         let mut open = Vec::new();
         for first in 0..self.core {
@@ -160,7 +163,8 @@ mod tests {
 
     #[test]
     fn trees_hang_on_a_core_and_links_know_their_mirrors() {
-        // Two triangles, a tail on the first, a pair, a unit alone; the edge between the triangles has no weight.
+        // Two triangles, a tail on the first, a pair, a single unit; weight 0 between the
+        // triangles.
         let edges = [(0, 3), (0, 5), (3, 5), (1, 2), (1, 4), (2, 4), (5, 6), (6, 7), (8, 9), (4, 5)];
         let graph = Graph::new(11, edges).unwrap();
         let weights = graph.edges().iter().map(|&pair| if pair == (4, 5) { 0.0 } else { 1.0 }).collect();
@@ -178,7 +182,7 @@ mod tests {
         hooks.sort_unstable();
         assert_eq!(hooks[..2], [(6, Some(5)), (7, Some(6))]);
         assert_eq!(hooks[2..].iter().filter(|hook| hook.1.is_none()).count(), 2);
-        // With a unit of a triangle clamped, it is none.
+        // With one of its units clamped, a triangle is a chain.
         assert_eq!(Plan::new(&machine, &[0, 1, 2, 3, 4, 6, 7]).core, 3);
     }
 }

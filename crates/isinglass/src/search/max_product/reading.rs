@@ -1,17 +1,16 @@
-//! From messages to states: unit by unit, the surest first, each given those before it; then downhill until no single flip helps.
+//! Decodes messages into states, the most certain unit first, and improves the states.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::forests::Forest;
 use super::plan::{Link, Plan};
-use super::trees::choice;
+use super::trees::{Forest, choice};
 use crate::cancel;
 
-/// Rounds through all forests at most, from each state; few are needed.
+/// The most rounds through all forests from each state; few are needed.
 const ROUNDS: usize = 20;
 
-/// Reads states of one row from messages, and keeps the best.
+/// Decodes states of one row from messages, and keeps the best.
 pub(super) struct Reader<'a> {
     plan: &'a Plan,
     forests: &'a [Forest],
@@ -20,14 +19,15 @@ pub(super) struct Reader<'a> {
     /// −E/T of the best.
     height: f64,
     state: Vec<f64>,
-    /// The field of each place that is still open, with the states of its neighbours that are chosen and the messages of those that are open.
+    /// The field of each open place: states of decided neighbours, messages of open ones.
     totals: Vec<f64>,
-    /// Open places by how sure they are (the bits of a number of at least 0 are in its order), then by number. Entries that have been overtaken stay until they come up.
+    /// Open places by certainty, whose bits sort alike, then by number; outdated entries are
+    /// skipped.
     open: BinaryHeap<(u64, Reverse<u32>)>,
 }
 
 impl<'a> Reader<'a> {
-    /// Given the field on each place of the core.
+    /// Takes the field on each place of the core.
     pub(super) fn new(plan: &'a Plan, forests: &'a [Forest], fields: Vec<f64>) -> Self {
         let places = fields.len();
         Self {
@@ -42,12 +42,12 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The best state so far.
+    /// Returns the best state so far.
     pub(super) fn best(&self) -> &[f64] {
         &self.best
     }
 
-    /// Go downhill from a state.
+    /// Descends from a state.
     pub(super) fn offer(&mut self, state: impl Iterator<Item = f64>) {
         self.state.clear();
         self.state.extend(state);
@@ -55,7 +55,7 @@ impl<'a> Reader<'a> {
         self.keep_if_better();
     }
 
-    /// Read a state from messages and the fields that they were sent in.
+    /// Decodes a state from messages and the fields that they were computed with.
     pub(super) fn read(&mut self, field: impl Fn(usize) -> f64, incoming: impl Fn(usize) -> f64) {
         let plan = self.plan;
         self.open.clear();
@@ -84,7 +84,7 @@ impl<'a> Reader<'a> {
         self.keep_if_better();
     }
 
-    /// Better the state, forest after forest, as long as a round gains more than rounding; then flip units against their fields.
+    /// Improves the state by forests, while a round gains more than rounding; then by single flips.
     fn descend(&mut self) {
         let Self { plan, fields, state, totals, .. } = self;
         let field = |state: &[f64], place: usize| field(plan, fields, state, place);
@@ -101,7 +101,7 @@ impl<'a> Reader<'a> {
                 break;
             }
         }
-        // Fields that may be nothing but rounding do not count: each flip is a true gain, and so this ends.
+        // Each flip gains more than rounding, so this ends.
         let mut has_changed = true;
         while has_changed {
             has_changed = false;
@@ -125,18 +125,18 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// A gain of less than this share is no gain.
+/// Gains below this share are rounding.
 const ROUNDING: f64 = 1e-13;
 
-/// The field on a place from its own field and the states around it.
+/// Returns the field on a place from its own field and its neighbours' states.
 fn field(plan: &Plan, fields: &[f64], state: &[f64], place: usize) -> f64 {
     let pull = |link: &Link| link.coupling * state[link.to as usize];
     fields[place] + plan.links[plan.links_of(place)].iter().map(pull).sum::<f64>()
 }
 
-/// −E/T of a state.
+/// Returns −E/T of a state.
 fn height(plan: &Plan, fields: &[f64], state: &[f64]) -> f64 {
-    // Each coupling is met at both its ends.
+    // Each coupling is counted at both ends.
     let own = |place: usize| 0.5 * state[place] * (field(plan, fields, state, place) + fields[place]);
     (0..plan.core).map(own).sum()
 }

@@ -1,22 +1,35 @@
-//! From rows of evidence that share their free units to their states.
+//! Solves rows of evidence that share their free units, and batches.
 
-use super::MaxProduct;
+use rayon::prelude::*;
+
 use super::cycles;
-use super::forests::Forest;
 use super::plan::Plan;
-use super::trees::{choice, inwards, outwards};
+use super::trees::{Forest, choice, inwards, outwards};
+use super::{MaxProduct, States};
 use crate::engine::fields::{free_fields, values};
+use crate::engine::parts::{PARTS, Piece, cut};
 use crate::engine::{Diagnostics, Guarantee, digits};
+use crate::numeric::lanes::LANES;
 use crate::settings::Settings;
+use crate::table::{Batch, Group};
 use crate::{Machine, Result};
 
-/// Sums of numbers up to this are far from the end of their range.
+/// Sums of numbers up to this do not overflow.
 const SCALE: f64 = 1e300;
 
-/// More than a greedy start ever takes, but for rounding.
+/// A bound on greedy sweeps, reached only through rounding.
 const GREEDY_SWEEPS: usize = 1000;
 
-/// What rows with the same free units share.
+/// The cost of an end of a coupling in eight rows, in about nanoseconds: on a tree,
+const END_COST: f64 = 8.0;
+
+/// and over all sweeps, with cycles.
+const LOOPY_END_COST: f64 = 2000.0;
+
+/// Up to so many rows are faster one by one.
+const FEW_ROWS: usize = 2;
+
+/// Solves rows with the same free units.
 pub(super) struct Solver<'a> {
     machine: &'a Machine,
     free: &'a [usize],
@@ -25,14 +38,17 @@ pub(super) struct Solver<'a> {
     forests: Vec<Forest>,
 }
 
-/// The states of `N` rows, unit by unit, and how the search of each went.
+/// The states of `N` rows, by unit, and how each search went.
 pub(super) struct Solved<const N: usize> {
     pub(super) states: Vec<[f64; N]>,
     pub(super) diagnostics: [Diagnostics; N],
 }
 
 impl<'a> Solver<'a> {
-    /// Refuses bad settings, numbers too large, and what does not fit the budget.
+    /// Prepares the rows of a machine with these free units.
+    ///
+    /// # Errors
+    /// Invalid settings, numbers too large, or not enough budget.
     pub(super) fn new(machine: &'a Machine, free: &'a [usize], settings: &'a MaxProduct) -> Result<Self> {
         settings.validate()?;
         machine.check_scale(MaxProduct::NAME, SCALE)?;
@@ -41,17 +57,12 @@ impl<'a> Solver<'a> {
         Ok(Self { machine, free, settings, forests: Forest::several(&plan), plan })
     }
 
-    /// The free units.
-    pub(super) fn free(&self) -> &'a [usize] {
-        self.free
-    }
-
-    /// Exact without cycles, if numbers are small enough for nine digits; these depend on the units given.
+    /// Returns exact without cycles, if the numbers of these units allow nine digits.
     pub(super) fn guarantee(&self, free: impl IntoIterator<Item = usize>) -> Guarantee {
         if self.plan.core == 0 { digits::guarantee(self.machine, free) } else { Guarantee::Approximation }
     }
 
-    /// Solve up to `N` rows. What a row gives does not depend on the rows beside it, nor on `N`.
+    /// Solves up to `N` rows. The result of a row depends on neither `N` nor other rows.
     pub(super) fn solve<const N: usize>(&self, rows: &[&[i8]]) -> Solved<N> {
         let Self { machine, free, settings, plan, forests } = self;
         let mut states = values::<N>(machine, rows);
@@ -79,7 +90,8 @@ impl<'a> Solver<'a> {
         Solved { states, diagnostics }
     }
 
-    /// Without any message: unit by unit, each to suit those before it; then again and again to suit all, until none changes.
+    /// Returns a greedy state: units chosen given the earlier ones, then flipped until none
+    /// changes.
     fn greedy(&self, field: impl Fn(usize) -> f64) -> Vec<f64> {
         let Self { machine, free, .. } = self;
         let mut state = vec![0.0; machine.unit_count()];
@@ -102,8 +114,8 @@ impl<'a> Solver<'a> {
     }
 }
 
-/// Refuse rows that do not fit the budget, so many at a time and on so many threads.
-pub(super) fn check_room(
+/// Checks that so many rows on so many threads fit the budget.
+fn check_room(
     machine: &Machine,
     free: &[usize],
     settings: &MaxProduct,
@@ -111,7 +123,8 @@ pub(super) fn check_room(
     threads: usize,
 ) -> Result<()> {
     let ends: usize = free.iter().map(|&unit| machine.graph().degree(unit)).sum();
-    // Values and greedy states; fields by number and place, states, starts; a reader's fields, states, totals and open places; messages.
+    // Values and greedy states; fields by number and place, states, starts; a reader's fields,
+    // states, totals and open places; messages.
     let numbers = 2 * machine.unit_count() as u128 + 12 * free.len() as u128 + 3 * ends as u128;
     let shared = Plan::bytes(machine, free) + Forest::bytes(free.len());
     let bytes = (shared + 8 * rows as u128 * numbers) * threads as u128;
@@ -120,4 +133,85 @@ pub(super) fn check_room(
             if rows * threads > 1 { format!(", {} rows at once", rows * threads) } else { String::new() };
         format!("messages between {} free units through {ends} ends of couplings{of_rows}", free.len())
     })
+}
+
+/// Solves all rows of a batch.
+pub(super) fn solve_batch(settings: &MaxProduct, machine: &Machine, batch: &Batch) -> Result<States> {
+    let units = machine.unit_count();
+    let cells = (batch.row_count() as u128).saturating_mul(2 * units as u128);
+    let what = || format!("the states of {units} units in {} rows", batch.row_count());
+    settings.budget.check(MaxProduct::NAME, cells, what)?;
+    let threads = rayon::current_num_threads();
+    // Where eight rows do not fit on every thread, one may.
+    let fits_lanes = |group: &Group| check_room(machine, &group.free, settings, LANES, threads).is_ok();
+    let in_lanes: Vec<bool> = batch.groups().iter().map(fits_lanes).collect();
+    for (group, in_lanes) in batch.groups().iter().zip(&in_lanes) {
+        if !in_lanes {
+            check_room(machine, &group.free, settings, 1, threads)?;
+        }
+    }
+    let cost = |_: usize, group: &Group| {
+        let ends = |&unit: &usize| machine.graph().degree(unit);
+        let all: usize = group.free.iter().map(ends).sum();
+        let among_free: usize = group.free.iter().map(|unit| ends(unit).min(group.free.len())).sum();
+        // A forest has fewer couplings than units; more may have cycles.
+        let has_cycles = among_free >= 2 * group.free.len();
+        let loopy = if has_cycles { among_free as f64 * LOOPY_END_COST } else { 0.0 };
+        (all + units) as f64 * END_COST + loopy
+    };
+    let solve_part = |pieces: &Vec<Piece>| {
+        let mut part = Part { cells: Vec::new(), converged: 0, guarantee: Guarantee::Exact };
+        for piece in pieces {
+            let solver = Solver::new(machine, &batch.groups()[piece.group].free, settings)?;
+            part.guarantee = part.guarantee.and(solver.guarantee(solver.free.iter().copied()));
+            let lanes = if in_lanes[piece.group] { LANES } else { 1 };
+            for first in piece.rows.clone().step_by(lanes) {
+                let places = first..piece.rows.end.min(first + lanes);
+                let rows: Vec<&[i8]> = places.map(|place| batch.row(place)).collect();
+                if rows.len() <= FEW_ROWS {
+                    for row in rows.chunks(1) {
+                        part.add::<1>(&solver, row);
+                    }
+                } else {
+                    part.add::<LANES>(&solver, &rows);
+                }
+            }
+        }
+        Ok(part)
+    };
+    let parts: Vec<Part> = cut(batch, PARTS, cost).par_iter().map(solve_part).collect::<Result<_>>()?;
+
+    let mut states = States {
+        units,
+        cells: vec![0; batch.row_count() * units],
+        converged: 0,
+        guarantee: Guarantee::Exact,
+    };
+    let mut given = batch.given_order().iter();
+    for part in parts {
+        states.converged += part.converged;
+        states.guarantee = states.guarantee.and(part.guarantee);
+        for (row, &given) in part.cells.chunks(units.max(1)).zip(&mut given) {
+            states.cells[given * units..(given + 1) * units].copy_from_slice(row);
+        }
+    }
+    Ok(states)
+}
+
+/// The states of some rows, in grouped order.
+struct Part {
+    cells: Vec<i8>,
+    converged: usize,
+    guarantee: Guarantee,
+}
+
+impl Part {
+    /// Solves some rows, at most `N`, and records their states.
+    fn add<const N: usize>(&mut self, solver: &Solver<'_>, rows: &[&[i8]]) {
+        let solved = solver.solve::<N>(rows);
+        for row in 0..rows.len() {
+            self.cells.extend(solved.states.iter().map(|state| state[row] as i8));
+            self.converged += usize::from(solved.diagnostics[row].converged);
+        }
+    }
 }

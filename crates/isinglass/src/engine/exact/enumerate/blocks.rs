@@ -1,8 +1,9 @@
 //! The walk through all states, block by block, eight lanes side by side.
 //!
-//! The free units of a problem are split into *block* units and *high* units. For each state of the high units, the energies of
-//! all states of the block units make a table that stays in the innermost cache; a [`Visitor`] sees one such table after another.
-//! A lane is a row of evidence with the same free units (a batch), or a state of three further units (a single row).
+//! The free units of a problem are split into *block* units and *high* units. For each state of the
+//! high units, the energies of all states of the block units make a table that stays in the
+//! innermost cache; a [`Visitor`] sees one such table after another. A lane is a row of evidence
+//! with the same free units (a batch), or a state of three further units (a single row).
 
 use std::ops::Range;
 
@@ -11,7 +12,7 @@ use fearless_simd::{Level, Simd, dispatch, f64x8, prelude::*};
 use crate::cancel;
 use crate::numeric::lanes::Lane;
 
-/// Units summed within a block at most: 2⁸ states × 8 lanes × 8 bytes are 16 KiB.
+/// Most units of a block: 2⁸ states × 8 lanes × 8 bytes are 16 KiB.
 const BLOCK_UNITS: usize = 8;
 
 /// Couplings (divided by T) among the free units that all lanes share.
@@ -38,12 +39,8 @@ impl Couplings {
                 let v = matrix[b * units + a];
                 let half = fields.len();
                 fields.extend_from_within(..);
-                for x in &mut fields[..half] {
-                    *x -= v;
-                }
-                for x in &mut fields[half..] {
-                    *x += v;
-                }
+                fields[..half].iter_mut().for_each(|x| *x -= v);
+                fields[half..].iter_mut().for_each(|x| *x += v);
             }
             let half = within_block.len();
             within_block.extend_from_within(..);
@@ -85,7 +82,7 @@ pub(super) struct LaneFields {
     constant: Lane,
 }
 
-/// The constant of lanes that are not used: so far down that their weight is zero beside any other.
+/// The constant of unused lanes: so low that their weight is zero beside any other.
 const NOWHERE: f64 = -1e300;
 
 impl LaneFields {
@@ -105,7 +102,7 @@ impl LaneFields {
     }
 }
 
-/// A table of one block: `energies[state]` is −E/T in each lane, `top` its largest value in each lane.
+/// A table of one block: −E/T of each state in each lane, and `top`, its largest value in each lane.
 pub(super) struct Block<'a> {
     /// The state of the high units: unit `block_units + k` is bit k.
     pub(super) high: usize,
@@ -119,13 +116,13 @@ pub(super) trait Visitor {
     fn visit<S: Simd>(&mut self, simd: S, block: Block<'_>);
 }
 
-/// −1 or +1 as bit k of a state says.
+/// −1 or +1 by a bit of a state.
 #[inline(always)]
 pub(super) fn sign(state: usize, bit: usize) -> f64 {
     if state >> bit & 1 == 1 { 1.0 } else { -1.0 }
 }
 
-/// Walk through the blocks of a range.
+/// Walks through the blocks of a range.
 pub(super) fn walk<V: Visitor>(
     couplings: &Couplings,
     lanes: &LaneFields,
@@ -166,10 +163,7 @@ fn walk_lanes<S: Simd, V: Visitor>(
                 energy.store(e);
             }
         }
-        let mut top_lane = Lane::ZERO;
-        top_lane.store(top);
-        let energies = energies.as_mut_slice();
-        visitor.visit(simd, Block { high, energies, top: top_lane });
+        visitor.visit(simd, Block { high, energies: &mut energies, top: Lane(top.to_array()) });
     }
 }
 

@@ -1,16 +1,15 @@
 //! Engine `enumerate`: every state of the free units, once.
 //!
-//! `problem` prepares the walk, `blocks` walks through the states; `moments`, `mode` and `draws` are what is done with them;
-//! `single` puts one row of evidence on all lanes and cores, `rows` a batch.
-//! States are never stored all at once: they pass through tables that fit the innermost cache.
+//! `problem` prepares the walk, `blocks` walks through the states in tables that fit the innermost
+//! cache; `moments` sums over them, `states` finds the mode and draws; `single` puts one row of
+//! evidence on all lanes and cores, `rows` a batch.
 
 mod blocks;
-mod draws;
-mod mode;
 mod moments;
 mod problem;
 mod rows;
 mod single;
+mod states;
 
 use self::moments::Order;
 use self::single::RowMoments;
@@ -26,9 +25,10 @@ use crate::{Error, Evidence, Machine, Result};
 /// Exact answers for any graph by summing over all states of the free units.
 ///
 /// *Complexity*: `O(2^f)` for f free units, all moments together; on all cores.
-/// *Memory*: constant; the budget counts the 2^f states at 8 bytes each all the same, so that it limits the work.
-/// *Accuracy*: 1e-9 and better; where energies divided by T are so large (beyond 1e6) that their differences lose these digits, the answer says
-/// `approximation`. Units that a field pins beyond any doubt do not count. *When it fails*: beyond about 27 free units (1 GiB); it refuses and says what it would need.
+/// *Memory*: constant; the budget counts the 2^f states at 8 bytes each, to limit the work.
+/// *Accuracy*: 1e-9 and better; where energies divided by T exceed 1e6, so that their differences
+/// lose these digits, the answer is an `approximation`. Pinned units do not count.
+/// *When it fails*: beyond about 27 free units (1 GiB) it refuses and reports what it would need.
 ///
 /// # Example
 /// ```
@@ -53,29 +53,29 @@ impl Enumerate {
     /// The name by which users choose the engine.
     pub const NAME: &'static str = "enumerate";
 
-    /// The bytes that the states of some free units count for.
+    /// The bytes that the budget counts for some number of free units.
     pub fn cost(free_units: usize) -> u128 {
         if free_units < 120 { 8 << free_units } else { u128::MAX }
     }
 
-    /// Energies beyond this would not stay apart from unused lanes, or would overflow.
+    /// Energies beyond this could mix with unused lanes or overflow.
     const SCALE: f64 = 1e290;
 
-    /// Up to this size of −E/T, nine digits after the point are right; beyond, the answer is not called exact.
+    /// Up to this size of −E/T, nine decimals are right; beyond, the answer is not called exact.
     const NINE_DIGITS: f64 = 1e6;
 
     fn guarantee(scale: f64) -> Guarantee {
         if scale <= Self::NINE_DIGITS { Guarantee::Exact } else { Guarantee::Approximation }
     }
 
-    /// Check one evidence: its length, its free units, and the machine's numbers.
+    /// Checks the length of the evidence, its free units and the machine's numbers.
     fn check_row(self, machine: &Machine, evidence: &Evidence) -> Result<()> {
         machine.check_evidence(evidence)?;
         machine.check_scale(Self::NAME, Self::SCALE)?;
         self.check(evidence.free_count())
     }
 
-    /// Refuse more free units than the budget allows.
+    /// Refuses more free units than the budget allows.
     pub fn check(&self, free_units: usize) -> Result<()> {
         self.budget.check(Self::NAME, Self::cost(free_units), || {
             format!("{free_units} free units (2^{free_units} states of 8 bytes)")

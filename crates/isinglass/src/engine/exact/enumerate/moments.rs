@@ -1,8 +1,9 @@
 //! Log Z and all moments up to second order, at a cost of `O(2^n)` together.
 //!
-//! Within a block, units are summed out of the table of weights one after another, highest bit first. Each step splits the table
-//! into a half of sums, which goes on, and a half of differences, `Σ s_k …`, which is itself summed out for the moments of
-//! the pairs with unit k. Sizes halve at each step, so all of it costs a constant number of additions for each state.
+//! Within a block, units are summed out of the table of weights one after another, highest bit
+//! first. Each step splits the table into a half of sums, for the next step, and a half of
+//! differences, `Σ s_k …`, which is summed out for the pair moments of unit k. Sizes halve at each
+//! step: a constant number of additions for each state.
 
 use fearless_simd::{Simd, f64x8, prelude::*};
 
@@ -10,7 +11,7 @@ use super::blocks::{Block, Couplings, LaneFields, Visitor, sign, walk};
 use crate::engine::expectations::packed_pair;
 use crate::numeric::lanes::{LANES, Lane, exp_nonpositive};
 
-/// How far to go.
+/// The moments to compute.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Order {
     /// Log-sums alone.
@@ -35,7 +36,7 @@ pub(super) struct Sums {
 }
 
 impl Sums {
-    /// Sum over a range of blocks.
+    /// Sums over a range of blocks.
     pub(super) fn over(
         couplings: &Couplings,
         lanes: &LaneFields,
@@ -60,7 +61,7 @@ impl Sums {
         sums
     }
 
-    /// Add the sums over other states of the same problem.
+    /// Adds the sums over other states of the same problem.
     pub(super) fn merge(&mut self, other: &Self) {
         for lane in 0..LANES {
             let top = self.top.0[lane].max(other.top.0[lane]);
@@ -89,7 +90,7 @@ impl Sums {
         (self.second[packed_pair(self.units, a, b)].0[lane] / self.zeroth.0[lane]).clamp(-1.0, 1.0)
     }
 
-    /// Raise the reference of the sums to the top of a new block.
+    /// Raises the reference of the sums to the top of a new block.
     #[inline(always)]
     fn rescale<S: Simd>(&mut self, simd: S, block_top: Lane) {
         if (0..LANES).all(|lane| block_top.0[lane] <= self.top.0[lane]) {
@@ -160,7 +161,7 @@ impl Visitor for Sums {
     }
 }
 
-/// Sum the highest unit out of a table: the sums stay in its first half, Σ s of that unit is returned.
+/// Sums the highest unit out of a table, into its first half; returns Σ s of that unit.
 #[inline(always)]
 fn sum_out<S: Simd>(simd: S, table: &mut [Lane]) -> f64x8<S> {
     let (low, high) = table.split_at_mut(table.len() / 2);

@@ -14,7 +14,8 @@ pub(super) fn group_couplings(machine: &Machine, free: &[usize]) -> Couplings {
     Couplings::new(free.len(), shared_couplings(machine, free))
 }
 
-/// Up to eight rows of evidence with the same free units, one to a lane; and what is to be added to the log-sum of each.
+/// Up to eight rows of evidence with the same free units, one to a lane; and the shift of each
+/// log-sum.
 pub(super) fn rows_in_lanes(machine: &Machine, free: &[usize], rows: &[&[i8]]) -> (LaneFields, [f64; LANES]) {
     let fields = Fields::new(machine, free, rows);
     (LaneFields::new(fields.free.into_iter().map(Lane).collect(), rows.len(), |_| 0.0), fields.shifts)
@@ -29,7 +30,7 @@ pub(super) struct SingleRow {
     pub(super) along: Vec<usize>,
     pub(super) couplings: Couplings,
     pub(super) lanes: LaneFields,
-    /// What is to be added to the log-sum.
+    /// The shift of the log-sum.
     pub(super) shift: f64,
 }
 
@@ -42,15 +43,12 @@ impl SingleRow {
         let n = free.len();
         let wide = n.min(LANE_UNITS);
         let coupling = |a: usize, b: usize| all[a * n + b];
-        let matrix =
-            (wide..n).flat_map(|a| (wide..n).map(move |b| (a, b))).map(|(a, b)| coupling(a, b)).collect();
-        // In each lane, the units across are clamped to one of their states: that shifts the fields of the others.
-        let fields = (wide..n)
-            .map(|a| {
-                let pull = |lane| (0..wide).map(|u| coupling(a, u) * sign(lane, u)).sum::<f64>();
-                Lane(std::array::from_fn(|lane| alone[a][0] + pull(lane)))
-            })
-            .collect();
+        let matrix = (wide..n).flat_map(|a| all[a * n + wide..(a + 1) * n].iter().copied()).collect();
+        // In each lane, the units across are clamped to a state, which shifts the other fields.
+        let field = |a: usize| {
+            let pull = |lane| (0..wide).map(|u| coupling(a, u) * sign(lane, u)).sum::<f64>();
+            Lane(std::array::from_fn(|lane| alone[a][0] + pull(lane)))
+        };
         let own = |lane: usize| {
             let terms = (0..wide).map(|u| {
                 let pairs: f64 = (0..u).map(|v| coupling(u, v) * sign(lane, v)).sum();
@@ -60,7 +58,7 @@ impl SingleRow {
         };
         Self {
             couplings: Couplings::new(n - wide, matrix),
-            lanes: LaneFields::new(fields, 1 << wide, own),
+            lanes: LaneFields::new((wide..n).map(field).collect(), 1 << wide, own),
             across: free[..wide].to_vec(),
             along: free[wide..].to_vec(),
             shift: shifts[0],
@@ -68,12 +66,12 @@ impl SingleRow {
         }
     }
 
-    /// How large −E/T of the free units can be: what decides how many digits their moments keep.
+    /// A bound on |E|/T of the free units, which decides how many digits their moments keep.
     pub(super) fn scale(&self) -> f64 {
         self.couplings.scale() + self.lanes.scale()
     }
 
-    /// Write the complete state of a lane and a state of the units along.
+    /// Writes the complete state of a lane and a state of the units along.
     pub(super) fn write_state(&self, lane: usize, along: usize, state: &mut [i8]) {
         state.copy_from_slice(self.evidence.cells());
         let mut set = |units: &[usize], bits: usize| {

@@ -1,4 +1,4 @@
-//! A batch of rows: eight rows with the same free units are the lanes.
+//! A batch of rows: eight rows with the same free units fill the lanes.
 
 use super::moments::Order;
 use super::problem::{group_couplings, rows_in_lanes};
@@ -9,10 +9,10 @@ use crate::numeric::lanes::LANES;
 use crate::table::{Batch, Group};
 use crate::{Evidence, Machine, Result};
 
-/// Few rows with many free units are each spread over lanes and cores of their own.
+/// From this many free units on, few rows are solved one by one, each on all lanes and cores.
 const SINGLE_ROW_UNITS: usize = 12;
 
-/// Solve all rows of a batch.
+/// Solves all rows of a batch.
 pub(super) fn solve(
     machine: &Machine,
     batch: &Batch,
@@ -39,7 +39,7 @@ struct Rows<'a> {
 }
 
 impl Rows<'_> {
-    /// Add the rows of a piece.
+    /// Adds the rows of a piece.
     fn add(&mut self, batch: &Batch, piece: &Piece) {
         let machine = self.machine;
         let free = &batch.groups()[piece.group].free;
@@ -61,7 +61,7 @@ impl Rows<'_> {
             let sums = sum_in_parts(&couplings, &lanes, order);
             for (lane, (place, row)) in places.zip(rows).enumerate() {
                 let weight = batch.weights()[place];
-                // Only units that the row leaves free are looked up, and those are the group's.
+                // Only free units are looked up, and those are the group's.
                 let rank = |unit| free.binary_search(&unit).expect("a unit without value is free");
                 let mean = |unit| sums.mean(rank(unit), lane);
                 let pair = |a, b| sums.pair(rank(a), rank(b), lane);
@@ -70,7 +70,7 @@ impl Rows<'_> {
         }
     }
 
-    /// Note the results of one row, given the moments of its free units.
+    /// Records the results of one row, given the moments of its free units.
     fn record(
         &mut self,
         row: &[i8],

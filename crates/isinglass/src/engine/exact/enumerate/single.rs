@@ -17,18 +17,15 @@ pub(super) fn parts(blocks: usize) -> impl IndexedParallelIterator<Item = std::o
     (0..parts).into_par_iter().map(move |part| blocks * part / parts..blocks * (part + 1) / parts)
 }
 
-/// Sum over all blocks, on all cores, in fixed order.
+/// Sums over all blocks, on all cores, in fixed order.
 pub(super) fn sum_in_parts(couplings: &Couplings, lanes: &LaneFields, order: Order) -> Sums {
-    parts(couplings.blocks())
-        .map(|range| Sums::over(couplings, lanes, range, order))
-        .collect::<Vec<_>>()
-        .into_iter()
-        .reduce(|mut all, part| {
-            all.merge(&part);
-            all
-        })
-        // There is at least one block: the empty product of no high units.
-        .expect("a walk has a block")
+    let parts = parts(couplings.blocks()).map(|range| Sums::over(couplings, lanes, range, order));
+    let merge = |mut all: Sums, part: Sums| {
+        all.merge(&part);
+        all
+    };
+    // Without high units there is one block.
+    parts.collect::<Vec<_>>().into_iter().reduce(merge).expect("a walk has a block")
 }
 
 /// Where a unit is found in the sums of a single row.
@@ -42,7 +39,7 @@ enum Place {
 /// Log Z and moments of a single row.
 pub(super) struct RowMoments {
     pub(super) log_z: f64,
-    /// How large −E/T of the free units can be.
+    /// A bound on |E|/T of the free units.
     pub(super) scale: f64,
     sums: Sums,
     places: Vec<Place>,
@@ -57,8 +54,8 @@ impl RowMoments {
         let sums = sum_in_parts(&row.couplings, &row.lanes, order);
         let logs: Vec<f64> = (0..1 << row.across.len()).map(|lane| sums.log_sum(lane)).collect();
         let (log_sum, lanes) = shares(&logs);
-        let mut places: Vec<Place> =
-            row.evidence.cells().iter().map(|&s| Place::Clamped(f64::from(s))).collect();
+        let cells = row.evidence.cells().iter();
+        let mut places: Vec<Place> = cells.map(|&s| Place::Clamped(f64::from(s))).collect();
         for (bit, &unit) in row.across.iter().enumerate() {
             places[unit] = Place::Across(bit);
         }

@@ -1,11 +1,11 @@
-//! Elimination with tables: a unit is summed out of everything that mentions it, in the logarithm.
+//! Elimination with tables of logarithms: a unit is summed out of all factors with it.
 //!
-//! With `d(S)` the field on the unit in a state S of its neighbours and `t_c(s, S)` the tables that mention it, the result is
-//! `ln Σ_s exp(s d(S) + Σ_c t_c(s, S))`. Backwards, the probabilities of S are split between the two values of the unit by their shares,
-//! and summed onto the tables that came in.
+//! With `d(S)` the field on the unit in a state S of its neighbours and `t_c(s, S)` the tables over
+//! it, the result is `ln Σ_s exp(s d(S) + Σ_c t_c(s, S))`. Backwards, the probabilities of S are
+//! split between the two values of the unit, and summed onto the incoming tables.
 //!
-//! States are numbered by bits; a block of states that differ in their low bits only fits the innermost cache, and is worked through in vectors.
-//! Several rows stand side by side, as if they were the lowest bits.
+//! States are numbered by bits. Blocks of states that differ in their low bits fit the innermost
+//! cache and are processed in vectors. Several rows are side by side, like lowest bits.
 
 use fearless_simd::{Simd, f64x8, prelude::*};
 
@@ -17,29 +17,29 @@ use crate::numeric::lanes::{LANES, exp_nonpositive};
 /// Numbers in a block.
 const BLOCK: usize = 512;
 
-/// Blocks of a large table from one look for interrupts to the next; some ten microseconds. Small tables have theirs before each.
+/// Blocks of a large table between two checks for cancellation; some ten microseconds.
 const BLOCKS_BETWEEN: usize = 64;
 
-/// Room for one bucket at a time; all of it whole vectors.
+/// Buffers for one bucket at a time, in whole vectors.
 #[derive(Default)]
 pub(super) struct Scratch {
     plus: Vec<Eight>,
     minus: Vec<Eight>,
-    /// The field on the unit by the low bits alone.
+    /// The field on the unit by the bias and the low bits.
     low_field: Vec<Eight>,
-    /// For each table that comes in, where its numbers for each vector (or each state) of a block are.
+    /// The place of each vector (or state) of a block in each incoming table.
     offsets: Vec<u32>,
     /// P(+) − P(−) of the unit, summed over blocks.
     excess: Vec<Eight>,
 }
 
-/// A table that comes in.
+/// An incoming table.
 struct Incoming<'a> {
     table: &'a [f64],
     child: Child,
-    /// Whether the numbers of a vector stand together in the table.
+    /// Whether the numbers of a vector are contiguous in the table.
     in_vectors: bool,
-    /// Which offsets belong to it.
+    /// Its offsets.
     offsets: std::ops::Range<usize>,
 }
 
@@ -50,7 +50,7 @@ pub(super) struct Numbers<'a, R> {
     incoming: Vec<Incoming<'a>>,
     /// Bits above the block with a weight to the unit.
     high: Vec<(usize, R)>,
-    /// What the tables are shifted by.
+    /// The shift of the tables.
     base: R,
 }
 
@@ -75,7 +75,7 @@ impl<'a, R: Rows> Numbers<'a, R> {
             for (sum, shift) in base.as_mut().iter_mut().zip(shifts[child.table as usize].as_ref()) {
                 *sum -= shift;
             }
-            // With one row, a vector is eight states: the table must have their three bits in the same places.
+            // With one row, a vector is eight states; the table must have their bits in place.
             let in_vectors = R::ROWS == LANES || (low >= 3 && child.mask & 7 == 7 && child.unit_bit >= 3);
             let step = if in_vectors { LANES / R::ROWS } else { 1 };
             let start = scratch.offsets.len();
@@ -88,7 +88,7 @@ impl<'a, R: Rows> Numbers<'a, R> {
         Self { bits, low, incoming, high, base }
     }
 
-    /// The logarithms of the weights of all low states of a block, for both values of the unit.
+    /// Computes the logarithms of the weights of a block, for both values of the unit.
     #[inline(always)]
     fn fill<S: Simd>(&self, simd: S, block: usize, scratch: &mut Scratch) {
         if block % BLOCKS_BETWEEN == BLOCKS_BETWEEN - 1 {
@@ -139,7 +139,7 @@ impl<'a, R: Rows> Numbers<'a, R> {
         incoming.child.index((block as u64) << self.low) * R::ROWS
     }
 
-    /// Sum the unit out (or maximise over it), into a table over the scope; or into the beginning of one vector.
+    /// Sums over the unit (or maximises), into a table over the scope or the start of one vector.
     #[inline(always)]
     pub(super) fn forward<S: Simd, J: Rule>(&self, simd: S, scratch: &mut Scratch, out: &mut [f64]) {
         let length = (R::ROWS << self.low).max(LANES);
@@ -155,9 +155,10 @@ impl<'a, R: Rows> Numbers<'a, R> {
         }
     }
 
-    /// From P(S) to the unit's mean and its moments with each unit of the scope, and onto the tables that came in.
+    /// From P(S) to the moments of the unit with the scope, and onto the incoming tables.
     ///
-    /// The moments with units above the block are told by bit; those of the low bits stay in the scratch for [`Scratch::fold`].
+    /// The moments with units above the block are reported by bit; those of the low bits stay in
+    /// the scratch for [`Scratch::fold`].
     #[inline(always)]
     pub(super) fn backward<S: Simd>(
         &self,
@@ -188,9 +189,7 @@ impl<'a, R: Rows> Numbers<'a, R> {
                 total += up - down;
                 add(simd, excess, up - down);
             }
-            let mut lanes = [0.0; LANES];
-            total.store_array(&mut lanes);
-            let total = R::gathered(lanes);
+            let total = R::gathered(total.to_array());
             for (bit, sum) in above.iter_mut().enumerate() {
                 let sign = if block >> bit & 1 == 1 { 1.0 } else { -1.0 };
                 for (sum, x) in sum.as_mut().iter_mut().zip(total.as_ref()) {
@@ -206,7 +205,7 @@ impl<'a, R: Rows> Numbers<'a, R> {
         }
     }
 
-    /// Add the probabilities of a block to those of a table that came in.
+    /// Adds the probabilities of a block to the adjoint of an incoming table.
     #[inline(always)]
     fn scatter<S: Simd>(
         &self,
@@ -249,7 +248,7 @@ fn vector<S: Simd>(simd: S, numbers: &[f64]) -> f64x8<S> {
     f64x8::from_slice(simd, &numbers[..LANES])
 }
 
-/// Add to the first eight numbers.
+/// Adds to the first eight numbers.
 #[inline(always)]
 fn add<S: Simd>(simd: S, numbers: &mut [f64], terms: f64x8<S>) {
     let sum = vector(simd, numbers) + terms;
@@ -257,12 +256,12 @@ fn add<S: Simd>(simd: S, numbers: &mut [f64], terms: f64x8<S>) {
 }
 
 impl Scratch {
-    /// Room for a block, and the field on the unit by the bias and the weights of the low bits.
+    /// Sizes the buffers for a block and fills in the field by the bias and the low bits.
     fn prepare<R: Rows>(&mut self, low: usize, bias: R, weight: impl Fn(usize) -> R) {
         let vectors = (R::ROWS << low).div_ceil(LANES);
-        for room in [&mut self.plus, &mut self.minus, &mut self.low_field] {
-            room.clear();
-            room.resize(vectors, [0.0; LANES]);
+        for buffer in [&mut self.plus, &mut self.minus, &mut self.low_field] {
+            buffer.clear();
+            buffer.resize(vectors, [0.0; LANES]);
         }
         self.offsets.clear();
         let field = self.low_field.as_flattened_mut();

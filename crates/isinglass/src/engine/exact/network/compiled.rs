@@ -1,4 +1,4 @@
-//! A network apart from any machine: compiled for a graph, run again and again with numbers given as slices.
+//! A network without a machine: compiled for a graph, run with numbers given as slices.
 
 use super::memory::Segments;
 use super::plan::{Blueprint, Form, NONE, Plan};
@@ -14,9 +14,9 @@ pub(in crate::engine) struct Compiled {
 }
 
 impl Compiled {
-    /// Compile for an elimination order in which no unit has more than `width` neighbours; `None` if one has.
+    /// Compiles for an elimination order; `None` if a unit has more than `width` neighbours.
     ///
-    /// *Arguments*: for each unit, whether it is to have a bias; all or none within a connected part.
+    /// *Arguments*: for each unit, whether it has a bias; all or none within a component.
     pub(in crate::engine) fn new(
         graph: &Graph,
         biased: &[bool],
@@ -39,34 +39,35 @@ impl Compiled {
         Some(Self { plan, segments })
     }
 
-    /// About what a network for some units at some width takes at most, with the numbers of a run.
+    /// A bound on the bytes of a network for some units at some width, with the numbers of a run.
     pub(in crate::engine) fn most_bytes(units: usize, width: usize) -> u128 {
         let (units, neighbours) = (units as u128, (units * width) as u128);
         let tables = units * (16 + 2 * 48 + (16 << width));
         Plan::bytes_of_steps(units, neighbours) + 16 * (units + neighbours) + tables
     }
 
-    /// Sums of two terms in one pass: what a pass costs.
+    /// The cost of a pass, in sums of two terms.
     pub(in crate::engine) fn work(&self) -> f64 {
         self.plan.work()
     }
 
-    /// Room for the numbers of runs.
+    /// Buffers for the numbers of runs.
     pub(in crate::engine) fn run(&self) -> Run<'_> {
         Run { tape: Tape::keeping_tables(&self.plan), network: self }
     }
 }
 
-/// A network with room for numbers.
+/// A network with buffers for numbers.
 pub(in crate::engine) struct Run<'c> {
     tape: Tape<'c, One>,
     network: &'c Compiled,
 }
 
 impl Run<'_> {
-    /// log Z for the weights of the graph's edges and the fields of its units, both divided by T; the moments of edges and units are written into the slices.
+    /// Returns log Z for the weights of the edges and the fields of the units, both divided by T,
+    /// and writes the moments of edges and units into the slices.
     ///
-    /// A field on a unit without a bias does not count, and its mean is 0.
+    /// A field on a unit without a bias is ignored, and the mean of that unit is 0.
     pub(in crate::engine) fn solve(
         &mut self,
         (weights, fields): (&[f64], &[f64]),

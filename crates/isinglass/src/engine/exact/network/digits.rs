@@ -1,27 +1,27 @@
-//! How many digits an answer has.
+//! The number of correct digits of an answer.
 //!
-//! Every step rounds weights of the size of those at its unit, and an effective weight passes the errors of what it was made from on at most once. Where
-//! couplings are moderate, errors die out within a few units; units that are tied together by strong couplings share theirs.
+//! Every step rounds weights of the size of those at its unit, and an effective weight passes on
+//! the errors of its sources at most once. Where couplings are moderate, errors die out within a
+//! few units; units tied together by strong couplings share theirs.
 
 use crate::Machine;
 use crate::engine::Guarantee;
 
-/// Up to this sum of |v| over units that are tied together, nine digits after the point are right; beyond, the answer is not called exact.
+/// Up to this sum of |v| over units tied together, nine decimals are right; beyond, the answer is
+/// not called exact.
 const NINE_DIGITS: f64 = 1e6;
 
-/// Couplings beyond this size (divided by T) tie units together: errors pass through with less than a thousandth lost.
+/// Couplings beyond this (divided by T) tie units together: they damp errors by less than 1/1000.
 const STRONG: f64 = 4.0;
 
-/// Exact, if the numbers of units that are tied together are small enough for nine digits.
-///
-/// *Complexity*: linear in units and edges.
+/// Exact, if units tied together have numbers small enough for nine digits. Linear time.
 pub(crate) fn guarantee(machine: &Machine, free: impl IntoIterator<Item = usize>) -> Guarantee {
     // The common case: everything together is small enough.
     if 2.0 * machine.scale() <= NINE_DIGITS {
         return Guarantee::Exact;
     }
     let temperature = machine.temperature();
-    // Large machines with few strong couplings: no cluster has more units than these join.
+    // Few strong couplings: no cluster has more units than these join.
     let largest = |numbers: &[f64]| numbers.iter().fold(0.0, |most: f64, x| most.max(x.abs())) / temperature;
     let degree = (0..machine.unit_count()).map(|unit| machine.graph().degree(unit)).max().unwrap_or(0);
     let at_unit = largest(machine.biases()) + degree as f64 * largest(machine.weights());
@@ -48,14 +48,14 @@ pub(crate) fn guarantee(machine: &Machine, free: impl IntoIterator<Item = usize>
     Guarantee::Exact
 }
 
-/// Disjoint sets of units, each known by one of its members.
+/// Disjoint sets of units, each represented by one of its members.
 struct Clusters(Vec<usize>);
 
 impl Clusters {
     fn of(&mut self, unit: usize) -> usize {
         let mut at = unit;
         while self.0[at] != at {
-            // Halve the way for the next time.
+            // Path halving.
             self.0[at] = self.0[self.0[at]];
             at = self.0[at];
         }
@@ -75,16 +75,17 @@ mod tests {
 
     #[test]
     fn strong_chains_are_not_called_exact_for_being_long() {
-        let chain = |n: usize, w: f64| {
-            let chain = topology::chain(n);
-            chain.with_parameters(vec![w; n - 1], vec![0.1; n]).unwrap()
-        };
-        assert_eq!(guarantee(&chain(100, 4.9e5), 0..100), Guarantee::Approximation);
-        assert_eq!(guarantee(&chain(1000, 1e5), 0..1000), Guarantee::Approximation);
-        assert_eq!(guarantee(&chain(100, 20.0), 0..100), Guarantee::Exact);
-        // Many units with moderate couplings: errors do not travel.
-        assert_eq!(guarantee(&chain(400_000, 3.0), 0..400_000), Guarantee::Exact);
-        // What is clamped does not count.
-        assert_eq!(guarantee(&chain(100, 4.9e5), [0]), Guarantee::Exact);
+        for (n, w, free, expected) in [
+            (100, 4.9e5, 100, Guarantee::Approximation),
+            (1000, 1e5, 1000, Guarantee::Approximation),
+            (100, 20.0, 100, Guarantee::Exact),
+            // With moderate couplings, errors do not spread.
+            (400_000, 3.0, 400_000, Guarantee::Exact),
+            // Clamped units do not count.
+            (100, 4.9e5, 1, Guarantee::Exact),
+        ] {
+            let chain = topology::chain(n).with_parameters(vec![w; n - 1], vec![0.1; n]).unwrap();
+            assert_eq!(guarantee(&chain, 0..free), expected);
+        }
     }
 }

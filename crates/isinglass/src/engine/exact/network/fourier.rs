@@ -1,13 +1,14 @@
 //! The characteristic function (Rüger 1997, corollary 3.2) and Fourier inference (theorem 3.4).
 //!
-//! `⟨exp(i Σ x_c s_c)⟩ = Z_{θ + iTx} / Z`: a bias shifted by `iTx` turns the weight of a state by `e^(i x s)`. At `x ∈ {0, π/2}` the factor is 1 or `i s`, so
-//! that the characteristic function gives the moments `⟨Π_{c∈A} s_c⟩` up to a power of i, and
+//! `⟨exp(i Σ x_c s_c)⟩ = Z_{θ + iTx} / Z`: a bias shifted by `iTx` multiplies the weight of a state
+//! by `e^(i x s)`. At `x ∈ {0, π/2}` the factor is 1 or `i s`, so that the characteristic function
+//! gives the moments `⟨Π_{c∈A} s_c⟩` up to a power of i, and
 //!
 //! ```text
 //! p(γ | α) = 2^(−|O|) Σ_{A ⊆ O} (Π_{c∈A} γ_c) ⟨Π_{c∈A} s_c⟩_α
 //! ```
 //!
-//! The complex sums are taken in tables, where they may vanish; a decimated weight would be the logarithm of 0.
+//! The complex sums may vanish, so they are computed in tables: no pair weight holds ln 0.
 
 use std::f64::consts::FRAC_PI_2;
 
@@ -16,16 +17,14 @@ use rayon::prelude::*;
 
 use super::Solver;
 use super::digits::guarantee;
-use super::generic::partition_sum;
+use super::generic::{Number, partition_sum};
 use super::plan::Form;
-use super::polar::Polar;
-use crate::engine::exact::pinned::clamp_pinned;
-use crate::engine::fields::Fields;
+use super::prepare::Given;
 use crate::engine::joint::check_asked;
 use crate::engine::{Diagnostics, JointTable};
 use crate::{Error, Evidence, Machine, Result};
 
-/// More asked units than this are left to the ratio of partition sums: every subset takes a pass.
+/// The most asked units: every subset takes a pass.
 const MOST_ASKED: usize = 12;
 
 impl Solver<'_> {
@@ -46,12 +45,9 @@ impl Solver<'_> {
                 return Err(Error::invalid("characteristic function", problem));
             }
         }
-        let evidence = clamp_pinned(machine, evidence, &[]);
-        let free: Vec<usize> = evidence.free().collect();
-        let plan = &*self.network(machine, &free, Form::Tables)?;
+        let Given { evidence, plan, fields, .. } = self.given(machine, evidence, Form::Tables)?;
         let threads = rayon::current_num_threads().min(frequencies.len().max(1));
-        self.check_numbers(plan, size_of::<Polar>(), threads)?;
-        let fields = Fields::<1>::new(machine, &plan.free, &[evidence.cells()]);
+        self.check_numbers(&plan, size_of::<Polar>(), threads)?;
         let temperature = machine.temperature();
         let at = |frequency: &[(usize, f64)]| {
             let mut turn = vec![0.0; machine.unit_count()];
@@ -61,13 +57,10 @@ impl Solver<'_> {
             let direction = |x: f64| Complex64::from_polar(1.0, x);
             let bias = |local: usize| {
                 let (field, x) = (fields.free[local][0], turn[plan.free[local]]);
-                [
-                    Polar { log: -field, direction: direction(-x) },
-                    Polar { log: field, direction: direction(x) },
-                ]
+                [-1.0, 1.0].map(|s| Polar { log: s * field, direction: direction(s * x) })
             };
-            let (sum, factor) = partition_sum(plan, |edge| machine.weights()[edge] / temperature, bias);
-            // Clamped units turn the whole by their values.
+            let (sum, factor) = partition_sum(&plan, |edge| machine.weights()[edge] / temperature, bias);
+            // Clamped units multiply the whole by their factors.
             let clamped: f64 = turn.iter().zip(evidence.cells()).map(|(x, &s)| x * f64::from(s)).sum();
             (sum.direction * direction(clamped), sum.log, factor)
         };
@@ -101,7 +94,7 @@ impl Solver<'_> {
         };
         let frequencies: Vec<Vec<(usize, f64)>> = (0..1 << k).map(frequency).collect();
         let values = self.characteristic(machine, evidence, &frequencies)?;
-        // The moment is what is left of i^|A| ⟨Π s⟩ without the power of i.
+        // The characteristic function is i^|A| ⟨Π s⟩.
         let moment = |(set, value): (usize, &Complex64)| (value / Complex64::I.powu(set.count_ones())).re;
         let mut table: Vec<f64> = values.iter().enumerate().map(moment).collect();
         walsh_hadamard(&mut table);
@@ -127,5 +120,44 @@ fn walsh_hadamard(table: &mut [f64]) {
             }
         }
         half *= 2;
+    }
+}
+
+/// A complex number `e^log · direction`, with a direction of size 1: of any magnitude, 0 included.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Polar {
+    log: f64,
+    direction: Complex64,
+}
+
+impl Number for Polar {
+    fn one() -> Self {
+        Self { log: 0.0, direction: Complex64::ONE }
+    }
+
+    fn times(&mut self, other: &Self) {
+        self.log += other.log;
+        self.direction *= other.direction;
+    }
+
+    fn shift(&mut self, x: f64) {
+        self.log += x;
+    }
+
+    fn log_size(&self) -> f64 {
+        self.log
+    }
+
+    fn sum(a: Self, b: Self) -> Self {
+        let top = a.log.max(b.log);
+        if top == f64::NEG_INFINITY {
+            return a;
+        }
+        let sum = a.direction * (a.log - top).exp() + b.direction * (b.log - top).exp();
+        let size = sum.norm();
+        if size == 0.0 {
+            return Self { log: f64::NEG_INFINITY, direction: Complex64::ONE };
+        }
+        Self { log: top + size.ln(), direction: sum / size }
     }
 }

@@ -1,7 +1,7 @@
 //! Elimination with numbers of any kind: derivatives up to the fourth order, complex weights.
 //!
-//! A plan of tables only is run forward, number by number. What the entries of the tables are (logarithms of sums, with whatever else goes along) is for the
-//! number to say.
+//! A plan of tables only is run forward, number by number. The entries of tables are logarithms of
+//! sums, in the form that [`Number`] defines.
 
 use super::plan::{NONE, Output, Plan, Step};
 use crate::cancel;
@@ -10,9 +10,9 @@ use crate::cancel;
 pub(super) trait Number: Clone {
     /// The logarithm of 1.
     fn one() -> Self;
-    /// Multiply by a weight.
+    /// Multiplies by a weight.
     fn times(&mut self, other: &Self);
-    /// Multiply by `e^x`.
+    /// Multiplies by `e^x`.
     fn shift(&mut self, x: f64);
     /// The logarithm of the weight's size.
     fn log_size(&self) -> f64;
@@ -20,12 +20,13 @@ pub(super) trait Number: Clone {
     fn sum(a: Self, b: Self) -> Self;
 }
 
-/// States of a table from one look for interrupts to the next.
+/// States of a table between two checks for cancellation.
 const STATES_BETWEEN: u64 = 1 << 12;
 
-/// The partition sum of a plan of tables, apart from the factor `e^x` that comes with it.
+/// The partition sum of a plan of tables, as a number and x of a factor `e^x`.
 ///
-/// *Arguments*: the effective weight of an edge of the machine; the weights that a local unit's bias gives to its values −1 and +1.
+/// *Arguments*: the effective weight of an edge of the machine; the weights of a local unit's values
+/// −1 and +1 by its bias.
 pub(super) fn partition_sum<N: Number>(
     plan: &Plan,
     weight: impl Fn(usize) -> f64,
@@ -69,7 +70,7 @@ pub(super) fn partition_sum<N: Number>(
         for child in plan.children(bucket) {
             tables[child.table as usize] = Vec::new();
         }
-        // Large factors stay apart: they would take digits from the differences between entries.
+        // Large factors are kept apart: they would take digits from differences between entries.
         let size = out.iter().map(N::log_size).fold(f64::NEG_INFINITY, f64::max);
         if size.is_finite() {
             factor += size;

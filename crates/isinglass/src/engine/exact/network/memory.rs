@@ -1,32 +1,39 @@
-//! How much memory the tables of a plan take, and how to do with less.
+//! The memory of a plan's tables, and how passes are fitted into the budget.
 //!
-//! The backward pass needs every table again, last first. Where they do not fit all at once, the steps are cut into segments: only tables that reach
-//! from one segment into a later one are kept, and the others of a segment are computed a second time when the backward pass comes to it.
+//! The backward pass needs every table again, last first. Where not all fit, the steps are cut into
+//! segments: only tables used in a later segment are kept, and the others of a segment are computed
+//! a second time when the backward pass reaches it.
 
+use std::ops::Range;
+use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+use super::Solver;
 use super::plan::{Output, Plan, Step};
+use super::star::Rows;
+use crate::{Budget, Error, Result};
 
 /// Step numbers at which segments end, rising; the last is the number of steps.
 #[derive(Debug, Clone)]
 pub(super) struct Segments {
     ends: Vec<usize>,
-    /// For each table, the steps that make it and that use it up.
+    /// For each table, the steps that make it and use it.
     life: Vec<(u32, u32)>,
 }
 
 impl Segments {
-    /// All steps in one: every table is kept.
+    /// One segment: every table is kept.
     pub(super) fn whole(plan: &Plan) -> Self {
         Self { ends: vec![plan.steps.len()], life: lives(plan) }
     }
 
-    /// The fewest segments whose passes fit some number of bytes; otherwise what would at least be needed.
+    /// The fewest segments whose passes fit some number of bytes; else the least bytes needed.
     ///
     /// *Complexity*: linear in the steps, times the logarithm of the number of segments.
-    pub(super) fn within(plan: &Plan, rows: usize, bytes: u128) -> Result<Self, u128> {
+    fn within(plan: &Plan, rows: usize, bytes: u128) -> std::result::Result<Self, u128> {
         let size = |table: usize| table_bytes(plan, table, rows * size_of::<f64>());
         let total = Self::all_tables(plan, rows);
         let mut segments = Self::whole(plan);
-        // Every table with its adjoint at the same time: no pass needs more.
+        // No pass needs more than every table with its adjoint.
         if 2 * total <= bytes {
             return Ok(segments);
         }
@@ -43,12 +50,12 @@ impl Segments {
     }
 
     /// The bytes of all tables together.
-    pub(super) fn all_tables(plan: &Plan, rows: usize) -> u128 {
+    fn all_tables(plan: &Plan, rows: usize) -> u128 {
         (0..plan.table_bits.len()).map(|table| table_bytes(plan, table, rows * size_of::<f64>())).sum()
     }
 
-    /// The most that a pass without moments has to hold, with numbers of some size: tables are dropped when they have been used.
-    pub(super) fn forward_peak(plan: &Plan, bytes: usize) -> u128 {
+    /// The peak of a pass without moments, with numbers of some size: used tables are dropped.
+    fn forward_peak(plan: &Plan, bytes: usize) -> u128 {
         let (mut live, mut peak) = (0, 0);
         each_bucket(plan, 0..plan.steps.len(), |_, made, used| {
             live += made.map_or(0, |table| table_bytes(plan, table, bytes));
@@ -59,36 +66,28 @@ impl Segments {
     }
 
     /// The steps of each segment, first to last.
-    pub(super) fn ranges(
-        &self,
-    ) -> impl DoubleEndedIterator<Item = std::ops::Range<usize>> + ExactSizeIterator + '_ {
+    pub(super) fn ranges(&self) -> impl DoubleEndedIterator<Item = Range<usize>> + ExactSizeIterator + '_ {
         let start = |segment: usize| if segment == 0 { 0 } else { self.ends[segment - 1] };
-        (0..self.count()).map(move |segment| start(segment)..self.ends[segment])
+        (0..self.ends.len()).map(move |segment| start(segment)..self.ends[segment])
     }
 
-    pub(super) fn count(&self) -> usize {
-        self.ends.len()
-    }
-
-    /// Whether a table is used up within the segment that made it.
+    /// Whether a table is used within the segment that made it.
     pub(super) fn is_inner(&self, table: usize) -> bool {
         let (made, used) = self.life[table];
         let segment = |step: u32| self.ends.partition_point(|&end| end <= step as usize);
         segment(made) == segment(used)
     }
 
-    /// Cut into segments of about equal size.
+    /// Cuts into segments of about equal size.
     fn cut(&mut self, plan: &Plan, count: u32, total: u128, size: impl Fn(usize) -> u128) {
         self.ends.clear();
         let mut made = 0;
-        for (step, _) in plan.steps.iter().enumerate() {
-            if let Some(Output::Table(table)) = output(plan, step) {
-                made += size(table as usize);
-                if made * u128::from(count) >= total * (self.ends.len() as u128 + 1) {
-                    self.ends.push(step + 1);
-                }
+        each_bucket(plan, 0..plan.steps.len(), |step, table, _| {
+            made += table.map_or(0, &size);
+            if table.is_some() && made * u128::from(count) >= total * (self.ends.len() as u128 + 1) {
+                self.ends.push(step + 1);
             }
-        }
+        });
         match self.ends.last_mut() {
             Some(last) => *last = plan.steps.len(),
             None => self.ends.push(plan.steps.len()),
@@ -103,7 +102,7 @@ impl Segments {
     /// The most bytes of tables and adjoints alive at once in a forward and a backward pass.
     fn peak(&self, plan: &Plan, size: impl Fn(usize) -> u128) -> u128 {
         let (mut live, mut peak) = (0u128, 0u128);
-        let last = self.count() - 1;
+        let last = self.ends.len() - 1;
         for (number, range) in self.ranges().enumerate() {
             each_bucket(plan, range, |_, made, used| {
                 live += made.map_or(0, &size);
@@ -124,7 +123,8 @@ impl Segments {
                 each_bucket(plan, step..step + 1, |_, made, used| {
                     let used: u128 = used.map(&size).sum();
                     peak = peak.max(live + used);
-                    // The adjoints of what came in stay; the tables themselves and the adjoint of the result are done with.
+                    // The adjoints of incoming tables stay; these tables and the adjoint of the
+                    // result are no longer needed.
                     live -= made.map_or(0, &size);
                 });
             }
@@ -133,22 +133,15 @@ impl Segments {
     }
 }
 
-/// What a table takes with numbers of some size.
+/// The bytes of a table with numbers of some size.
 fn table_bytes(plan: &Plan, table: usize, bytes: usize) -> u128 {
     (bytes as u128) << plan.table_bits[table]
 }
 
-fn output(plan: &Plan, step: usize) -> Option<Output> {
-    match plan.steps[step] {
-        Step::Star(_) => None,
-        Step::Bucket(bucket) => Some(plan.buckets[bucket as usize].output),
-    }
-}
-
-/// Each bucket of some steps: its step, the table it makes, the tables it uses up.
+/// Visits each bucket of some steps: its step, the table it makes, the tables it uses.
 fn each_bucket(
     plan: &Plan,
-    steps: std::ops::Range<usize>,
+    steps: Range<usize>,
     mut visit: impl FnMut(usize, Option<usize>, &mut dyn Iterator<Item = usize>),
 ) {
     for step in steps {
@@ -174,4 +167,104 @@ fn lives(plan: &Plan) -> Vec<(u32, u32)> {
         }
     });
     life
+}
+
+impl Solver<'_> {
+    /// The segments of a pass with moments, within the budget.
+    pub(super) fn segments<R: Rows>(self, plan: &Plan) -> Result<Segments> {
+        self.segments_within::<R>(plan, u128::from(self.networks.budget.0))
+    }
+
+    /// The segments of a pass with moments, which shares the budget with other threads if it can.
+    pub(super) fn shared_segments<R: Rows>(self, plan: &Plan) -> Result<(Segments, Turn)> {
+        let share = u128::from(self.networks.budget.0) / rayon::current_num_threads() as u128;
+        match self.segments_within::<R>(plan, share) {
+            Ok(segments) => Ok((segments, Turn::Together)),
+            Err(_) => self.segments::<R>(plan).map(|segments| (segments, Turn::Alone)),
+        }
+    }
+
+    fn segments_within<R: Rows>(self, plan: &Plan, bytes: u128) -> Result<Segments> {
+        let tape = plan.bytes(R::ROWS);
+        let segments = match bytes.checked_sub(tape) {
+            Some(rest) => Segments::within(plan, R::ROWS, rest),
+            None => Err(0),
+        };
+        let segments = segments.map_err(|tables| Error::OverBudget {
+            who: self.name,
+            what: size_of_problem(plan),
+            needed: tables + tape,
+            budget: self.networks.budget,
+        })?;
+        if tape + 2 * Segments::all_tables(plan, R::ROWS) >= UNCHECKED as u128 {
+            self.check_system(segments.peak_bytes(plan, R::ROWS) + tape)?;
+        }
+        Ok(segments)
+    }
+
+    /// Refuses more memory than the system has, whatever the budget: a failed allocation would
+    /// abort the program.
+    fn check_system(self, bytes: u128) -> Result<()> {
+        let length = usize::try_from(bytes).unwrap_or(usize::MAX);
+        if length < UNCHECKED || Vec::<u8>::new().try_reserve_exact(length).is_ok() {
+            return Ok(());
+        }
+        Err(Error::CannotDo {
+            who: self.name,
+            what: format!("take {} of memory", Budget::bytes(bytes)),
+            why: "the system refuses that much".into(),
+        })
+    }
+
+    /// Whether passes without moments can share the budget.
+    pub(super) fn shared_forward<R: Rows>(self, plan: &Plan) -> Result<Turn> {
+        let needed = Segments::forward_peak(plan, R::ROWS * size_of::<f64>()) + plan.bytes(R::ROWS);
+        self.networks.budget.check(self.name, needed, || size_of_problem(plan))?;
+        self.check_system(needed)?;
+        let all = needed.saturating_mul(rayon::current_num_threads() as u128);
+        Ok(if all <= u128::from(self.networks.budget.0) { Turn::Together } else { Turn::Alone })
+    }
+
+    /// Checks passes without moments, with numbers of some bytes, on some threads.
+    pub(super) fn check_numbers(self, plan: &Plan, bytes: usize, threads: usize) -> Result<()> {
+        let needed = Segments::forward_peak(plan, bytes) * threads as u128 + plan.bytes(1);
+        let what = || format!("{}, with {bytes} bytes a number", size_of_problem(plan));
+        self.networks.budget.check(self.name, needed, what)?;
+        self.check_system(needed)
+    }
+}
+
+/// Less than this is allocated without a check.
+const UNCHECKED: usize = 1 << 30;
+
+/// Whether passes may run at the same time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Turn {
+    /// The budget allows one on every thread.
+    Together,
+    /// The budget allows one.
+    Alone,
+}
+
+/// Keeps passes that must run alone apart from all others.
+#[derive(Default)]
+pub(super) struct Gate(RwLock<()>);
+
+/// Held while a pass runs.
+pub(super) enum Pass<'g> {
+    Together(#[expect(dead_code, reason = "held for its end")] RwLockReadGuard<'g, ()>),
+    Alone(#[expect(dead_code, reason = "held for its end")] RwLockWriteGuard<'g, ()>),
+}
+
+impl Gate {
+    pub(super) fn pass(&self, turn: Turn) -> Pass<'_> {
+        match turn {
+            Turn::Together => Pass::Together(self.0.read().unwrap_or_else(PoisonError::into_inner)),
+            Turn::Alone => Pass::Alone(self.0.write().unwrap_or_else(PoisonError::into_inner)),
+        }
+    }
+}
+
+fn size_of_problem(plan: &Plan) -> String {
+    format!("{} free units, at width {}", plan.free.len(), plan.width)
 }

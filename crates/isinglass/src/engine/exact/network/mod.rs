@@ -1,10 +1,13 @@
 //! Engines `decimate` and `eliminate`: sums over units one by one, through the adjoint network.
 //!
-//! One subsystem. `plan` compiles a graph and a set of free units into a flat tape; `star` holds the decimation rules, `bucket` goes on with tables
-//! where pair weights do not suffice, and `tape` runs a plan forward (log Z) and backward (all moments), for one row or eight at a time. `memory` cuts
-//! long passes into segments that fit the budget. `structure` and `prepare` lead from a machine to a plan, `store` keeps plans for the next call, `room` checks the budget; `rows`, `single` and `pairs` answer for
-//! batches, for one evidence and for all pairs of it; `walk` goes backwards to draw states or to find the most probable one, `row_draws` does so for the rows of a batch. `generic` runs a plan of tables with other numbers: `jet` for
-//! `cumulants`, `polar` for `fourier`. `compiled` runs the plan of a graph that belongs to no machine. `digits` says how far the answers can be trusted.
+//! `plan` compiles a graph and a set of free units into a flat tape; `star` holds the decimation
+//! rules, `bucket` uses tables where pair weights do not suffice, and `tape` runs a plan forward
+//! (log Z) and backward (all moments), for one row or eight at a time. `structure` and `prepare`
+//! lead from a machine to a plan, `store` keeps plans for the next call, `memory` fits passes into
+//! the budget. `single` and `rows` answer for one evidence and for batches; `walk` draws states and
+//! finds the most probable one; `cumulants` and `fourier` run plans of tables with the numbers of
+//! `generic`. `compiled` runs the plan of a graph without a machine. `digits` decides whether
+//! answers are called exact.
 
 mod bucket;
 mod compiled;
@@ -12,14 +15,9 @@ mod cumulants;
 pub(crate) mod digits;
 mod fourier;
 mod generic;
-mod jet;
 mod memory;
-mod pairs;
 mod plan;
-mod polar;
 mod prepare;
-mod room;
-mod row_draws;
 mod rows;
 mod single;
 mod star;
@@ -50,11 +48,13 @@ const SCALE: f64 = 1e290;
 
 /// Exact answers for machines of any size that are decimatable: linear in the number of units.
 ///
-/// A machine is decimatable if the free units together with unit 0, to which biases lead, have treewidth at most 3 (Rüger 1997, definition 4.3).
+/// A machine is decimatable if the free units together with unit 0, to which biases lead, have
+/// treewidth at most 3 (Rüger 1997, definition 4.3).
 ///
 /// *Complexity*: linear in the units, all edge moments together. *Memory*: linear.
-/// *Accuracy*: 1e-9 and better, as long as the weights and biases of units that strong couplings tie together add up to less than 1e6 T; beyond, the answer says `approximation`.
-/// *When it fails*: on a machine that is not decimatable it refuses; [`Eliminate`] goes on with tables.
+/// *Accuracy*: 1e-9 and better, as long as the weights and biases of units that strong couplings
+/// tie together add up to less than 1e6 T; beyond, the answer is an `approximation`.
+/// *When it fails*: it refuses machines that are not decimatable; [`Eliminate`] uses tables there.
 ///
 /// # Example
 /// ```
@@ -65,8 +65,6 @@ const SCALE: f64 = 1e290;
 /// assert!((answer.log_z.unwrap() - exact).abs() < 1e-9);
 /// assert!((answer.correlations.values[500] - 0.5f64.tanh()).abs() < 1e-12);
 ///
-/// let clique = topology::full(5);
-/// assert!(Decimate::default().expectations(&clique, &Evidence::none(5), Pairs::Edges).is_err());
 /// # Ok::<(), isinglass::Error>(())
 /// ```
 #[derive(Debug, Clone, Default)]
@@ -74,11 +72,15 @@ pub struct Decimate {
     networks: Networks,
 }
 
-/// Exact answers for any machine whose treewidth the budget allows: decimation where it applies, tables beyond.
+/// Exact answers for any machine whose treewidth the budget allows: decimation where it applies,
+/// tables beyond.
 ///
-/// *Complexity*: `O(n 2^w)` for width w of the elimination order found, all edge moments together; the order is searched once for each structure.
-/// *Memory*: tables of `2^w` numbers; where those of all steps do not fit the budget, some are computed twice.
-/// *Accuracy*: as [`Decimate`]. *When it fails*: where no order of a width within the budget is found; it refuses and says what it would need.
+/// *Complexity*: `O(n 2^w)` for width w of the elimination order found, all edge moments together;
+/// the order is searched once for each structure.
+/// *Memory*: tables of `2^w` numbers; where not all of them fit the budget, some are computed
+/// twice. *Accuracy*: as [`Decimate`].
+/// *When it fails*: where no order of a width within the budget is found, it refuses and reports
+/// what it would need.
 ///
 /// # Example
 /// ```
@@ -113,7 +115,7 @@ impl Eliminate {
     }
 }
 
-/// What the two engines share: they differ in how far they go.
+/// What the two engines share: they differ in their reach.
 #[derive(Clone, Copy)]
 struct Solver<'a> {
     networks: &'a Networks,
@@ -169,7 +171,7 @@ macro_rules! engine_by_network {
                 units: &[usize],
             ) -> Result<Cumulants> {
                 match self.solver().cumulants(machine, evidence, units) {
-                    // Numbers with derivatives take sixteen times the room; partition sums, as exact, do without.
+                    // Numbers with derivatives take sixteen times the memory of partition sums.
                     Err(Error::OverBudget { .. }) => by_joint(self, machine, evidence, units),
                     result => result,
                 }
@@ -189,21 +191,21 @@ macro_rules! engine_by_network {
                 Self { networks: Networks::new(budget) }
             }
 
-            /// What the network for some free units costs; it is kept for the first answer.
+            /// The cost of the network for some free units; it is kept for the first answer.
             pub(in crate::engine) fn estimate(&self, machine: &Machine, free: &[usize]) -> Estimate {
                 self.solver().estimate(machine, free)
             }
 
-            /// The characteristic function `⟨exp(i Σ x_c s_c)⟩` of some units given the evidence, for each of several choices of x
-            /// (Rüger 1997, corollary 3.2).
+            /// The characteristic function `⟨exp(i Σ x_c s_c)⟩` of some units given the evidence,
+            /// for each of several choices of x (Rüger 1997, corollary 3.2).
             ///
             /// *Complexity*: a pass with complex numbers for each choice, on all cores.
             ///
             /// # Example
             /// ```
-            /// use isinglass::{Eliminate, Evidence, Machine, Unit};
-            /// let coin = Machine::new(vec![Unit::new("a", 0.0)], [])?;
-            /// let [value] = Eliminate::default().characteristic(&coin, &Evidence::none(1), &[vec![(0, 0.7)]])?[..] else { panic!() };
+            /// use isinglass::{Eliminate, Evidence, topology};
+            /// let (coin, none, at) = (topology::chain(1), Evidence::none(1), [vec![(0, 0.7)]]);
+            /// let value = Eliminate::default().characteristic(&coin, &none, &at)?[0];
             /// assert!((value.re - 0.7f64.cos()).abs() < 1e-15 && value.im.abs() < 1e-15);
             /// # Ok::<(), isinglass::Error>(())
             /// ```
@@ -216,10 +218,10 @@ macro_rules! engine_by_network {
                 self.solver().characteristic(machine, evidence, frequencies)
             }
 
-            /// The probabilities of every joint state of a few units by Fourier inference (Rüger 1997, theorem 3.4): a
-            /// transform of the characteristic function. The same as [`Engine::joint`], by another way.
+            /// The probabilities of every joint state of a few units by Fourier inference (Rüger
+            /// 1997, theorem 3.4): the result of [`Engine::joint`] by another method.
             ///
-            /// *Complexity*: a pass with complex numbers for each subset of the asked units; up to 12 of these.
+            /// *Complexity*: a pass with complex numbers for each subset of up to 12 asked units.
             pub fn joint_by_fourier(
                 &self,
                 machine: &Machine,

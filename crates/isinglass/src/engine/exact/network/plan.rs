@@ -1,12 +1,13 @@
-//! The adjoint network as a flat tape: compiled once from a graph, the free units and an elimination order.
+//! The adjoint network as a flat tape, compiled from a graph, free units and an elimination order.
 //!
-//! A plan knows no numbers. Its *slots* hold the effective pair weights `v_ij` (a bias is the weight to unit 0), its *tables* hold
-//! functions of several units that pair weights cannot express. Each step removes one unit:
+//! A plan holds no numbers. Its *slots* stand for the effective pair weights `v_ij` (a bias is the
+//! weight to unit 0), its *tables* for functions of several units that pair weights cannot express.
+//! Each step removes one unit:
 //!
-//! * a [`Star`] replaces the weights to at most three neighbours (unit 0 counts) by corrections of the weights among them
-//!   (Rüger 1997, theorem 4.1): this is decimation;
-//! * a [`Bucket`] sums the unit out of the product of all that mentions it; the result is a table over its neighbours, or pair weights where
-//!   these suffice.
+//! * a [`Star`] replaces the weights to at most three neighbours (unit 0 counts) by corrections of
+//!   the weights among them (Rüger 1997, theorem 4.1): this is decimation;
+//! * a [`Bucket`] sums the unit out of the product of all factors with it; the result is a table
+//!   over its neighbours, or pair weights where these suffice.
 //!
 //! Forward through the steps gives log Z, backward gives every moment (theorem 5.2).
 
@@ -37,9 +38,10 @@ pub(super) struct Bucket {
     pub(super) unit: u32,
     /// The slot of the unit's bias, or [`NONE`].
     pub(super) bias: u32,
-    /// Its neighbours, as a range of `scope_units` and `scope_slots`; the last is bit 0 of the number of a state, +1 is a set bit.
+    /// Its neighbours, as a range of `scope_units` and `scope_slots`; the last is bit 0 of a state,
+    /// and +1 is a set bit.
     pub(super) scope: Range<u32>,
-    /// The tables that mention the unit, as a range of `children`.
+    /// The tables over the unit, as a range of `children`.
     pub(super) children: Range<u32>,
     pub(super) output: Output,
 }
@@ -57,17 +59,18 @@ pub(super) enum Output {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Child {
     pub(super) table: u32,
-    /// Which bits of a state of the bucket's scope the table knows.
+    /// The bits of a state of the bucket's scope that the table is over.
     pub(super) mask: u64,
-    /// Which bit of an index into the table is the unit that is eliminated; [`Child::PASSES`] if the table does not know it. Such a table goes where the
-    /// result goes, and is added to it: of many tables for the same unit, one is alive at a time.
+    /// The bit of the eliminated unit in an index into the table; [`Child::PASSES`] if the table is
+    /// not over it. Such a table is added to the result, since it goes to the same step: of many
+    /// tables for the same unit, one is alive at a time.
     pub(super) unit_bit: u8,
 }
 
 impl Child {
     pub(super) const PASSES: u8 = u8::MAX;
 
-    /// The index into the table for a state of the bucket's scope, the unit being down.
+    /// The index into the table for a state of the bucket's scope with the unit down.
     #[inline(always)]
     pub(super) fn index(&self, state: u64) -> usize {
         let (mut mask, mut known, mut place) = (self.mask, 0, 0);
@@ -83,7 +86,7 @@ impl Child {
         ((known - below) << 1 | below) as usize
     }
 
-    /// How much larger the index is where the unit is up.
+    /// The increment of the index where the unit is up.
     #[inline(always)]
     pub(super) fn up(&self) -> usize {
         if self.unit_bit == Self::PASSES { 0 } else { 1 << self.unit_bit }
@@ -101,7 +104,7 @@ pub(super) enum Step {
 pub(super) enum Form {
     /// All that can be: decimation wherever it applies.
     Weights,
-    /// None: for sums that may vanish, whose logarithms no weight can hold.
+    /// None: for sums that may vanish, whose logarithms no weight holds.
     Tables,
 }
 
@@ -114,9 +117,9 @@ pub(super) struct Blueprint<'a> {
     pub(super) free: &'a [usize],
     /// The machine's edge for each edge of the graph.
     pub(super) edges: &'a [u32],
-    /// For each place, whether the unit is to have a bias; all or none within a connected part.
+    /// For each place, whether the unit has a bias; all or none within a component.
     pub(super) biased: &'a [bool],
-    /// The places, the first to be eliminated first.
+    /// The places, in the order of elimination.
     pub(super) order: &'a [usize],
     /// The neighbours at each elimination.
     pub(super) steps: &'a Symbolic,
@@ -128,9 +131,9 @@ pub(super) struct Blueprint<'a> {
 pub(super) struct Plan {
     /// The machine's unit of each local one; these are numbered as they are eliminated.
     pub(super) free: Vec<usize>,
-    /// The machine's edge whose weight starts in each of the first slots; [`NONE`] in those that start with 0.
+    /// The machine's edge whose weight each of the first slots starts with; [`NONE`] for 0.
     pub(super) edges: Vec<u32>,
-    /// The slot of each local unit's bias, or [`NONE`] where it has no bias and its mean is 0 by symmetry.
+    /// The slot of each local unit's bias; [`NONE`] without a bias, where the mean is 0 by symmetry.
     pub(super) bias_slots: Vec<u32>,
     pub(super) slots: usize,
     pub(super) steps: Vec<Step>,
@@ -146,18 +149,15 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    /// Compile. Linear in the neighbours of all steps, but for searches within those of one.
+    /// Compiles. Linear in the neighbours of all steps, but for searches within those of one.
     pub(super) fn compile(blueprint: Blueprint<'_>) -> Self {
         Compiler::new(blueprint).run()
     }
 
     /// The machine's edges between free units, with their slots.
     pub(super) fn edge_slots(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
-        self.edges
-            .iter()
-            .enumerate()
-            .filter(|&(_, &edge)| edge != NONE)
-            .map(|(slot, &edge)| (edge as usize, slot))
+        let slots = self.edges.iter().enumerate().filter(|&(_, &edge)| edge != NONE);
+        slots.map(|(slot, &edge)| (edge as usize, slot))
     }
 
     /// Entries of a table.
@@ -175,13 +175,13 @@ impl Plan {
         &self.children[bucket.children.start as usize..bucket.children.end as usize]
     }
 
-    /// Sums of two terms in one pass, tables and decimations alike: what a pass costs.
+    /// The cost of a pass, in sums of two terms.
     pub(super) fn work(&self) -> f64 {
         let buckets: f64 = self.buckets.iter().map(|bucket| (bucket.scope.len() as f64).exp2()).sum();
         buckets + 4.0 * self.stars.len() as f64
     }
 
-    /// The bytes of the tape itself, of its slots in some number of lanes, values and moments, and of tables kept for reuse.
+    /// The bytes of the plan, of values and moments in some number of lanes, and of pooled tables.
     pub(super) fn bytes(&self, lanes: usize) -> u128 {
         let tape = self.stars.len() * size_of::<Star>()
             + self.buckets.len() * size_of::<Bucket>()
@@ -194,18 +194,19 @@ impl Plan {
         tape as u128 + slots + tables + 8 * self.pooled(lanes) as u128
     }
 
-    /// Numbers of freed tables that a tape may keep for reuse: two of the largest.
+    /// The numbers in freed tables that a tape may pool: two of the largest.
     pub(super) fn pooled(&self, lanes: usize) -> usize {
         let largest = self.table_bits.iter().copied().max();
         largest.map_or(0, |bits| (2 * lanes) << bits)
     }
 
-    /// About how many bytes the plan for some steps takes, tables not counted; more than anything if positions would not fit 32 bits.
+    /// The approximate bytes of the plan for some steps without tables.
     pub(super) fn bytes_of(steps: &Symbolic) -> u128 {
         Self::bytes_of_steps(steps.steps() as u128, steps.total() as u128)
     }
 
-    /// The same for some number of steps with some number of neighbours, all together.
+    /// The same by the numbers of steps and of neighbours at all steps; the largest number if
+    /// positions would not fit 32 bits.
     pub(super) fn bytes_of_steps(units: u128, neighbours: u128) -> u128 {
         if units + neighbours >= u128::from(NONE) {
             return u128::MAX;
@@ -214,15 +215,16 @@ impl Plan {
     }
 }
 
-/// A compilation under way. Units are local: named by when they are eliminated.
+/// A compilation in progress. Units are local: numbered by their elimination.
 struct Compiler<'a> {
     blueprint: Blueprint<'a>,
-    /// In every table, units stand in the order of these keys, the largest in bit 0.
+    /// The order of units in every table; the largest key is in bit 0.
     keys: Vec<(u32, u32)>,
     /// The table that each step makes.
     made: Vec<u32>,
-    /// For each unit, the last table that it is the first to be eliminated of; and for each step, the one before.
+    /// For each unit, the last step whose table it is the first to be eliminated of.
     last_table: Vec<u32>,
+    /// For each such step, the one before.
     table_before: Vec<u32>,
     plan: Plan,
 }
@@ -235,7 +237,7 @@ impl<'a> Compiler<'a> {
         for (step, &place) in order.iter().enumerate() {
             time[place] = step as u32;
         }
-        // Slots are numbered as they are used up, so that a pass goes through them in sequence.
+        // Slots are numbered in the order of use, so that a pass goes through them in sequence.
         let mut edges = vec![NONE; steps.total()];
         let mut entry: Vec<u32> = (0..n as u32).collect();
         for (step, &place) in order.iter().enumerate() {
@@ -249,18 +251,15 @@ impl<'a> Compiler<'a> {
         }
         let keys = (0..n).map(|unit| table_key(unit, unit as u32 - entry[unit])).collect();
         let mut slots = edges.len();
-        let bias_slots = order
-            .iter()
-            .map(|&place| {
-                let has = blueprint.biased[place];
-                slots += usize::from(has);
-                if has { slots as u32 - 1 } else { NONE }
-            })
-            .collect();
+        let bias_slot = |&place: &usize| {
+            let has = blueprint.biased[place];
+            slots += usize::from(has);
+            if has { slots as u32 - 1 } else { NONE }
+        };
         let plan = Plan {
+            bias_slots: order.iter().map(bias_slot).collect(),
             free: order.iter().map(|&place| free[place]).collect(),
             edges,
-            bias_slots,
             slots,
             steps: Vec::with_capacity(n),
             stars: Vec::new(),
@@ -359,7 +358,7 @@ impl<'a> Compiler<'a> {
         });
     }
 
-    /// The last table that waits where the result of a bucket over some scope goes, if it is over units of that scope; it waits no longer.
+    /// Takes the last table that waits where the result of a bucket goes, if it is within its scope.
     fn passing_on(&mut self, scope: &[u32], biased: bool) -> Option<u32> {
         let first = *scope.first()? as usize;
         let source = self.last_table[first];
@@ -374,7 +373,8 @@ impl<'a> Compiler<'a> {
         })
     }
 
-    /// Whether a function of some number of units is kept as weights: one of one or two units is a sum of these; one of three is, if it does not change when all flip.
+    /// Whether a function of some units is a sum of weights: always for one or two units, for three
+    /// if it does not change when all flip.
     fn is_weights(&self, units: usize, biased: bool) -> bool {
         let most = if biased { 2 } else { 3 };
         units == 0 || self.blueprint.form == Form::Weights && units <= most
@@ -397,8 +397,7 @@ impl<'a> Compiler<'a> {
         let table = self.plan.table_bits.len() as u32;
         self.plan.table_bits.push(scope.len() as u8);
         self.made[unit as usize] = table;
-        // The scope is not empty.
-        let first = scope.iter().copied().fold(scope[0], u32::min) as usize;
+        let first = scope.iter().copied().fold(NONE, u32::min) as usize;
         self.table_before[unit as usize] = self.last_table[first];
         self.last_table[first] = unit;
         Output::Table(table)
@@ -422,8 +421,9 @@ fn slot_between(steps: &Symbolic, first: u32, second: u32) -> usize {
 /// The pairs of three neighbours, in the order of [`Star::outputs`].
 pub(super) const PAIRS_OF_THREE: [(usize, usize); 3] = [(0, 1), (0, 2), (1, 2)];
 
-/// Which units come together in the low bits of tables: those that stay longest, so that from one table to the next the low bits seldom change
-/// and whole vectors can be copied. Among equals it is as if by chance: an order by time would put the newest or the oldest there, which change in every step.
+/// The key of a unit in tables: units that stay longest get the low bits, which then seldom change
+/// from one table to the next, so that whole vectors can be copied. Ties are broken by a hash: by
+/// time, the newest or oldest would be there, which change in every step.
 fn table_key(unit: usize, stays: u32) -> (u32, u32) {
     (stays.checked_ilog2().unwrap_or(0), (unit as u32).wrapping_mul(0x9e37_79b1))
 }

@@ -1,4 +1,4 @@
-//! From a machine and free units to a plan: the order, the reason where there is none, and what it costs.
+//! From a machine and free units to a plan: its order and cost, or why there is none.
 
 use std::sync::Arc;
 
@@ -8,23 +8,43 @@ use super::star::One;
 use super::store::{Biases, Key};
 use super::structure::Structure;
 use crate::engine::auto::{Estimate, NetworkCost};
+use crate::engine::exact::pinned::clamp_pinned;
+use crate::engine::fields::Fields;
 use crate::graph::Symbolic;
-use crate::{Error, Graph, Machine, Result};
+use crate::{Error, Evidence, Graph, Machine, Result};
 
-/// How far an engine goes.
+/// The machines that an engine accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Reach {
-    /// Machines that are decimatable.
+    /// Decimatable ones.
     Decimation,
-    /// As far as tables fit the budget.
+    /// All whose tables fit the budget.
     Tables,
 }
 
-/// Graphs of more units than this are numbered anew, if neighbours are far apart: smaller ones fit a cache.
+/// Larger graphs are renumbered if neighbours are far apart; smaller ones fit a cache.
 const RENUMBERED: usize = 1 << 15;
 
+/// One evidence with its network.
+pub(super) struct Given {
+    /// With pinned units clamped.
+    pub(super) evidence: Evidence,
+    pub(super) free: Vec<usize>,
+    pub(super) plan: Arc<Plan>,
+    pub(super) fields: Fields<1>,
+}
+
 impl Solver<'_> {
-    /// The network for a set of free units (rising), from the store or compiled now.
+    /// Clamps pinned units and finds the network and the fields of the free units.
+    pub(super) fn given(self, machine: &Machine, evidence: &Evidence, form: Form) -> Result<Given> {
+        let evidence = clamp_pinned(machine, evidence, &[]);
+        let free: Vec<usize> = evidence.free().collect();
+        let plan = self.network(machine, &free, form)?;
+        let fields = Fields::new(machine, &plan.free, &[evidence.cells()]);
+        Ok(Given { evidence, free, plan, fields })
+    }
+
+    /// The network for a set of free units (rising), from the store or newly compiled.
     pub(super) fn network(self, machine: &Machine, free: &[usize], form: Form) -> Result<Arc<Plan>> {
         let biases = Biases::of(machine, free);
         let key = Key { free: free.to_vec(), biases, form, reach: self.reach };
@@ -34,12 +54,12 @@ impl Solver<'_> {
         }
     }
 
-    /// The network for rows of a batch, if it is in the store; where statistics are asked for, it is learning, and all biases count.
+    /// The network for rows of a batch, if it is in the store. In learning, all biases count.
     pub(super) fn known(self, machine: &Machine, free: &[usize], for_learning: bool) -> Option<Arc<Plan>> {
         self.networks.find(machine.graph(), &self.key_for_rows(machine, free, for_learning))
     }
 
-    /// The network for rows of a batch that is not in the store yet.
+    /// The network for rows of a batch, newly compiled.
     pub(super) fn compiled(self, machine: &Machine, free: &[usize], for_learning: bool) -> Result<Arc<Plan>> {
         self.compile(machine, self.key_for_rows(machine, free, for_learning))
     }
@@ -70,9 +90,10 @@ impl Solver<'_> {
         Ok(plan)
     }
 
-    /// An order in which to eliminate, or the reason why there is none.
+    /// An elimination order, or the reason why there is none.
     fn order(self, structure: &Structure) -> Result<(Vec<usize>, Symbolic)> {
-        let biased: Vec<usize> = places(&structure.biased());
+        let is_biased = structure.biased();
+        let biased: Vec<usize> = (0..is_biased.len()).filter(|&place| is_biased[place]).collect();
         let most = self.widest();
         let order = match structure.graph.decimation_order(&biased) {
             Some(order) => Some(order),
@@ -87,7 +108,7 @@ impl Solver<'_> {
         order.ok_or_else(|| self.too_wide(&structure.graph, most))
     }
 
-    /// Tables of more units than this cannot fit the budget: 8 bytes for each state.
+    /// The most units of a table within the budget, at 8 bytes for each state.
     fn widest(self) -> usize {
         (self.networks.budget.0 / 8).max(1).ilog2().min(60) as usize
     }
@@ -105,7 +126,7 @@ impl Solver<'_> {
     }
 
     pub(super) fn too_wide(self, graph: &Graph, most: usize) -> Error {
-        // A width that is known to suffice; a longer search might find a narrower order.
+        // This width suffices; a longer search might find a narrower order.
         let width = graph.pathwidth_bound().max(most + 1);
         Error::OverBudget {
             who: self.name,
@@ -118,21 +139,11 @@ impl Solver<'_> {
         }
     }
 
-    /// What the network for some free units costs: bytes and sums of a pass with moments.
+    /// The cost of the network for some free units: bytes and sums of a pass with moments.
     pub(super) fn estimate(self, machine: &Machine, free: &[usize]) -> Estimate {
         machine.check_scale(self.name, super::SCALE)?;
         let plan = &self.network(machine, free, Form::Weights)?;
-        let peak = self.segments::<One>(plan)?.peak_bytes(plan, 1);
-        Ok(NetworkCost {
-            order: plan.free.clone(),
-            width: plan.width,
-            bytes: peak + plan.bytes(1),
-            work: plan.work(),
-        })
+        let bytes = self.segments::<One>(plan)?.peak_bytes(plan, 1) + plan.bytes(1);
+        Ok(NetworkCost { order: plan.free.clone(), width: plan.width, bytes, work: plan.work() })
     }
-}
-
-/// The places of what holds.
-fn places(holds: &[bool]) -> Vec<usize> {
-    (0..holds.len()).filter(|&place| holds[place]).collect()
 }

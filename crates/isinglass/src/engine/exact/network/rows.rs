@@ -1,4 +1,4 @@
-//! A batch of rows: those with the same free units share a network, eight of them at a time.
+//! Batches: rows with the same free units share a network, eight of them at a time.
 
 use std::sync::Arc;
 
@@ -6,9 +6,8 @@ use rayon::prelude::*;
 
 use super::Solver;
 use super::digits::guarantee;
-use super::memory::Segments;
+use super::memory::{Gate, Segments, Turn};
 use super::plan::{NONE, Plan};
-use super::room::{Gate, Turn};
 use super::single::{all_means, load};
 use super::star::{Eight, One, Rows, Sum};
 use super::tape::{Keep, Tape};
@@ -19,21 +18,21 @@ use crate::numeric::lanes::LANES;
 use crate::table::{Batch, Group};
 use crate::{Machine, Result};
 
-/// Tables of more units than this are wide enough to fill the lanes by themselves; eight rows of them would leave the cache.
+/// Tables of more units fill the lanes by themselves; eight rows of them would leave the cache.
 const TABLE_BITS_IN_LANES: u8 = 8;
 
-/// What a sum of two terms costs in eight rows, forward and backward, in nanoseconds.
+/// Nanoseconds for a sum of two terms in eight rows, forward and backward.
 const SUM_COST: f64 = 16.0;
 
-/// What a unit or an edge, clamped or free, costs in eight rows, in nanoseconds.
+/// Nanoseconds for a unit or an edge, clamped or free, in eight rows.
 const ELEMENT_COST: f64 = 8.0;
 
-/// A group's network, and how it is to be run.
+/// A group's network, and how it is run.
 pub(super) struct Prepared {
     pub(super) plan: Arc<Plan>,
     /// Eight rows at a time, or one.
     pub(super) in_lanes: bool,
-    /// For the pass backwards, if moments are wanted.
+    /// For the backward pass, if moments are requested.
     pub(super) segments: Option<Segments>,
     pub(super) turn: Turn,
 }
@@ -55,7 +54,7 @@ impl Solver<'_> {
             let cost = plan.work() * SUM_COST + elements * ELEMENT_COST;
             cost * if *in_lanes { 1.0 } else { 8.0 }
         };
-        // Parts run at the same time, each with a tape of its own, unless the budget has no room for several.
+        // Parts run at the same time, each with its own tape, if the budget allows it.
         let gate = Gate::default();
         let mut answer = solve_in_parts(machine, batch, ask, cost, |pieces, part| {
             let mut sums = Sums::new(machine, ask);
@@ -80,9 +79,7 @@ impl Solver<'_> {
         Ok(answer)
     }
 
-    /// The networks of all groups of a batch.
-    ///
-    /// *Arguments*: whether all biases count, as they do in learning; whether a pass goes back as well.
+    /// The networks of all groups of a batch. In learning, all biases count.
     pub(super) fn prepared_groups(
         self,
         machine: &Machine,
@@ -103,9 +100,8 @@ impl Solver<'_> {
             plans.par_iter_mut().zip(groups).try_for_each(compile)?;
         }
         let bytes: u128 = plans.iter().flatten().map(|plan| plan.bytes(1)).sum();
-        self.networks
-            .budget
-            .check(self.name, bytes, || format!("{} patterns of free units", groups.len()))?;
+        let what = || format!("{} patterns of free units", groups.len());
+        self.networks.budget.check(self.name, bytes, what)?;
         // Every group has its plan by now.
         let all = plans.into_iter().flatten().zip(groups);
         all.map(|(plan, group)| self.prepared(plan, group, with_moments)).collect()
@@ -114,18 +110,15 @@ impl Solver<'_> {
     fn prepared(self, plan: Arc<Plan>, group: &Group, with_moments: bool) -> Result<Prepared> {
         let widest = plan.table_bits.iter().copied().max().unwrap_or(0);
         let rows_share = group.rows.len() > 1 && widest <= TABLE_BITS_IN_LANES;
-        // Where eight rows do not fit, one may.
-        let eight = if rows_share { self.room::<Eight>(&plan, with_moments).ok() } else { None };
+        // Where eight rows do not fit the budget, one may.
+        let eight = if rows_share { self.fitted::<Eight>(&plan, with_moments).ok() } else { None };
         let in_lanes = eight.is_some();
-        let (segments, turn) = match eight {
-            Some(room) => room,
-            None => self.room::<One>(&plan, with_moments)?,
-        };
+        let (segments, turn) = eight.map_or_else(|| self.fitted::<One>(&plan, with_moments), Ok)?;
         Ok(Prepared { plan, in_lanes, segments, turn })
     }
 
-    /// How passes of a plan share the budget, with segments if moments are wanted.
-    fn room<R: Rows>(self, plan: &Plan, with_moments: bool) -> Result<(Option<Segments>, Turn)> {
+    /// How passes of a plan share the budget, with segments if moments are requested.
+    fn fitted<R: Rows>(self, plan: &Plan, with_moments: bool) -> Result<(Option<Segments>, Turn)> {
         if with_moments {
             self.shared_segments::<R>(plan).map(|(segments, turn)| (Some(segments), turn))
         } else {
@@ -242,10 +235,8 @@ impl Sums {
 
     fn add_to(&self, statistics: &mut Statistics) {
         statistics.weight += self.weight.iter().sum::<f64>();
-        for (sum, lanes) in statistics.means.iter_mut().zip(&self.means) {
-            *sum += lanes.iter().sum::<f64>();
-        }
-        for (sum, lanes) in statistics.edges.iter_mut().zip(&self.edges) {
+        let sums = statistics.means.iter_mut().chain(&mut statistics.edges);
+        for (sum, lanes) in sums.zip(self.means.iter().chain(&self.edges)) {
             *sum += lanes.iter().sum::<f64>();
         }
     }

@@ -1,28 +1,30 @@
 //! The decimation rules (Rüger 1997, eqs. 8–13) and their derivatives, for one row or eight.
 //!
-//! Summing a unit with weights a, b, c to its neighbours x, y, z out of the machine leaves `2 cosh(a x + b y + c z)`, which does not change when
-//! all three flip. Its logarithm at the four remaining states,
+//! Summing out a unit with weights a, b, c to its neighbours x, y, z leaves
+//! `2 cosh(a x + b y + c z)`, which does not change when all three flip. Its logarithm at the four
+//! remaining states,
 //!
 //! ```text
 //! A = L(a+b+c)   B = L(a+b−c)   C = L(a−b+c)   D = L(−a+b+c)        L(x) = ln 2 cosh x
 //! ```
 //!
-//! is a constant `(A+B+C+D)/4`, the factor by which Z changes, and three pair weights: `v'_xy = (A+B−C−D)/4`, and so on.
-//! With max in place of sum the same holds for `L(x) = |x|`.
+//! is a constant `(A+B+C+D)/4`, the factor by which Z changes, and three pair weights: `v'_xy =
+//! (A+B−C−D)/4`, and so on. With max in place of sum the same holds for `L(x) = |x|`.
 //!
-//! Backwards, the moments of the neighbours give the probability of each of the four states, and the mean of the unit in a state is `tanh`.
+//! Backwards, the moments of the neighbours give the probability of each of the four states, and
+//! the mean of the unit in a state is `tanh`.
 
 use fearless_simd::{Simd, f64x8, prelude::*};
 
-use crate::numeric::lanes::{LANES, Lane, ln_two_cosh, tanh};
+use crate::numeric::lanes::{LANES, ln_two_cosh, tanh};
 
-/// What becomes of the two values of a unit.
+/// How the two values of a unit are joined.
 pub(super) trait Rule {
-    /// The logarithm of what `e^x` and `e^(−x)` become together.
+    /// The logarithm of `e^x` and `e^(−x)` joined.
     fn join<S: Simd>(simd: S, x: f64x8<S>) -> f64x8<S>;
 }
 
-/// They are summed: partition sums.
+/// Their sum: partition sums.
 pub(super) struct Sum;
 
 impl Rule for Sum {
@@ -32,7 +34,7 @@ impl Rule for Sum {
     }
 }
 
-/// The larger is taken: most probable states.
+/// Their maximum: most probable states.
 pub(super) struct Max;
 
 impl Rule for Max {
@@ -42,9 +44,9 @@ impl Rule for Max {
     }
 }
 
-/// The number of each row that is evaluated at once.
+/// A number for each row that is evaluated at once.
 pub(super) trait Rows: Copy + Send + Sync + AsRef<[f64]> + AsMut<[f64]> + 'static {
-    /// How many rows.
+    /// The number of rows.
     const ROWS: usize;
 
     /// The same number in every row.
@@ -56,10 +58,10 @@ pub(super) trait Rows: Copy + Send + Sync + AsRef<[f64]> + AsMut<[f64]> + 'stati
     /// The moments of the unit with each neighbour, given the moments 1–2, 1–3, 2–3.
     fn moments<S: Simd>(simd: S, count: u8, weights: [Self; 3], among: [Self; 3]) -> [Self; 3];
 
-    /// A vector of the number of each row, or of the one row all over.
+    /// The numbers as a vector; one row in all lanes.
     fn vector<S: Simd>(self, simd: S) -> f64x8<S>;
 
-    /// The sum over a vector of entries that follow each other: within each row.
+    /// The sum over a vector of successive entries, within each row.
     fn gathered(lanes: Eight) -> Self;
 
     #[inline(always)]
@@ -118,7 +120,7 @@ impl Rows for Eight {
                 )
             }
         };
-        (stored(constant), corrections.map(stored))
+        (constant.to_array(), corrections.map(f64x8::to_array))
     }
 
     #[inline(always)]
@@ -145,21 +147,15 @@ impl Rows for Eight {
                 [all + third + second - first, all + third - second + first, all - third + second + first]
             }
         }
-        .map(stored)
+        .map(f64x8::to_array)
     }
-}
-
-#[inline(always)]
-fn stored<S: Simd>(value: f64x8<S>) -> Eight {
-    let mut lanes = Lane::ZERO;
-    lanes.store(value);
-    lanes.0
 }
 
 /// A single row: the four states of the neighbours are the lanes.
 pub(super) type One = [f64; 1];
 
-/// The fields on the unit in the states (+,+,+), (+,+,−), (+,−,+), (−,+,+) of its neighbours; fewer neighbours have weights of 0.
+/// The fields on the unit in the states (+,+,+), (+,+,−), (+,−,+), (−,+,+) of its neighbours;
+/// missing neighbours have weight 0.
 #[inline(always)]
 fn fields(weights: [One; 3]) -> Eight {
     let [[a], [b], [c]] = weights;
@@ -185,7 +181,8 @@ impl Rows for One {
 
     #[inline(always)]
     fn decimate<S: Simd, R: Rule>(simd: S, _count: u8, weights: [Self; 3]) -> (Self, [Self; 3]) {
-        let [all, third, second, first, ..] = stored(R::join(simd, f64x8::load_array(simd, fields(weights))));
+        let joined = R::join(simd, f64x8::load_array(simd, fields(weights)));
+        let [all, third, second, first, ..] = joined.to_array();
         (
             [0.25 * ((all + third) + (second + first))],
             [
@@ -199,7 +196,8 @@ impl Rows for One {
     #[inline(always)]
     fn moments<S: Simd>(simd: S, _count: u8, weights: [Self; 3], among: [Self; 3]) -> [Self; 3] {
         let [[xy], [xz], [yz]] = among;
-        let [all, third, second, first, ..] = stored(tanh(simd, f64x8::load_array(simd, fields(weights))));
+        let means = tanh(simd, f64x8::load_array(simd, fields(weights)));
+        let [all, third, second, first, ..] = means.to_array();
         let all = 0.25 * (1.0 + xy + xz + yz).max(0.0) * all;
         let third = 0.25 * (1.0 + xy - xz - yz).max(0.0) * third;
         let second = 0.25 * (1.0 - xy + xz - yz).max(0.0) * second;

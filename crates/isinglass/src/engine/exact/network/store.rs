@@ -1,7 +1,7 @@
 //! Plans kept for the next call.
 //!
-//! A plan depends on the graph, the set of free units and which of them have biases; not on weights or values. So learning compiles once for each
-//! pattern of missing cells, and evaluates at every step.
+//! A plan depends on the graph, the set of free units and which of them have biases; not on weights
+//! or values. So learning compiles once for each pattern of missing cells.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -24,9 +24,9 @@ pub(super) struct Key {
 /// Which free units have a bias of their own.
 #[derive(PartialEq, Eq, Hash)]
 pub(super) enum Biases {
-    /// All of them: in learning each is trained, be it 0 or not.
+    /// All of them, as in learning, where biases of 0 are trained too.
     All,
-    /// As the machine says, in the order of the free units.
+    /// Those of the machine, in the order of the free units.
     These(Vec<bool>),
 }
 
@@ -44,7 +44,7 @@ pub(super) struct Networks {
     known: Arc<Mutex<Known>>,
 }
 
-/// The networks of the graph that was asked for last.
+/// The networks of the graph that was used last.
 #[derive(Default)]
 struct Known {
     graph: Option<Arc<Graph>>,
@@ -58,26 +58,30 @@ impl fmt::Debug for Networks {
     }
 }
 
+impl Known {
+    fn is_for(&self, graph: &Arc<Graph>) -> bool {
+        self.graph.as_ref().is_some_and(|known| Arc::ptr_eq(known, graph))
+    }
+}
+
 impl Networks {
     pub(super) fn new(budget: Budget) -> Self {
         Self { budget, known: Arc::default() }
     }
 
     pub(super) fn find(&self, graph: &Arc<Graph>, key: &Key) -> Option<Arc<Plan>> {
-        // A panic elsewhere leaves nothing half done here: entries are put in whole.
+        // Entries are inserted whole, so a panic elsewhere leaves nothing incomplete.
         let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        let same = known.graph.as_ref().is_some_and(|graph_known| Arc::ptr_eq(graph_known, graph));
-        if same { known.networks.get(key).cloned() } else { None }
+        if known.is_for(graph) { known.networks.get(key).cloned() } else { None }
     }
 
     pub(super) fn keep(&self, graph: &Arc<Graph>, key: Key, plan: &Arc<Plan>) {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        let same = known.graph.as_ref().is_some_and(|graph_known| Arc::ptr_eq(graph_known, graph));
         let bytes = plan.bytes(1) + 40 * key.free.len() as u128;
         if bytes > u128::from(self.budget.0) {
             return;
         }
-        if !same || known.bytes + bytes > u128::from(self.budget.0) {
+        if !known.is_for(graph) || known.bytes + bytes > u128::from(self.budget.0) {
             *known = Known { graph: Some(graph.clone()), ..Known::default() };
         }
         if known.networks.insert(key, plan.clone()).is_none() {

@@ -1,4 +1,4 @@
-//! What there is before a plan: the graph of the free units, and where its biases are.
+//! The graph of the free units, and where its biases are.
 
 use std::sync::Arc;
 
@@ -52,7 +52,7 @@ impl Structure {
         })
     }
 
-    /// Whether units with successive numbers have neighbours far apart: a sample of pairs tells.
+    /// Whether units with successive numbers have neighbours far apart, in a sample of pairs.
     pub(super) fn is_scattered(&self) -> bool {
         const SAMPLE: usize = 4096;
         const NEAR: usize = 64;
@@ -67,9 +67,8 @@ impl Structure {
         far > near
     }
 
-    /// The same with units numbered depth first, so that neighbours stand near each other in memory; and where each was before.
-    ///
-    /// All that is made from a large graph goes through it again and again; numbered by chance, it would wait for memory at every step.
+    /// The same with units numbered depth first, and the previous number of each: neighbours are
+    /// then close in memory, so that passes through a large graph do not wait for it.
     pub(super) fn renumbered(&self) -> Result<(Self, Vec<usize>)> {
         let before = self.graph.depth_first();
         let mut now = vec![0; before.len()];
@@ -94,7 +93,8 @@ impl Structure {
         Ok((Self { graph, edges, own_bias }, before))
     }
 
-    /// For each free unit, whether its mean may differ from 0: some unit of its connected part has a bias.
+    /// For each free unit, whether some unit of its component has a bias, so that its mean may
+    /// differ from 0.
     pub(in crate::engine) fn biased(&self) -> Vec<bool> {
         let n = self.graph.unit_count();
         if self.own_bias.is_empty() || self.own_bias.len() == n {

@@ -1,7 +1,9 @@
 //! A plan with numbers: forward to log Z, backward to all moments (Rüger 1997, theorem 5.2).
 //!
-//! The adjoint of a slot is the moment of the pair it belongs to, that of a table the probabilities of its states; so nothing has to be summed over
-//! uses: each slot and each table is used by one step, and that step sets its adjoint.
+//! The adjoint of a slot is the moment of its pair, that of a table the probabilities of its
+//! states. Each slot and each table is used by one step, and that step sets its adjoint.
+
+use std::ops::Range;
 
 use fearless_simd::{Level, Simd, dispatch};
 
@@ -12,12 +14,12 @@ use super::star::{Rows, Rule};
 use crate::cancel;
 use crate::numeric::lanes::LANES;
 
-/// What to keep for a pass backwards.
+/// The tables to keep for a backward pass.
 #[derive(Clone, Copy)]
 pub(super) enum Keep<'s> {
-    /// Nothing: log Z alone.
+    /// None: log Z alone.
     Nothing,
-    /// What the segments say.
+    /// Those that the segments need.
     For(&'s Segments),
 }
 
@@ -30,7 +32,7 @@ pub(super) struct Tape<'p, R> {
     pub(super) tables: Vec<Vec<f64>>,
     adjoints: Vec<Vec<f64>>,
     shifts: Vec<R>,
-    /// The sum so far, and what rounding took from it.
+    /// The sum so far, and the rounding error of it.
     log_z: (R, R),
     scratch: Scratch,
     pool: Pool,
@@ -53,7 +55,7 @@ impl<'p, R: Rows> Tape<'p, R> {
         }
     }
 
-    /// A tape for many runs of small tables: it keeps room for all of them from one run to the next.
+    /// A tape for many runs with small tables: it pools all of them between runs.
     pub(super) fn keeping_tables(plan: &'p Plan) -> Self {
         let mut tape = Self::new(plan);
         let numbers: usize = (0..plan.table_bits.len()).map(|table| plan.entries(table).max(LANES)).sum();
@@ -61,7 +63,7 @@ impl<'p, R: Rows> Tape<'p, R> {
         tape
     }
 
-    /// Set the weights of the edges, the same in all rows, and the fields of the units.
+    /// Sets the weights of the edges, the same in all rows, and the fields of the units.
     pub(super) fn load(&mut self, weight: impl Fn(usize) -> f64, field: impl Fn(usize) -> R) {
         self.values.clear();
         let starts = |&edge: &u32| R::all(if edge == NONE { 0.0 } else { weight(edge as usize) });
@@ -75,7 +77,7 @@ impl<'p, R: Rows> Tape<'p, R> {
         self.log_z = (R::all(0.0), R::all(0.0));
     }
 
-    /// Eliminate every unit: log Z, or with [`Max`](super::star::Max) the largest −E/T.
+    /// Eliminates every unit: log Z, or with [`Max`](super::star::Max) the largest −E/T.
     pub(super) fn forward<J: Rule>(&mut self, keep: Keep<'_>) -> R {
         let level = self.level;
         dispatch!(level, simd => self.forward_in::<_, J>(simd, keep));
@@ -124,7 +126,7 @@ impl<'p, R: Rows> Tape<'p, R> {
         }
     }
 
-    /// Go back through the steps: all moments. The forward pass must have kept what the segments say.
+    /// Computes all moments, after a forward pass that kept the tables for these segments.
     pub(super) fn backward(&mut self, segments: &Segments) {
         self.moments.clear();
         self.moments.resize(self.plan.slots, R::all(0.0));
@@ -156,14 +158,14 @@ impl<'p, R: Rows> Tape<'p, R> {
         }
     }
 
-    /// Compute again what the forward pass dropped of some steps.
-    pub(super) fn restore<J: Rule>(&mut self, steps: std::ops::Range<usize>, segments: &Segments) {
+    /// Recomputes the tables of some steps that the forward pass dropped.
+    pub(super) fn restore<J: Rule>(&mut self, steps: Range<usize>, segments: &Segments) {
         let level = self.level;
         dispatch!(level, simd => self.restore_in::<_, J>(simd, steps, segments));
     }
 
     #[inline(always)]
-    fn restore_in<S: Simd, J: Rule>(&mut self, simd: S, steps: std::ops::Range<usize>, segments: &Segments) {
+    fn restore_in<S: Simd, J: Rule>(&mut self, simd: S, steps: Range<usize>, segments: &Segments) {
         let plan = self.plan;
         for step in &plan.steps[steps] {
             if let Step::Bucket(bucket) = *step {
@@ -178,8 +180,8 @@ impl<'p, R: Rows> Tape<'p, R> {
         }
     }
 
-    /// Drop what some steps used.
-    pub(super) fn release(&mut self, steps: std::ops::Range<usize>) {
+    /// Drops the tables that some steps used.
+    pub(super) fn release(&mut self, steps: Range<usize>) {
         let plan = self.plan;
         for step in &plan.steps[steps] {
             if let Step::Bucket(bucket) = *step {
@@ -190,7 +192,7 @@ impl<'p, R: Rows> Tape<'p, R> {
         }
     }
 
-    /// Sum the unit of a bucket out.
+    /// Sums out the unit of a bucket.
     #[inline(always)]
     fn eliminate<S: Simd, J: Rule>(&mut self, simd: S, bucket: &Bucket) {
         cancel::point();
@@ -227,7 +229,8 @@ impl<'p, R: Rows> Tape<'p, R> {
         }
     }
 
-    /// From the probabilities of a bucket's scope to the moments of its unit and the probabilities of what came in.
+    /// From the probabilities of a bucket's scope to the moments of its unit and the adjoints of
+    /// its children.
     #[inline(always)]
     fn distribute<S: Simd>(&mut self, simd: S, bucket: &Bucket) {
         cancel::point();
@@ -247,9 +250,7 @@ impl<'p, R: Rows> Tape<'p, R> {
         let (_, slots) = plan.scope(bucket);
         let bits = slots.len();
         let moments = &mut self.moments;
-        let mut set = |bit: usize, moment: R| {
-            moments[slots[bits - 1 - bit] as usize] = moment;
-        };
+        let mut set = |bit: usize, moment: R| moments[slots[bits - 1 - bit] as usize] = moment;
         let numbers = Numbers::new(plan, bucket, &self.values, &self.tables, &self.shifts, &mut self.scratch);
         numbers.backward(simd, &mut self.scratch, &probabilities, &mut self.adjoints, &mut set);
         let mut mean = R::all(0.0);
@@ -295,7 +296,7 @@ impl<'p, R: Rows> Tape<'p, R> {
         if slot == NONE { R::all(0.0) } else { self.moments[slot as usize] }
     }
 
-    /// Add to log Z; what rounding loses is kept apart (Neumaier's sum).
+    /// Adds to log Z by Neumaier's compensated sum.
     #[inline(always)]
     fn add_log_z(&mut self, term: R) {
         let sums = self.log_z.0.as_mut().iter_mut().zip(self.log_z.1.as_mut());
@@ -307,7 +308,7 @@ impl<'p, R: Rows> Tape<'p, R> {
     }
 }
 
-/// The coefficient of a product of spins in a function of few units: the average of the function times the product.
+/// The coefficient of a product of spins in a function: the average of function times product.
 fn walsh<R: Rows>(table: &[f64], set: usize) -> R {
     let mut sum = R::all(0.0);
     let states = table.len() / R::ROWS;
@@ -323,29 +324,26 @@ fn walsh<R: Rows>(table: &[f64], set: usize) -> R {
     sum
 }
 
-/// Freed tables, by size.
+/// Freed tables by size, for reuse.
 #[derive(Default)]
 struct Pool {
     free: Vec<Vec<Vec<f64>>>,
     numbers: usize,
-    /// Numbers that may be kept.
+    /// The most numbers to keep.
     most: usize,
 }
 
 impl Pool {
-    /// A table of some length, a power of two, with anything in it.
+    /// A table of some length, a power of two, with arbitrary contents.
     fn take(&mut self, length: usize) -> Vec<f64> {
-        let known = self.free.get_mut(length.ilog2() as usize).and_then(Vec::pop);
-        match known {
-            Some(table) => {
-                self.numbers -= length;
-                table
-            }
-            None => vec![0.0; length],
-        }
+        let Some(table) = self.free.get_mut(length.ilog2() as usize).and_then(Vec::pop) else {
+            return vec![0.0; length];
+        };
+        self.numbers -= length;
+        table
     }
 
-    /// Take a table back; what is behind the reference is empty then.
+    /// Takes a table back and leaves an empty one.
     fn give(&mut self, table: &mut Vec<f64>) {
         let table = std::mem::take(table);
         if table.is_empty() || self.numbers + table.len() > self.most {

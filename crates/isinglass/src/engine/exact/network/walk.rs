@@ -1,26 +1,31 @@
-//! Backwards through the order, one value after another: exact draws, and the most probable state.
+//! Backwards through the elimination order: exact draws, and the most probable state.
 //!
-//! When its turn comes, every neighbour that a unit had at its elimination has a value; so the field on it is known. It takes the sign of the field where
-//! the forward pass took the larger value, or is drawn by the field where it summed.
+//! All neighbours that a unit had at its elimination have values when it is reached, so its field
+//! is known. The unit takes the sign of the field after a forward pass with maxima, and is drawn by
+//! the field after one with sums.
+
+use std::ops::Range;
 
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 
-use super::Solver;
 use super::digits::guarantee;
-use super::memory::Segments;
+use super::memory::Gate;
 use super::plan::{Bucket, Form, NONE, Plan, Star, Step};
+use super::prepare::Given;
+use super::rows::Prepared;
 use super::single::load;
 use super::star::{Max, One, Rows, Rule, Sum};
 use super::tape::{Keep, Tape};
+use super::{Eliminate, SCALE, Solver};
 use crate::cancel;
-use crate::engine::Mode;
-use crate::engine::exact::pinned::clamp_pinned;
-use crate::engine::fields::Fields;
-use crate::engine::{Diagnostics, Draws};
+use crate::engine::fields::{free_fields, values};
+use crate::engine::{Diagnostics, Draws, Mode};
+use crate::numeric::lanes::LANES;
 use crate::numeric::streams::{Purpose, stream};
-use crate::{Evidence, Machine, Result};
+use crate::table::Batch;
+use crate::{Error, Evidence, Machine, Result};
 
 /// Draws that share a stream of random numbers and a pass through the steps.
 const DRAWS_AT_ONCE: usize = 256;
@@ -29,12 +34,9 @@ impl Solver<'_> {
     /// The most probable state; where a field is 0, the unit is up.
     pub(super) fn mode(self, machine: &Machine, evidence: &Evidence) -> Result<Mode> {
         self.check(machine, evidence)?;
-        let evidence = clamp_pinned(machine, evidence, &[]);
         let up = |field: f64, (): &mut ()| field >= 0.0;
-        let mut states = vec![evidence.cells().to_vec()];
-        self.walk::<Max, ()>(machine, &evidence, &mut states, |_| (), up)?;
+        let (mut states, free) = self.walk::<Max, ()>(machine, evidence, 1, |_| (), up)?;
         let state = states.remove(0);
-        let free = evidence.free();
         Ok(Mode {
             energy: -machine.negative_energy(&state),
             guarantee: guarantee(machine, free),
@@ -55,36 +57,34 @@ impl Solver<'_> {
         let n = machine.unit_count();
         let bytes = count as u128 * (2 * n as u128 + 32);
         self.networks.budget.check(self.name, bytes, || format!("{count} draws of {n} units"))?;
-        let evidence = clamp_pinned(machine, evidence, &[]);
-        let mut states = vec![evidence.cells().to_vec(); count];
         let random = |part: usize| stream(seed, Purpose::Draws, part as u64);
-        self.walk::<Sum, _>(machine, &evidence, &mut states, random, drawn_up)?;
+        let (states, free) = self.walk::<Sum, _>(machine, evidence, count, random, drawn_up)?;
         Ok(Draws {
             units: n,
             cells: states.concat(),
-            guarantee: guarantee(machine, evidence.free()),
+            guarantee: guarantee(machine, free),
             diagnostics: Diagnostics::direct(),
         })
     }
 
-    /// Give every free unit a value in every state.
+    /// A number of states with a value for every free unit, and the free units.
     fn walk<J: Rule, G: Send>(
         self,
         machine: &Machine,
         evidence: &Evidence,
-        states: &mut [Vec<i8>],
+        count: usize,
         random: impl Fn(usize) -> G + Sync,
         up: impl Fn(f64, &mut G) -> bool + Sync,
-    ) -> Result<()> {
-        let free: Vec<usize> = evidence.free().collect();
-        let plan = &*self.network(machine, &free, Form::Weights)?;
+    ) -> Result<(Vec<Vec<i8>>, Vec<usize>)> {
+        let Given { evidence, free, plan, fields } = self.given(machine, evidence, Form::Weights)?;
+        let plan = &*plan;
+        let mut states = vec![evidence.cells().to_vec(); count];
         let segments = self.segments::<One>(plan)?;
-        let fields = Fields::<1>::new(machine, &plan.free, &[evidence.cells()]);
         let mut tape = Tape::<One>::new(plan);
         load(&mut tape, machine, &fields);
         tape.forward::<J>(Keep::For(&segments));
-        let mut randoms: Vec<G> = (0..states.len().div_ceil(DRAWS_AT_ONCE)).map(random).collect();
-        for range in Segments::ranges(&segments).rev() {
+        let mut randoms: Vec<G> = (0..count.div_ceil(DRAWS_AT_ONCE)).map(random).collect();
+        for range in segments.ranges().rev() {
             tape.restore::<J>(range.clone(), &segments);
             let numbers = &tape;
             states.par_chunks_mut(DRAWS_AT_ONCE).zip(&mut randoms).for_each(|(states, random)| {
@@ -98,12 +98,12 @@ impl Solver<'_> {
             });
             tape.release(range);
         }
-        Ok(())
+        Ok((states, free))
     }
 }
 
-/// The unit that a step removed and the field on it in a row, where all units that were removed after it have values in the state.
-pub(super) fn unit_and_field<R: Rows>(
+/// The unit that a step removed and its field in a row, given the values of units removed later.
+fn unit_and_field<R: Rows>(
     plan: &Plan,
     step: Step,
     tape: &Tape<'_, R>,
@@ -123,8 +123,8 @@ pub(super) fn unit_and_field<R: Rows>(
     (plan.free[unit as usize], field)
 }
 
-/// Whether a unit is up, drawn by its field: P(+) is the logistic function of twice the field.
-pub(super) fn drawn_up(field: f64, random: &mut ChaCha8Rng) -> bool {
+/// Draws whether a unit is up by its field: P(+) is the logistic function of twice the field.
+fn drawn_up(field: f64, random: &mut ChaCha8Rng) -> bool {
     random.random::<f64>() * (1.0 + (-2.0 * field).exp()) < 1.0
 }
 
@@ -155,4 +155,129 @@ fn bucket_field<R: Rows>(plan: &Plan, bucket: &Bucket, tape: &Tape<'_, R>, row: 
         field += 0.5 * (entry(place + child.up()) - entry(place));
     }
     field
+}
+
+/// Rows that share a stream of random numbers.
+const ROWS: usize = 64;
+
+impl Eliminate {
+    /// Draws `count` independent states given each row of a batch, in grouped order, into `out`,
+    /// which holds the values of clamped units already.
+    ///
+    /// *Arguments*: the random numbers of each piece; pieces are independent of the threads.
+    /// *Complexity*: a forward pass for each row, and a step for each free unit of each draw.
+    pub(crate) fn draw_rows(
+        &self,
+        machine: &Machine,
+        batch: &Batch,
+        count: usize,
+        random: &(dyn Fn(u64) -> ChaCha8Rng + Sync),
+        out: &mut [i8],
+    ) -> Result<()> {
+        machine.check_scale(Self::NAME, SCALE)?;
+        self.solver().draw_rows(machine, batch, count, random, out)
+    }
+
+    /// The largest width of the networks of a batch, which are kept for the first draws.
+    ///
+    /// # Errors
+    /// Networks that do not fit the budget.
+    pub(crate) fn width_of_rows(&self, machine: &Machine, batch: &Batch) -> Result<usize> {
+        let prepared = self.solver().prepared_groups(machine, batch, true, true)?;
+        Ok(prepared.iter().map(|prepared| prepared.plan.width).max().unwrap_or(0))
+    }
+}
+
+/// Some rows of a group, and where their draws go.
+struct Piece<'o> {
+    number: u64,
+    group: usize,
+    rows: Range<usize>,
+    out: &'o mut [i8],
+}
+
+impl Solver<'_> {
+    fn draw_rows(
+        self,
+        machine: &Machine,
+        batch: &Batch,
+        count: usize,
+        random: &(dyn Fn(u64) -> ChaCha8Rng + Sync),
+        out: &mut [i8],
+    ) -> Result<()> {
+        let cells = count * machine.unit_count();
+        Error::check_length("cells of the draws", out.len(), batch.row_count() * cells)?;
+        let prepared = self.prepared_groups(machine, batch, true, true)?;
+        // The cut depends on the rows alone: the same streams on any number of threads.
+        let mut pieces = Vec::new();
+        let mut rest = out;
+        for (group, rows) in batch.groups().iter().map(|group| group.rows.clone()).enumerate() {
+            for first in rows.clone().step_by(ROWS) {
+                let rows = first..rows.end.min(first + ROWS);
+                let (own, others) = std::mem::take(&mut rest).split_at_mut(rows.len() * cells);
+                pieces.push(Piece { number: pieces.len() as u64, group, rows, out: own });
+                rest = others;
+            }
+        }
+        let gate = Gate::default();
+        pieces.par_iter_mut().for_each(|piece| {
+            cancel::point();
+            let prepared = &prepared[piece.group];
+            let draws = Drawing { machine, batch, prepared, count };
+            let mut random = random(piece.number);
+            let _turn = gate.pass(prepared.turn);
+            if prepared.in_lanes {
+                draws.of::<LANES>(piece, &mut random);
+            } else {
+                draws.of::<1>(piece, &mut random);
+            }
+        });
+        Ok(())
+    }
+}
+
+/// What the rows of a piece are drawn with.
+struct Drawing<'a> {
+    machine: &'a Machine,
+    batch: &'a Batch,
+    prepared: &'a Prepared,
+    count: usize,
+}
+
+impl Drawing<'_> {
+    fn of<const N: usize>(&self, piece: &mut Piece<'_>, random: &mut ChaCha8Rng)
+    where
+        [f64; N]: Rows,
+    {
+        let plan = &*self.prepared.plan;
+        let Some(segments) = &self.prepared.segments else { return };
+        let mut tape = Tape::<[f64; N]>::new(plan);
+        let cells = self.count * self.machine.unit_count();
+        let temperature = self.machine.temperature();
+        // Units without neighbours are drawn by their own fields.
+        let are_joined = plan.edge_slots().next().is_some();
+        for (rows, out) in piece.rows.clone().step_by(N).zip(piece.out.chunks_mut(N * cells)) {
+            let rows = rows..piece.rows.end.min(rows + N);
+            let given: Vec<&[i8]> = rows.map(|place| self.batch.row(place)).collect();
+            let fields = free_fields::<N>(self.machine, &plan.free, &values(self.machine, &given));
+            tape.load(|edge| self.machine.weights()[edge] / temperature, |local| fields[local]);
+            if are_joined {
+                tape.forward::<Sum>(Keep::For(segments));
+            }
+            for range in segments.ranges().rev() {
+                if are_joined {
+                    tape.restore::<Sum>(range.clone(), segments);
+                }
+                for &step in plan.steps[range.clone()].iter().rev() {
+                    for (row, draws) in out.chunks_exact_mut(cells).enumerate() {
+                        for state in draws.chunks_exact_mut(self.machine.unit_count()) {
+                            let (unit, field) = unit_and_field(plan, step, &tape, row, state);
+                            state[unit] = if drawn_up(field, random) { 1 } else { -1 };
+                        }
+                    }
+                }
+                tape.release(range);
+            }
+        }
+    }
 }

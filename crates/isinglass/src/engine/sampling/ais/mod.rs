@@ -41,16 +41,22 @@ constructors!(Ais(AisSettings));
 
 /// Annealed importance sampling (Neal 2001): log Z with a standard error, for any graph.
 ///
-/// Each run begins with independent units in their own fields, of which log Z is known, and goes in K steps through the distributions
-/// `p_β(s) ∝ exp(Σ h_i s_i + β Σ w_ij s_i s_j)`, β = 0, 1/K, …, 1, with Gibbs sweeps at each. Its weight is the product of the ratios on the way,
-/// `ln w = Σ_k (β_{k+1} − β_k) Σ w_ij s_i s_j` (Salakhutdinov & Murray 2008, for restricted machines); the mean of w is an estimate of `Z / Z_0` without bias, however
-/// badly the chains mix and however few steps there are. Means and pair moments are weighted averages of the states in the end.
+/// Each run begins with independent units in their own fields, of which log Z is known, and goes in
+/// K steps through the distributions `p_β(s) ∝ exp(Σ h_i s_i + β Σ w_ij s_i s_j)`, β = 0, 1/K, …,
+/// 1, with Gibbs sweeps at each. Its weight is the product of the ratios on the way, `ln w = Σ_k
+/// (β_{k+1} − β_k) Σ w_ij s_i s_j` (Salakhutdinov & Murray 2008, for restricted machines); the mean
+/// of w is an estimate of `Z / Z_0` without bias, however badly the chains mix and however few
+/// steps there are. Means and pair moments are weighted averages of the states in the end.
 ///
-/// *Complexity*: runs × steps × sweeps × (edges + units). *Memory*: the couplings, and 64 runs for each thread. *Accuracy*: standard errors come with the answer, from the
-/// spread of the weights; for moments, those of a ratio of means. `exp(log_z)` has no bias; log Z itself comes out low by about half the square of its standard error. Fields are in
-/// single precision, which the error allows for. Exact, and called so, where no two free units are coupled. *When it fails*: strong couplings at which chains fall into valleys
-/// early; then a few runs carry all the weight, and `converged` is false below 100 effective samples (of few runs, half their number; of many, a hundredth). Valleys that no run came to show in no
-/// diagnostic. Where weights are uneven, more steps help more than more runs.
+/// *Complexity*: runs × steps × sweeps × (edges + units). *Memory*: the couplings, and 64 runs for
+/// each thread. *Accuracy*: standard errors come with the answer, from the spread of the weights;
+/// for moments, those of a ratio of means. `exp(log_z)` has no bias; log Z itself comes out low by
+/// about half the square of its standard error. Fields are in single precision, which the error
+/// allows for. Exact, and called so, where no two free units are coupled. *When it fails*: strong
+/// couplings at which chains fall into valleys early; then a few runs carry all the weight, and
+/// `converged` is false below 100 effective samples (of few runs, half their number; of many, a
+/// hundredth). Valleys that no run came to show in no diagnostic. Where weights are uneven, more
+/// steps help more than more runs.
 ///
 /// # Example
 /// ```
@@ -68,7 +74,8 @@ pub struct Ais {
     pub(crate) settings: AisSettings,
 }
 
-/// Fewer effective samples than this, and the weights are carried by a few runs: neither log Z nor its error can be relied upon.
+/// Fewer effective samples than this, and the weights are carried by a few runs: neither log Z nor
+/// its error can be relied upon.
 const LEAST_EFFECTIVE_SAMPLES: f64 = 100.0;
 
 /// And this share of the runs: of many runs with a heavy tail, the heaviest may not have been met.

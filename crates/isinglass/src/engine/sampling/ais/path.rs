@@ -19,7 +19,8 @@ pub(super) const RUNS: usize = GROUPS * CHAINS;
 /// An energy for each run of a block.
 type Energies = [[f64; CHAINS]; GROUPS];
 
-/// `p_β(s) ∝ exp(Σ h_i s_i + β Σ w_ij s_i s_j)` for β from 0 to 1 in even steps, with everything divided by T.
+/// `p_β(s) ∝ exp(Σ h_i s_i + β Σ w_ij s_i s_j)` for β from 0 to 1 in even steps, with everything
+/// divided by T.
 pub(super) struct Path {
     wiring: Arc<Wiring>,
     /// 2 h_i of each free unit.
@@ -73,10 +74,12 @@ pub(super) struct Block {
     pub(super) up: Vec<u64>,
 }
 
-/// Update every unit once at some β, which leaves p_β as it is. Gives `Σ w_ij s_i s_j` of the new states.
+/// Update every unit once at some β, which leaves p_β as it is. Gives `Σ w_ij s_i s_j` of the new
+/// states.
 ///
-/// When a unit is updated, those before it have their new spins, so what these contribute to its field makes up the energy of the new state:
-/// `Σ_i s_i Σ_{j<i} w_ij s_j`. It is summed in double precision and afresh in every sweep: nothing drifts.
+/// When a unit is updated, those before it have their new spins, so what these contribute to its
+/// field makes up the energy of the new state: `Σ_i s_i Σ_{j<i} w_ij s_j`. It is summed in double
+/// precision and afresh in every sweep: nothing drifts.
 #[inline(always)]
 fn sweep<S: Simd>(simd: S, path: &Path, beta: f32, chains: &mut Chains<GROUPS>) -> Energies {
     let none = [f32x16::splat(simd, 0.0); GROUPS];
@@ -128,7 +131,8 @@ struct Sweep<S: Simd> {
 }
 
 impl<S: Simd> Sweep<S> {
-    /// Choose the spins of a unit by its own field and what neighbours contribute: those with new spins, and all of them.
+    /// Choose the spins of a unit by its own field and what neighbours contribute: those with new
+    /// spins, and all of them.
     #[inline(always)]
     fn update(
         &mut self,

@@ -40,7 +40,8 @@ impl Weights {
         }
         let squares = all.iter().map(|share| share * share).sum::<f64>();
         let n = runs as f64;
-        // The variance of the mean weight, in units of its square; around the mean, so that equal weights leave nothing.
+        // The variance of the mean weight, in units of its square; around the mean, so that equal
+        // weights leave nothing.
         let around = all.iter().map(|share| (share - 1.0 / n).powi(2)).sum::<f64>();
         Self { shares, log_mean: log_sum - n.ln(), standard_error: (around * n / (n - 1.0)).sqrt(), squares }
     }
@@ -52,8 +53,8 @@ impl Weights {
 
     /// The average of a number that is −1 in some runs, a bit for each, and +1 in the others.
     ///
-    /// The variance is that of a ratio of means, `Σ share² (x − mean)²`. One more run on each side is added to it, so that what is the same in every run
-    /// does not claim to be certain.
+    /// The variance is that of a ratio of means, `Σ share² (x − mean)²`. One more run on each side
+    /// is added to it, so that what is the same in every run does not claim to be certain.
     pub(super) fn average(&self, down: impl Fn(usize) -> u64) -> Average {
         let (mut sum, mut squares) = (0.0, 0.0);
         for (block, shares) in self.shares.iter().enumerate() {

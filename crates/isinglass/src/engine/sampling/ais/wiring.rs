@@ -1,7 +1,8 @@
-//! The couplings among free units, cut into steps of a sweep: units by themselves, or four at a time where they have the same neighbours.
+//! The couplings among free units, cut into steps of a sweep: units by themselves, or four at a
+//! time where they have the same neighbours.
 //!
-//! In dense machines and in the layers of restricted ones most of the time goes into loading states. Four units that share the walk along their neighbours load
-//! each state once.
+//! In dense machines and in the layers of restricted ones most of the time goes into loading
+//! states. Four units that share the walk along their neighbours load each state once.
 
 use std::ops::Range;
 

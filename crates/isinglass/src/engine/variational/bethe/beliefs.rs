@@ -1,35 +1,37 @@
-//! What messages say: log Z, means, moments of couplings, and by how much the equations are violated.
+//! Beliefs: log Z, means, moments of couplings, and the residual, computed from messages.
 //!
-//! With `H` the field of a unit with all messages, and `c_i = H_i − u_{j→i}` its cavity field without neighbour j, the Bethe free energy at a point is
+//! With `H` the total field of a unit and `c_i = H_i − u_{j→i}` its cavity field without neighbour
+//! j, the Bethe free energy (Yedidia, Freeman & Weiss 2005, here in messages) is
 //!
 //! ```text
 //! ln Z = Σ_i ln 2cosh H_i + Σ_(ij) [ln Z_ij − ln 2cosh H_i − ln 2cosh H_j]
 //! Z_ij = Σ_{s,s'} exp(v s s' + c_i s + c_j s')
 //! ```
 //!
-//! (Yedidia, Freeman & Weiss 2005, here in messages). In this form it is stationary where the messages satisfy their equations: an error ε in them makes one of ε² in log Z.
+//! It is stationary at fixed points: an error ε in the messages gives ε² in log Z.
 //!
-//! How far two coupled units are from being one, `1 − ρ²` with their correlation coefficient `ρ = c_ij / √((1 − m_i²)(1 − m_j²))`, would cancel where couplings are strong. Put into the four probabilities
-//! of the pair, the determinant of its covariances is a sum of products,
+//! `1 − ρ²`, with the correlation coefficient `ρ = c_ij / √((1 − m_i²)(1 − m_j²))`, would cancel
+//! where couplings are strong. In the four probabilities of the pair, the determinant of its
+//! covariances is a sum of products,
 //!
 //! ```text
 //! (1 − m_i²)(1 − m_j²) − c_ij² = 16 [p₊₋ p₋₊ (p₊₊ + p₋₋) + p₊₊ p₋₋ (p₊₋ + p₋₊)] = 16 Z_ij(−v) / Z_ij(v)³
 //! ```
 //!
-//! since `p₊₊ p₋₋ = e^(2v) / Z_ij²` and `p₊₋ p₋₊ = e^(−2v) / Z_ij²`; the last form is the first with the coupling turned round. Divided by the variances `4 / (2cosh H)²`, it gives
-//! `ln(1 − ρ²) = ln Z_ij(−v) − 3 ln Z_ij(v) + 2 ln 2cosh H_i + 2 ln 2cosh H_j`.
+//! since `p₊₊ p₋₋ = e^(2v) / Z_ij²` and `p₊₋ p₋₊ = e^(−2v) / Z_ij²`. Over the variances `4 / (2cosh
+//! H)²` this is `ln(1 − ρ²) = ln Z_ij(−v) − 3 ln Z_ij(v) + 2 ln 2cosh H_i + 2 ln 2cosh H_j`.
 
 use fearless_simd::{Level, Simd, dispatch, f64x8, prelude::*};
 
-use super::messages::{Messages, at_once, distance, gather, largest, message, spread};
+use super::messages::{Messages, at_once, distance, gather, lanes_of, largest, message, spread};
 use super::wiring::Wiring;
-use crate::numeric::lanes::{LANES, exp_nonpositive, ln_two_cosh, tanh};
+use crate::numeric::lanes::{exp_nonpositive, ln_two_cosh, tanh};
 
 /// What follows from messages, for each row.
 pub(super) struct Beliefs<const N: usize> {
     /// Without constants.
     pub(super) log_z: [f64; N],
-    /// The largest difference between a message and what its equation gives.
+    /// The largest difference between a message and its equation.
     pub(super) residual: [f64; N],
     /// ⟨s_i⟩ at each place.
     pub(super) means: Vec<[f64; N]>,
@@ -44,14 +46,14 @@ pub(super) struct Beliefs<const N: usize> {
 }
 
 impl<const N: usize> Beliefs<N> {
-    /// The bytes of all numbers.
+    /// Returns the bytes of all numbers.
     pub(super) fn bytes(free: usize, links: usize) -> u128 {
         8 * N as u128 * 3 * (free as u128 + links as u128)
     }
 
-    /// Of messages as they are, at the machine's own temperature.
+    /// Reads the beliefs at the machine's own temperature.
     pub(super) fn of(messages: &mut Messages<'_, N>) -> Self {
-        messages.add_up(1.0);
+        messages.add_up(0..messages.totals.len(), 1.0);
         let Wiring { locals, edges, .. } = messages.wiring;
         let mut beliefs = Self {
             log_z: [0.0; N],
@@ -99,7 +101,7 @@ impl<const N: usize> Beliefs<N> {
             let b = gather(simd, totals, receiver) - out;
             residual = residual.max(distance(simd, message(simd, v, a), out));
             residual = residual.max(distance(simd, message(simd, v, b), incoming));
-            // Half the log-odds of equal against unequal.
+            // Half the log-odds of equal over unequal spins.
             let alike = message(simd, a, b);
             let tie = v + alike;
             let uncoupled = (ln_two_cosh(simd, a + b) + ln_two_cosh(simd, a - b)) * half;
@@ -109,17 +111,13 @@ impl<const N: usize> Beliefs<N> {
             let apart = log - gather(simd, &logs, sender) - gather(simd, &logs, receiver);
             let turned = uncoupled + ln_two_cosh(simd, alike - v);
             put(&mut self.rests, first, rest(simd, turned - log, apart));
-            let mut lanes = [0.0; LANES];
-            apart.store_array(&mut lanes);
-            for terms in lanes.chunks(N).take(links - first) {
+            for terms in lanes_of(apart).chunks(N).take(links - first) {
                 for (sum, x) in self.log_z.iter_mut().zip(terms) {
                     *sum += x;
                 }
             }
         }
-        let mut lanes = [0.0; LANES];
-        residual.store_array(&mut lanes);
-        self.residual = largest(lanes);
+        self.residual = largest(residual);
     }
 }
 
@@ -146,16 +144,14 @@ fn covariance<S: Simd>(simd: S, v: f64x8<S>, log_z: f64x8<S>) -> f64x8<S> {
 #[inline(always)]
 fn rest<S: Simd>(simd: S, turned: f64x8<S>, apart: f64x8<S>) -> f64x8<S> {
     let exponent = apart.mul_add(f64x8::splat(simd, -2.0), turned);
-    // Where messages are not at rest, it may come out above 1.
+    // Before convergence it may exceed 1.
     exp_nonpositive(simd, exponent.min(f64x8::splat(simd, 0.0)))
 }
 
-/// Store what a vector holds of the numbers from a place on.
+/// Stores a vector as the numbers from a place on.
 #[inline(always)]
 fn put<S: Simd, const N: usize>(to: &mut [[f64; N]], first: usize, vector: f64x8<S>) {
-    let mut lanes = [0.0; LANES];
-    vector.store_array(&mut lanes);
-    for (numbers, lanes) in to[first..].iter_mut().zip(lanes.chunks(N)) {
+    for (numbers, lanes) in to[first..].iter_mut().zip(lanes_of(vector).chunks(N)) {
         numbers.copy_from_slice(lanes);
     }
 }

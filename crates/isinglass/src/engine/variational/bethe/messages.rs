@@ -1,7 +1,7 @@
-//! Messages between free units, and sweeps that pass them on: one row of evidence, or eight side by side.
+//! Messages between free units, and the sweeps that update them: one row of evidence, or eight.
 //!
-//! With one row, eight messages of a level make a vector; with eight rows, one message of each. Either way every message goes through the same operations,
-//! so that a row has the same bits alone and in a batch.
+//! With one row a vector holds eight messages of a level; with eight rows, one message of each row.
+//! Operations are the same, so that a row has the same bits alone and in a batch.
 
 use std::ops::Range;
 
@@ -11,12 +11,13 @@ use super::wiring::{Links, Wiring};
 use crate::engine::Schedule;
 use crate::numeric::lanes::{LANES, exp_nonpositive, ln_1p_of_share};
 
-/// Beyond this size, tanh is ±1 to the last digit: differences there make no difference.
+/// Beyond this size, tanh is ±1 to the last digit; larger fields count as this.
 const CERTAIN: f64 = 20.0;
 
-/// `artanh(tanh v tanh h) = ½ [ln cosh(h + v) − ln cosh(h − v)]`: what a unit with field h says through a coupling v.
+/// `artanh(tanh v tanh h) = ½ [ln cosh(h + v) − ln cosh(h − v)]`, the message through a coupling v.
 ///
-/// In the form `± (min(|h|, |v|) − ½ ln (1 + e^(−2||h| − |v||)) / (1 + e^(−2(|h| + |v|))))`, which neither overflows nor cancels; absolute error below 1e-15.
+/// Computed as `± (min(|h|, |v|) − ½ ln (1 + e^(−2||h| − |v||)) / (1 + e^(−2(|h| + |v|))))`,
+/// without overflow or cancellation; absolute error below 1e-15.
 #[inline(always)]
 pub(super) fn message<S: Simd>(simd: S, v: f64x8<S>, h: f64x8<S>) -> f64x8<S> {
     let minus_two = f64x8::splat(simd, -2.0);
@@ -26,23 +27,23 @@ pub(super) fn message<S: Simd>(simd: S, v: f64x8<S>, h: f64x8<S>) -> f64x8<S> {
     let difference = exp_nonpositive(simd, (a - b).abs() * minus_two);
     let share = (difference - sum) / (sum + f64x8::splat(simd, 1.0));
     let size = ln_1p_of_share(simd, share).mul_add(f64x8::splat(simd, -0.5), least);
-    // Rounding must not carry it beyond what holds for every v and h.
+    // Rounding must not exceed bounds that hold for every v and h.
     size.max(f64x8::splat(simd, 0.0)).min(least).copysign(v * h)
 }
 
-/// The distance of two messages or fields, both cut off where tanh is ±1.
+/// Returns the distance of two messages or fields, clipped where tanh is ±1.
 #[inline(always)]
 pub(super) fn distance<S: Simd>(simd: S, x: f64x8<S>, y: f64x8<S>) -> f64x8<S> {
     let (low, high) = (f64x8::splat(simd, -CERTAIN), f64x8::splat(simd, CERTAIN));
     (x.max(low).min(high) - y.max(low).min(high)).abs()
 }
 
-/// The same for plain numbers.
+/// [`distance`] of plain numbers.
 pub(super) fn plain_distance(x: f64, y: f64) -> f64 {
     (x.clamp(-CERTAIN, CERTAIN) - y.clamp(-CERTAIN, CERTAIN)).abs()
 }
 
-/// A vector of the numbers at the places of eight lanes: of one row at eight places, or of eight rows at one.
+/// Loads a vector: one row at eight places, or eight rows at one place.
 #[inline(always)]
 pub(super) fn gather<S: Simd, const N: usize>(
     simd: S,
@@ -56,7 +57,7 @@ pub(super) fn gather<S: Simd, const N: usize>(
     f64x8::load_array(simd, std::array::from_fn(|lane| from[place(lane / N)][lane % N]))
 }
 
-/// A vector of a number for each link, all rows alike.
+/// Loads a vector of one number per link, the same for all rows.
 #[inline(always)]
 pub(super) fn spread<S: Simd, const N: usize>(
     simd: S,
@@ -69,51 +70,60 @@ pub(super) fn spread<S: Simd, const N: usize>(
     f64x8::load_array(simd, std::array::from_fn(|lane| from[place(lane / N)]))
 }
 
-/// Links that go through a vector together.
+/// Returns the number of links in a vector.
 pub(super) const fn at_once(rows: usize) -> usize {
     LANES / rows
 }
 
-/// The largest of each row among the lanes.
-pub(super) fn largest<const N: usize>(lanes: [f64; LANES]) -> [f64; N] {
+/// Returns the lanes of a vector.
+#[inline(always)]
+pub(super) fn lanes_of<S: Simd>(vector: f64x8<S>) -> [f64; LANES] {
+    let mut lanes = [0.0; LANES];
+    vector.store_array(&mut lanes);
+    lanes
+}
+
+/// Returns the largest lane of each row.
+#[inline(always)]
+pub(super) fn largest<S: Simd, const N: usize>(vector: f64x8<S>) -> [f64; N] {
     let mut most = [0.0; N];
-    for (lane, &x) in lanes.iter().enumerate() {
+    for (lane, x) in lanes_of(vector).into_iter().enumerate() {
         most[lane % N] = f64::max(most[lane % N], x);
     }
     most
 }
 
-/// How a sweep is to be done.
+/// The parameters of a sweep.
 #[derive(Clone, Copy)]
 pub(super) struct Step<const N: usize> {
     pub(super) schedule: Schedule,
-    /// Couplings and fields are multiplied by this: less than 1 at a higher temperature.
+    /// The factor of couplings and fields: below 1 at a higher temperature.
     pub(super) scale: f64,
-    /// The share of the old message that each row keeps; 1 for a row that is at rest.
+    /// The share of the old message that each row keeps; 1 for a row that has ended.
     pub(super) keep: [f64; N],
 }
 
 /// Fields and messages of the rows.
 pub(super) struct Messages<'a, const N: usize> {
     pub(super) wiring: &'a Wiring,
-    /// The field on the unit at each place, clamped neighbours included, divided by T.
+    /// The field on the unit at each place, with clamped neighbours, divided by T.
     pub(super) fields: Vec<[f64; N]>,
-    /// The same with all messages, as they were when the unit had its turn.
+    /// The same plus all messages, as they were when the unit was updated.
     pub(super) totals: Vec<[f64; N]>,
-    /// The message through each link ahead.
+    /// The message through each forward link.
     pub(super) ahead: Vec<[f64; N]>,
-    /// The message through each link back.
+    /// The message through each backward link.
     pub(super) back: Vec<[f64; N]>,
 }
 
 impl<'a, const N: usize> Messages<'a, N> {
-    /// The bytes of messages and fields.
+    /// Returns the bytes of messages and fields.
     pub(super) fn bytes(free: usize, links: usize, schedule: Schedule) -> u128 {
         let copies = if schedule == Schedule::Parallel { 3 } else { 2 };
         8 * N as u128 * (2 * free as u128 + copies * links as u128)
     }
 
-    /// All messages 0.
+    /// Sets all messages to 0.
     pub(super) fn new(wiring: &'a Wiring, fields_by_local: &[[f64; N]]) -> Self {
         let links = wiring.edges.len();
         Self {
@@ -125,7 +135,7 @@ impl<'a, const N: usize> Messages<'a, N> {
         }
     }
 
-    /// What units with these cavity fields would say.
+    /// Sets the messages of units with these cavity fields.
     pub(super) fn begin(&mut self, scale: f64, cavity: impl Fn(usize, [f64; N]) -> [f64; N]) {
         self.ahead.fill([0.0; N]);
         self.back.fill([0.0; N]);
@@ -136,7 +146,7 @@ impl<'a, const N: usize> Messages<'a, N> {
         dispatch!(Level::new(), simd => self.flood(simd, step));
     }
 
-    /// Push all messages of a unit to one side.
+    /// Shifts all messages of each unit.
     pub(super) fn nudge(&mut self, scale: f64, push: impl Fn(usize) -> f64) {
         let Wiring { ahead, back, .. } = self.wiring;
         for (links, messages) in [(ahead, &mut self.ahead), (back, &mut self.back)] {
@@ -147,53 +157,54 @@ impl<'a, const N: usize> Messages<'a, N> {
         }
     }
 
-    /// Renew every message once, and tell by how much the one that was farthest off was so, in each row.
+    /// Updates every message once. Returns the largest residual before the update, for each row.
     pub(super) fn sweep(&mut self, step: Step<N>) -> [f64; N] {
         match step.schedule {
             Schedule::Sequential => dispatch!(Level::new(), simd => self.there_and_back(simd, step)),
             Schedule::Parallel => dispatch!(Level::new(), simd => {
-                self.add_up(step.scale);
+                self.add_up(0..self.totals.len(), step.scale);
                 self.flood(simd, step)
             }),
         }
     }
 
-    /// Backwards, each unit to those before it; then forwards, each to those after it.
+    /// Updates backward messages from the last level, then forward ones from the first.
     #[inline(always)]
     fn there_and_back<S: Simd>(&mut self, simd: S, step: Step<N>) -> [f64; N] {
         let Wiring { ahead, back, levels, .. } = self.wiring;
         let mut change = f64x8::splat(simd, 0.0);
         let level = |k: usize| levels[k] as usize..levels[k + 1] as usize;
         for k in (0..levels.len() - 1).rev() {
-            for place in level(k) {
-                self.totals[place] =
-                    total(&self.fields, step.scale, place, [(ahead, &self.back), (back, &self.ahead)]);
-            }
+            self.add_up(level(k), step.scale);
             let links = back.of(level(k));
             change = send(simd, back, links, &mut self.back, &self.ahead, &self.totals, step, change);
         }
         for k in 0..levels.len() - 1 {
-            for place in level(k) {
-                self.totals[place] =
-                    total(&self.fields, step.scale, place, [(ahead, &self.back), (back, &self.ahead)]);
-            }
+            self.add_up(level(k), step.scale);
             let links = ahead.of(level(k));
             change = send(simd, ahead, links, &mut self.ahead, &self.back, &self.totals, step, change);
         }
-        lanes_of(change)
+        largest(change)
     }
 
-    /// Add all messages up at every unit.
+    /// Computes the total fields of some places: their fields plus the messages that arrive.
     #[inline(always)]
-    pub(super) fn add_up(&mut self, scale: f64) {
-        let Wiring { ahead, back, .. } = self.wiring;
-        for place in 0..self.totals.len() {
-            self.totals[place] =
-                total(&self.fields, scale, place, [(ahead, &self.back), (back, &self.ahead)]);
+    pub(super) fn add_up(&mut self, places: Range<usize>, scale: f64) {
+        let Self { wiring, fields, totals, ahead, back } = self;
+        for place in places {
+            let mut sum = fields[place].map(|h| h * scale);
+            for (links, incoming) in [(&wiring.ahead, &*back), (&wiring.back, &*ahead)] {
+                for &mirror in &links.mirrors[links.of(place..place + 1)] {
+                    for (sum, u) in sum.iter_mut().zip(&incoming[mirror as usize]) {
+                        *sum += u;
+                    }
+                }
+            }
+            totals[place] = sum;
         }
     }
 
-    /// All messages at once, from the totals as they are.
+    /// Updates all messages at once from the current totals.
     #[inline(always)]
     fn flood<S: Simd>(&mut self, simd: S, step: Step<N>) -> [f64; N] {
         let Wiring { ahead, back, edges, .. } = self.wiring;
@@ -203,36 +214,11 @@ impl<'a, const N: usize> Messages<'a, N> {
         let change = send(simd, ahead, all.clone(), &mut renewed, &self.back, &self.totals, step, change);
         let change = send(simd, back, all, &mut self.back, &self.ahead, &self.totals, step, change);
         self.ahead = renewed;
-        lanes_of(change)
+        largest(change)
     }
 }
 
-fn lanes_of<S: Simd, const N: usize>(change: f64x8<S>) -> [f64; N] {
-    let mut lanes = [0.0; LANES];
-    change.store_array(&mut lanes);
-    largest(lanes)
-}
-
-/// The field of a unit with all its messages. For each direction: the unit's own links, and the messages that come through them.
-#[inline(always)]
-fn total<const N: usize>(
-    fields: &[[f64; N]],
-    scale: f64,
-    place: usize,
-    sides: [(&Links, &Vec<[f64; N]>); 2],
-) -> [f64; N] {
-    let mut sum = fields[place].map(|h| h * scale);
-    for (links, incoming) in sides {
-        for &mirror in &links.mirrors[links.of(place..place + 1)] {
-            for (sum, u) in sum.iter_mut().zip(&incoming[mirror as usize]) {
-                *sum += u;
-            }
-        }
-    }
-    sum
-}
-
-/// Renew the messages of some links, given the totals of the senders and the messages that come against them.
+/// Updates the messages of some links from the totals of the senders and the opposite messages.
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "the parts of one state, borrowed apart")]
 fn send<S: Simd, const N: usize>(
@@ -258,8 +244,7 @@ fn send<S: Simd, const N: usize>(
         let old = gather(simd, messages, link);
         let new = message(simd, v, total - incoming);
         change = change.max(distance(simd, new, old));
-        let mut lanes = [0.0; LANES];
-        (old * keep + new * take).store_array(&mut lanes);
+        let lanes = lanes_of(old * keep + new * take);
         let count = at_once(N).min(range.end - next);
         for (k, message) in messages[next..next + count].iter_mut().enumerate() {
             for (row, u) in message.iter_mut().enumerate() {
@@ -278,9 +263,7 @@ mod tests {
 
     #[inline(always)]
     fn messages_of<S: Simd>(simd: S, v: [f64; LANES], h: [f64; LANES]) -> [f64; LANES] {
-        let mut lanes = [0.0; LANES];
-        message(simd, f64x8::load_array(simd, v), f64x8::load_array(simd, h)).store_array(&mut lanes);
-        lanes
+        lanes_of(message(simd, f64x8::load_array(simd, v), f64x8::load_array(simd, h)))
     }
 
     #[test]

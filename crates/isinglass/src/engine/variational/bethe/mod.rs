@@ -1,50 +1,54 @@
 //! Engine `bethe`: loopy belief propagation.
 //!
-//! `wiring` puts the free units in order and knows which message goes where, `messages` passes them on, `monitor` watches for oscillation, `search` goes through starts and
-//! temperatures until the equations hold, and `beliefs` reads log Z and moments from messages. `solver` leads from rows of evidence to solved rows; `rows` answers for batches, `pairs` for all pairs.
+//! `wiring` orders units and links, `messages` updates messages, `monitor` detects oscillation,
+//! `search` runs through starts and temperatures, `beliefs` computes log Z and moments. `solver`
+//! solves rows of evidence and batches.
 
 mod beliefs;
 mod messages;
 mod monitor;
-mod pairs;
 #[cfg(test)]
 mod response;
-mod rows;
 mod search;
 mod solver;
 mod wiring;
 
-pub(super) use self::rows::MESSAGE_COST;
-pub(super) use self::solver::{Solved, Solver, bytes};
+pub(super) use self::solver::{MESSAGE_COST, Solved, Solver, bytes};
 use super::VariationalSettings;
-use crate::engine::exact::digits::guarantee;
 use crate::engine::exact::pinned::clamp_pinned;
-use crate::engine::{Ask, BatchExpectations, Engine, Expectations, Guarantee, PairMoments, Pairs};
+use crate::engine::{Ask, BatchExpectations, Engine, Expectations, PairMoments, Pairs};
 use crate::settings::constructors;
 use crate::table::Batch;
 use crate::{Error, Evidence, Machine, Result};
 
 /// The Bethe approximation by belief propagation: exact without cycles, and often close with them.
 ///
-/// Each unit i tells each neighbour j how it would be without it, in messages
+/// Each unit i sends each neighbour j its field in the absence of j, in messages
 ///
 /// ```text
 /// u_{i→j} = artanh(tanh v_ij · tanh h_{i\j})        h_{i\j} = h_i + Σ_{k≠j} u_{k→i}
 /// ```
 ///
-/// with `v = w/T` and `h = θ/T` (Pearl 1988; for ±1 units Mézard & Montanari 2009, chapter 14). Where they satisfy these equations, `⟨s_i⟩ = tanh(h_i + Σ_k u_{k→i})`, the moments of couplings follow from
-/// the cavity fields at both ends, and log Z is the Bethe free energy, whose stationary points these are (Yedidia, Freeman & Weiss 2005): moments of couplings and means are its derivatives.
-/// With [`Pairs::All`], units that are not coupled count as independent, `⟨s_i s_j⟩ = ⟨s_i⟩⟨s_j⟩`, except on a forest, where these too are exact.
+/// with `v = w/T` and `h = θ/T` (Pearl 1988; for ±1 units Mézard & Montanari 2009, chapter 14). At
+/// a fixed point `⟨s_i⟩ = tanh(h_i + Σ_k u_{k→i})`, the moments of couplings follow from the cavity
+/// fields, and log Z is the Bethe free energy, which is stationary there (Yedidia, Freeman & Weiss
+/// 2005): means and moments of couplings are its derivatives. With [`Pairs::All`], uncoupled units
+/// count as independent, `⟨s_i s_j⟩ = ⟨s_i⟩⟨s_j⟩`, except on a forest, where all pairs are exact.
 ///
-/// *Complexity*: linear in the couplings for each sweep. *Memory*: linear. A sweep goes through the units and back, and renews each message once. On a forest one sweep is all, whatever the settings.
-/// Elsewhere sweeps go on until the residual, by how much a message differs from what its equation gives, is at most the tolerance; messages beyond ±20, where tanh is ±1 to
-/// the last digit, count as ±20. Oscillation is detected and damped, and told in the diagnostics.
+/// *Complexity*: linear in the couplings for each sweep. *Memory*: linear. A sweep updates each
+/// message once. A forest takes one sweep, whatever the settings. Elsewhere sweeps continue until
+/// the residual, the largest difference of a message from its equation, is at most the tolerance;
+/// messages beyond ±20, where tanh is ±1 to the last digit, count as ±20. Oscillation is detected,
+/// damped and reported.
 ///
-/// *Accuracy*: on forests as [`Decimate`](crate::Decimate), and the answer is called exact; an edge of the machine with weight 0 counts as a pair that is not coupled. Elsewhere it is an approximation, neither a bound from below nor from above, that is best for weak
-/// couplings and long cycles. *When it fails*: strong couplings on short frustrated cycles may have no fixed point that the iteration finds; then `converged` is false. With several fixed points, as in a ferromagnet at
-/// low temperature, it finds one; `starts` and `anneal` look for a better one.
+/// *Accuracy*: on forests as [`Decimate`](crate::Decimate), and labelled exact; an edge of weight 0
+/// counts as an uncoupled pair. Elsewhere an approximation, not a bound, best for weak couplings
+/// and long cycles. *When it fails*: with strong couplings on short frustrated cycles the iteration
+/// may find no fixed point; then `converged` is false. With several fixed points, as in a
+/// ferromagnet at low temperature, it finds one; `starts` and `anneal` search for a better one.
 ///
-/// The answer for a row of a batch is the same as for the row alone, bit for bit, unless a field beyond 400 T leaves a unit no choice: alone, it counts as clamped.
+/// A row of a batch has the same answer as alone, bit for bit, unless a field beyond 400 T fixes a
+/// unit: alone, the unit counts as clamped.
 ///
 /// # Example
 /// ```
@@ -93,27 +97,15 @@ impl Engine for Bethe {
             Pairs::Edges => solved.moments.iter().map(|&[moment]| moment).collect(),
             Pairs::All => solver.all_pairs(&solved),
         };
-        let Solved { log_z: [log_z], means, diagnostics: [diagnostics], .. } = solved;
         let is_exact = match pairs {
             Pairs::None | Pairs::All => solver.is_forest(),
             Pairs::Edges => solver.is_forest_of_edges(),
         };
-        Ok(Expectations {
-            log_z: Some(log_z),
-            means: means.into_iter().map(|[mean]| mean).collect(),
-            correlations: PairMoments { pairs, values },
-            guarantee: if is_exact && diagnostics.converged {
-                guarantee(machine, free)
-            } else {
-                Guarantee::Approximation
-            },
-            errors: None,
-            diagnostics,
-        })
+        Ok(solved.expectations(&solver, PairMoments { pairs, values }, is_exact))
     }
 
     fn batch(&self, machine: &Machine, batch: &Batch, ask: Ask) -> Result<BatchExpectations> {
         Error::check_length("units of the batch", batch.unit_count(), machine.unit_count())?;
-        rows::solve(machine, batch, ask, &self.settings)
+        solver::solve_batch(machine, batch, ask, &self.settings)
     }
 }

@@ -1,39 +1,38 @@
-//! Watches an iteration: which rows are done, which swing to and fro and need more damping.
+//! Monitors an iteration: which rows have converged, and which oscillate and need damping.
 //!
-//! Every decision is a row's own, so that its answer does not hang on the rows beside it.
+//! Decisions are made for each row by itself, so that its answer is independent of other rows.
 
 use super::messages::plain_distance;
 
-/// A row swings if a sweep leads back to where it was two sweeps before, up to this share of the sweep's change,
+/// A row oscillates if a sweep returns to where it was two sweeps before, up to this share,
 const COMES_BACK: f64 = 0.5;
-/// while the change is at least this share of the one before,
+/// while the step is at least this share of the previous one,
 const DOES_NOT_SHRINK: f64 = 0.9;
-/// so many times in a row.
+/// so many consecutive times.
 const SWINGS: usize = 3;
 
-/// Or it wanders, if in so many sweeps
+/// A row wanders if in so many sweeps
 const WINDOW: usize = 100;
-/// the smallest change does not fall below the smallest before at all, or it falls slowly, to no less than this share of it,
+/// the smallest change falls not at all, or to no less than this share of the last window's,
 const FALLS_SLOWLY: f64 = 0.9;
-/// while so many sweeps turn away from the one before:
+/// while so many sweeps turn:
 const TURNS: usize = 10;
-/// both together lead less far than this multiple of the second. Straight on, it would be about 2; at a right angle, 1.4.
+/// two steps lead less far than this multiple of one. Straight on it is 2; at a right angle, 1.4.
 const STRAIGHT_ON: f64 = 1.5;
 
-/// Damping is not raised beyond this: 0, ½, ¾, ….
+/// The largest damping that is used, of 0, ½, ¾, ….
 const MOST_DAMPING: f64 = 0.98;
 
-/// How the iteration of one row goes.
+/// The course of one row's iteration.
 #[derive(Clone, Copy)]
 pub(super) struct Course {
-    /// Whether it goes on.
     pub(super) is_active: bool,
-    /// It ends when no message changes by more.
+    /// The iteration ends when no message changes by more.
     pub(super) target: f64,
     pub(super) sweeps: usize,
     pub(super) damping: f64,
     pub(super) oscillated: bool,
-    /// Damping is not taken back below this.
+    /// The least damping to relax to.
     least_damping: f64,
     was_taken_back: bool,
     last_step: f64,
@@ -63,12 +62,13 @@ impl Course {
         }
     }
 
-    /// That has been at rest since its first sweep.
+    /// Returns a course that ended after its first sweep.
     pub(super) fn after_one_sweep(target: f64) -> Self {
         Self { sweeps: 1, ..Self::new(false, target, 0.0) }
     }
 
-    /// Note a sweep: the largest change that its messages were to make, how far the fields moved, and how far they are from where they were two sweeps ago.
+    /// Records a sweep: the largest change, the fields' step and their distance from two sweeps
+    /// before.
     fn note(&mut self, change: f64, step: f64, two_steps: f64) {
         let came_back = two_steps < COMES_BACK * step && step >= DOES_NOT_SHRINK * self.last_step;
         self.swings = if came_back { self.swings + 1 } else { 0 };
@@ -82,7 +82,8 @@ impl Course {
         }
     }
 
-    /// Whether the row wandered since the last window. If it went straight on, only slowly, damping is half taken back: it does not help there.
+    /// Returns whether the row wandered since the last window. Where it moved straight but slowly,
+    /// halves the damping's effect, which does not help there.
     fn end_window(&mut self) -> bool {
         let falls = self.best_in_window < self.best_before;
         let falls_slowly = self.best_in_window >= FALLS_SLOWLY * self.best_before;
@@ -104,14 +105,14 @@ impl Course {
         let more = f64::midpoint(1.0, self.damping);
         self.damping = if more <= MOST_DAMPING { more } else { self.damping };
         if self.was_taken_back {
-            // It was needed after all.
+            // Less damping was not enough.
             self.least_damping = self.damping;
             self.was_taken_back = false;
         }
     }
 }
 
-/// The courses of all rows, and the fields of the last sweeps.
+/// The courses of all rows, and the fields of the last two sweeps.
 pub(super) struct Monitor<const N: usize> {
     pub(super) courses: [Course; N],
     last: Vec<[f64; N]>,
@@ -119,7 +120,7 @@ pub(super) struct Monitor<const N: usize> {
 }
 
 impl<const N: usize> Monitor<N> {
-    /// The bytes of the fields that it keeps.
+    /// Returns the bytes of the fields.
     pub(super) fn bytes(free: usize) -> u128 {
         16 * N as u128 * free as u128
     }
@@ -128,7 +129,7 @@ impl<const N: usize> Monitor<N> {
         Self { courses, last: totals.to_vec(), before_last: totals.to_vec() }
     }
 
-    /// Note a sweep; rows that changed by no more than their target, or have no sweeps left, come to rest.
+    /// Records a sweep; ends rows that changed by no more than their target or have no sweeps left.
     pub(super) fn note(&mut self, change: [f64; N], totals: &[[f64; N]], most_sweeps: usize) {
         let (mut step, mut two_steps) = ([0.0f64; N], [0.0f64; N]);
         for ((now, last), before) in totals.iter().zip(&self.last).zip(&self.before_last) {
@@ -153,7 +154,7 @@ impl<const N: usize> Monitor<N> {
         self.courses.iter().any(|course| course.is_active)
     }
 
-    /// The share of old messages that each row keeps.
+    /// Returns the share of old messages that each row keeps.
     pub(super) fn keep(&self) -> [f64; N] {
         self.courses.map(|course| if course.is_active { course.damping } else { 1.0 })
     }
@@ -163,7 +164,7 @@ impl<const N: usize> Monitor<N> {
 mod tests {
     use super::*;
 
-    /// x ← f(x) with the damping of a course, until it ends.
+    /// Iterates x ← f(x) with the damping of a course, until it ends.
     fn follow(f: impl Fn(f64) -> f64, most_sweeps: usize) -> (Course, f64) {
         let mut x = 0.7;
         let mut monitor = Monitor::new([Course::new(true, 1e-10, 0.0)], &[[x]]);
@@ -188,18 +189,18 @@ mod tests {
                 "{rate}: {x}"
             );
         }
-        // Leaving an unstable point takes a while too.
+        // Leaving an unstable point is slow too.
         let (course, x) = follow(|x| (1.1 * (x - 0.7) + 1e-4).tanh() + 0.7, 5000);
         assert!(!course.oscillated && x > 1.0);
     }
 
     #[test]
     fn wandering_is_damped_too() {
-        // The logistic map in its chaos; its fixed point is at 1 − 1/3.9.
+        // The logistic map is chaotic here; its fixed point is at 1 − 1/3.9.
         let (course, x) = follow(|x| 3.9 * x * (1.0 - x), 5000);
         assert!(course.oscillated && course.damping > 0.0);
         assert!((x - (1.0 - 1.0 / 3.9)).abs() < 1e-9);
-        // Slow, and to and fro: what a swing that shrinks by little looks like.
+        // A slowly shrinking oscillation.
         let (course, _) = follow(|x| -0.9995 * x, 5000);
         assert!(course.oscillated && course.sweeps < 500);
     }

@@ -1,12 +1,13 @@
-//! How means respond to fields at a fixed point of the messages, checked: what linear response around `bethe` builds on.
+//! Tests the linear response around `bethe` against finite differences.
 //!
-//! The susceptibility `A_ij = ∂⟨s_i⟩/∂h_j` of a Bethe fixed point has an inverse as sparse as the couplings (Welling & Teh 2004; Ricci-Tersenghi 2012):
+//! The susceptibility `A_ij = ∂⟨s_i⟩/∂h_j` of a Bethe fixed point has an inverse as sparse as the
+//! couplings (Welling & Teh 2004; Ricci-Tersenghi 2012):
 //!
 //! ```text
 //! (A⁻¹)_ij = −c_ij / D_ij        (A⁻¹)_ii = (1 − d_i)/(1 − m_i²) + Σ_j (1 − m_j²) / D_ij        D_ij = (1 − m_i²)(1 − m_j²) − c_ij²
 //! ```
 //!
-//! with the sum over the `d_i` neighbours of i and c the covariances of couplings. [`Solved`](super::Solved) holds its parts.
+//! with the sum over the `d_i` neighbours of i and c the covariances of couplings.
 
 use proptest::prelude::*;
 

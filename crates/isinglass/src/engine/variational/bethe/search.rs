@@ -8,28 +8,28 @@ use crate::cancel;
 use crate::engine::variational::VariationalSettings;
 use crate::engine::{Diagnostics, Iteration, Schedule};
 
-/// Messages change after others have been computed from them: to satisfy all equations at once, a sweep must change them by less than the tolerance, the less the
-/// more neighbours there are; but no less than this share of it before the equations are looked at.
+/// Messages change after others were computed from them: to satisfy all equations, changes must be
+/// below the tolerance over the degree; they need not be below this share of it.
 const LEAST_SHARE: f64 = 0.1;
 
 /// Random starts lie within this field; beyond, tanh is ±1.
 const FARTHEST_START: f64 = 18.0;
 
-/// A machine's free units, for which messages are sought.
+/// The search for the messages of a machine's free units.
 pub(super) struct Search<'a> {
     pub(super) machine: &'a Machine,
     pub(super) free: &'a [usize],
     pub(super) settings: &'a VariationalSettings,
 }
 
-/// Where the search of each row ended.
+/// The end of each row's search.
 pub(super) struct Found<const N: usize> {
     pub(super) beliefs: Beliefs<N>,
     pub(super) diagnostics: [Diagnostics; N],
 }
 
 impl Search<'_> {
-    /// Search from every start, and leave the best messages of each row. Rows from `rows` on are empty.
+    /// Searches from every start and keeps each row's best messages. Rows from `rows` on are empty.
     pub(super) fn run<const N: usize>(&self, messages: &mut Messages<'_, N>, rows: usize) -> Found<N> {
         if messages.wiring.is_forest {
             return self.pass_through_forest(messages, rows);
@@ -57,7 +57,7 @@ impl Search<'_> {
         found
     }
 
-    /// On a forest one undamped sweep settles all messages, whatever the settings; more only if rounding is above the tolerance.
+    /// Solves a forest: one undamped sweep, or more if rounding exceeds the tolerance.
     fn pass_through_forest<const N: usize>(&self, messages: &mut Messages<'_, N>, rows: usize) -> Found<N> {
         messages.sweep(Step { schedule: Schedule::Sequential, scale: 1.0, keep: [0.0; N] });
         let course = Course::after_one_sweep(self.settings.tolerance);
@@ -99,7 +99,7 @@ impl Search<'_> {
                     sum.sweeps += course.sweeps;
                     sum.oscillated |= course.oscillated;
                 }
-                // A point that only symmetry holds at one temperature may be left at the next.
+                // A point held by symmetry alone may become unstable at the next temperature.
                 messages.nudge(scale, |place| nudges[units[place]]);
             }
         }
@@ -119,7 +119,7 @@ impl Search<'_> {
         std::array::from_fn(|row| Course::new(row < rows, target, self.settings.damping))
     }
 
-    /// Sweep at the machine's own temperature until the equations hold, or no sweeps are left.
+    /// Sweeps at the machine's own temperature until the equations hold or no sweeps are left.
     fn settle<const N: usize>(
         &self,
         messages: &mut Messages<'_, N>,
@@ -164,7 +164,7 @@ fn sweep_until_rest<const N: usize>(
     }
 }
 
-/// Converged comes before not converged; then the larger log Z, or among those that did not converge the smaller residual.
+/// Prefers converged rows, then the larger log Z, or without convergence the smaller residual.
 fn is_better<const N: usize>(new: &Found<N>, old: &Found<N>, row: usize) -> bool {
     match (new.diagnostics[row].converged, old.diagnostics[row].converged) {
         (true, true) => new.beliefs.log_z[row] > old.beliefs.log_z[row],

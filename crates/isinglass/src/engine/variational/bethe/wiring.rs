@@ -1,11 +1,12 @@
-//! Which message goes where: the free units of a machine in an order in which two passes settle a forest.
+//! The free units in an order in which two passes solve a forest, and the links between them.
 //!
-//! Units that hang on the rest by a single coupling are peeled off, layer after layer. What cannot be peeled is the core, empty in a forest. The core comes first, as it
-//! is numbered, then the peeled units, those peeled last first: each of them has one neighbour before it at most. A pass backwards therefore brings all that the
-//! branches have to say to the core (in a tree: to its centre), and a pass forwards brings the answer out again.
+//! Units with a single coupling are peeled off, layer by layer. The rest is the core, empty in a
+//! forest. The core comes first, by number, then the peeled units in reverse order: each has at
+//! most one earlier neighbour. A backward pass sends messages from the branches to the core (in a
+//! tree: its centre), a forward pass sends them out again.
 //!
-//! Only the order among neighbours matters, so units are put into levels: a unit is one level above the highest neighbour before it. Units of a level are not
-//! joined, and their messages are computed side by side.
+//! Units are sorted by level: one above the highest earlier neighbour. Units of a level are not
+//! coupled, and their messages are computed side by side.
 
 use crate::Machine;
 use crate::graph::peeling::peeled_last;
@@ -15,29 +16,29 @@ const NONE: u32 = u32::MAX;
 
 /// The free units in order, and the links between them.
 pub(super) struct Wiring {
-    /// The number, among the free units, of the unit at each place.
+    /// The number among the free units of the unit at each place.
     pub(super) locals: Vec<u32>,
-    /// The place at which each level begins, and the number of places at the end.
+    /// The first place of each level, and the number of places.
     pub(super) levels: Vec<u32>,
-    /// The links from units to those after them.
+    /// The links from units to later ones.
     pub(super) ahead: Links,
-    /// The same links from the other end.
+    /// The same links in the other direction.
     pub(super) back: Links,
-    /// The machine's edge of each link ahead.
+    /// The machine's edge of each forward link.
     pub(super) edges: Vec<u32>,
-    /// No coupling of the free units lies on a cycle.
+    /// Whether no coupling of the free units lies on a cycle.
     pub(super) is_forest: bool,
-    /// Some of the machine's edges between free units have no coupling, and so no link.
+    /// Whether some edges between free units have weight 0, and so no link.
     pub(super) has_idle_edges: bool,
-    /// The most links at a unit.
+    /// The largest number of links of a unit.
     pub(super) degree: usize,
 }
 
-/// Links in one direction, those of a unit next to each other.
+/// Links in one direction, sorted by sender.
 pub(super) struct Links {
-    /// The first link of each place, and the number of links at the end.
+    /// The first link of each place, and the number of links.
     pub(super) offsets: Vec<u32>,
-    /// The place that sends.
+    /// The place of the sender.
     pub(super) senders: Vec<u32>,
     /// `v = w/T`.
     pub(super) couplings: Vec<f64>,
@@ -55,26 +56,26 @@ impl Links {
         }
     }
 
-    /// The links of some places that follow each other.
+    /// Returns the links of consecutive places.
     pub(super) fn of(&self, places: std::ops::Range<usize>) -> std::ops::Range<usize> {
         self.offsets[places.start] as usize..self.offsets[places.end] as usize
     }
 }
 
 impl Wiring {
-    /// The bytes of the wiring, and of what is needed to make it.
+    /// Returns the bytes of the wiring and its construction.
     pub(super) fn bytes(machine: &Machine, free: usize, links: usize) -> u128 {
         4 * machine.unit_count() as u128 + 48 * free as u128 + 40 * links as u128
     }
 
-    /// At most how many links there are between free units.
+    /// Returns the most links that free units can have.
     pub(super) fn most_links(machine: &Machine, free: &[usize]) -> usize {
         let graph = machine.graph();
         let ends: usize = free.iter().map(|&unit| graph.degree(unit)).sum();
         graph.edges().len().min(ends / if free.len() == machine.unit_count() { 2 } else { 1 })
     }
 
-    /// *Complexity*: linear in the free units and their edges.
+    /// Orders the units. *Complexity*: linear in the free units and their edges.
     pub(super) fn new(machine: &Machine, free: &[usize]) -> Self {
         let graph = machine.graph();
         let temperature = machine.temperature();
@@ -86,7 +87,7 @@ impl Wiring {
             let edges = graph.neighbours(free[k as usize]).map(|(other, edge)| (local[other], edge));
             edges.filter(|&(other, _)| other != NONE)
         };
-        // A coupling of 0 is none.
+        // A coupling of 0 counts as none.
         let is_coupled = |edge: usize| machine.weights()[edge] / temperature != 0.0;
         let around = |k: u32| among_free(k).filter(|&(_, edge)| is_coupled(edge));
         let has_idle_edges = (0..free.len() as u32).any(|k| among_free(k).any(|(_, edge)| !is_coupled(edge)));
@@ -131,7 +132,7 @@ impl Wiring {
     }
 }
 
-/// The units of an order by levels, and where each level begins.
+/// Sorts an order of units by level; returns it with the first place of each level.
 fn by_levels<I: Iterator<Item = (u32, usize)>>(
     order: &[u32],
     around: impl Fn(u32) -> I,

@@ -1,7 +1,8 @@
-//! The bound on log Z, and what its parts say about the mixing coefficients.
+//! The bound on log Z, its terms, and the update of the mixing coefficients.
 //!
-//! With λ at its best, `λ_l = α_l / S_l` and `S_l = Σ_k α_k π_lk`, the bound is `Σ_l α_l (B_l + Σ_i ⟨ln r_li⟩_l − ln S_l)`: the scale of r cancels, and what is left of
-//! the pairs of components are the shares `ω_lk = α_k π_lk / S_l`, which add up to 1 over k.
+//! With the best λ, `λ_l = α_l / S_l` and `S_l = Σ_k α_k π_lk`, the bound is `Σ_l α_l (B_l + Σ_i
+//! ⟨ln r_li⟩_l − ln S_l)`: the scale of r cancels, and pairs of components enter through the shares
+//! `ω_lk = α_k π_lk / S_l`, which add up to 1 over k.
 
 use fearless_simd::{Simd, f64x8, prelude::*};
 
@@ -9,7 +10,7 @@ use super::super::couplings::Couplings;
 use super::state::{LEAST_WEIGHT, State};
 use crate::numeric::lanes::{LANES, exp_nonpositive, ln, ln_two_cosh};
 
-/// The free units of one row: what acts on them, divided by T.
+/// The couplings and fields of one row's free units, divided by T.
 pub(super) struct Task<'a> {
     pub(super) couplings: &'a Couplings,
     /// The field on each free unit.
@@ -29,7 +30,7 @@ impl Task<'_> {
         }
         let (field, beta) = (f64x8::splat(simd, self.fields[unit]), f64x8::splat(simd, self.beta));
         for (lane, out) in out.chunks_exact_mut(LANES).enumerate() {
-            // Four sums, so that one addition need not wait for the other.
+            // Four sums hide the latency of additions.
             let mut sums = [f64x8::splat(simd, 0.0); 4];
             if column.is_empty() {
                 sums[0] = f64x8::from_slice(simd, out);
@@ -46,21 +47,21 @@ impl Task<'_> {
     }
 }
 
-/// What the bound consists of, and the shares of pairs of components.
+/// The terms of the bound, and the shares of pairs of components.
 pub(super) struct Terms {
     /// `B_l + Σ_i ⟨ln r_li⟩_l`.
     pub(super) values: Vec<f64>,
     /// `ln S_l`.
     pub(super) log_sums: Vec<f64>,
-    /// `ln π_lk`, all l side by side for each k.
+    /// `ln π_lk`, stored by k.
     pub(super) log_overlaps: Vec<f64>,
-    /// `ω_lk`, all l side by side for each k.
+    /// `ω_lk`, stored by k.
     pub(super) shares: Vec<f64>,
     products: Vec<f64>,
     pulls: Vec<f64>,
 }
 
-/// Factors of an overlap that are multiplied before a logarithm is taken.
+/// Factors of an overlap that are multiplied before each logarithm.
 const FACTORS: usize = 4;
 
 impl Terms {
@@ -77,12 +78,12 @@ impl Terms {
         }
     }
 
-    /// The bytes of the terms.
+    /// Returns the bytes of the terms.
     pub(super) fn bytes(components: usize) -> u128 {
         8 * components.next_multiple_of(LANES) as u128 * (3 * components as u128 + 3)
     }
 
-    /// The bound at a state, from nothing but the state.
+    /// Computes all terms and the bound of a state.
     #[inline(always)]
     pub(super) fn evaluate<S: Simd>(&mut self, simd: S, task: &Task<'_>, state: &State) -> f64 {
         self.add_up_components(simd, task, state);
@@ -91,7 +92,6 @@ impl Terms {
         self.bound(state)
     }
 
-    /// The bound from its terms.
     pub(super) fn bound(&self, state: &State) -> f64 {
         let each = self.values.iter().zip(&self.log_sums).zip(&state.weights);
         each.take(state.components).map(|((value, log_sum), weight)| weight * (value - log_sum)).sum()
@@ -102,23 +102,21 @@ impl Terms {
     fn add_up_components<S: Simd>(&mut self, simd: S, task: &Task<'_>, state: &State) {
         let width = state.width;
         let half = f64x8::splat(simd, 0.5);
+        let load = |from: &[f64], at: usize| f64x8::from_slice(simd, &from[at..at + LANES]);
         self.values.fill(0.0);
         for unit in 0..state.units {
             task.pull(simd, state, unit, &mut self.pulls);
             let own = f64x8::splat(simd, task.beta * task.fields[unit]);
             for lane in (0..width).step_by(LANES) {
                 let at = unit * width + lane;
-                let here = at..at + LANES;
-                let x = f64x8::from_slice(simd, &state.fields[here.clone()]);
-                let t = f64x8::from_slice(simd, &state.tilts[here.clone()]);
-                let m = f64x8::from_slice(simd, &state.chances.means[here]);
-                let pull = f64x8::from_slice(simd, &self.pulls[lane..lane + LANES]);
-                let energy = half * m * (pull + own);
-                // ln q(±) = ±x − ln 2cosh x, and so for r.
+                let (x, t) = (load(&state.fields, at), load(&state.tilts, at));
+                let m = load(&state.chances.means, at);
+                let energy = half * m * (load(&self.pulls, lane) + own);
+                // ln q(±) = ±x − ln 2cosh x, and likewise for r.
                 let entropy = ln_two_cosh(simd, x) - x * m;
                 let smoothing = t * m - ln_two_cosh(simd, t);
-                let sum = f64x8::from_slice(simd, &self.values[lane..lane + LANES]);
-                (sum + (energy + (entropy + smoothing))).store_slice(&mut self.values[lane..lane + LANES]);
+                let sum = load(&self.values, lane) + (energy + (entropy + smoothing));
+                sum.store_slice(&mut self.values[lane..lane + LANES]);
             }
         }
     }
@@ -183,9 +181,8 @@ impl Terms {
         }
     }
 
-    /// The update of α with λ held fixed: `α_l ∝ λ_l exp(B_l + Σ_i ⟨ln r_li⟩ − Σ_k λ_k π_kl)`, where `λ_k π_kl = α_k ω_kl / α_l`.
-    ///
-    /// *Result*: the largest change of a coefficient.
+    /// Updates α with λ fixed: `α_l ∝ λ_l exp(B_l + Σ_i ⟨ln r_li⟩ − Σ_k λ_k π_kl)`, where `λ_k π_kl
+    /// = α_k ω_kl / α_l`. Returns the largest change of a coefficient.
     pub(super) fn mix(&self, state: &mut State) -> f64 {
         let (width, components) = (state.width, state.components);
         let mut logs = vec![0.0; components];

@@ -1,23 +1,23 @@
-//! The parameters of a mixture: mixing coefficients, the components' units, and the smoothing distributions.
+//! The parameters of a mixture: mixing coefficients, components and smoothing distributions.
 
 use fearless_simd::{Simd, f64x8, prelude::*};
 
 use crate::numeric::lanes::{LANES, exp_nonpositive, tanh};
 
-/// The largest |½ ln(q(+)/q(−))| of a unit in a component: beyond, `tanh` has long been ±1, and probabilities stay within the range of numbers when multiplied.
+/// The largest |½ ln(q(+)/q(−))|: `tanh` is ±1, and products of probabilities do not underflow.
 pub(super) const MOST_FIELD: f64 = 170.0;
 
-/// The largest |½ ln(r(+)/r(−))|: any smoothing distribution will do for a bound, and products of four factors stay within the range of numbers.
+/// The largest |½ ln(r(+)/r(−))|: any r gives a bound, and four factors do not underflow.
 pub(super) const MOST_TILT: f64 = 80.0;
 
-/// No mixing coefficient is smaller, so that what is divided by one stays finite.
+/// The least mixing coefficient, so that quotients stay finite.
 pub(super) const LEAST_WEIGHT: f64 = 1e-100;
 
-/// A mixture of products over some units. What belongs to a unit stands for all components side by side, filled up to whole lanes.
+/// A mixture of products. Stored by unit, all components side by side, padded to whole lanes.
 #[derive(Debug, Clone)]
 pub(super) struct State {
     pub(super) components: usize,
-    /// The components, filled up to whole lanes.
+    /// The components, padded to whole lanes.
     pub(super) width: usize,
     pub(super) units: usize,
     /// α_l; 0 beyond the components.
@@ -26,11 +26,11 @@ pub(super) struct State {
     pub(super) fields: Vec<f64>,
     /// `½ ln(r(+)/r(−))` of each unit for each component.
     pub(super) tilts: Vec<f64>,
-    /// What follows from fields and tilts.
+    /// Derived from fields and tilts.
     pub(super) chances: Chances,
 }
 
-/// The probabilities of +1 and −1, in the components and in the smoothing distributions; each to all its digits.
+/// The probabilities of ±1 in components and smoothing distributions, to full precision.
 #[derive(Debug, Clone)]
 pub(super) struct Chances {
     pub(super) means: Vec<f64>,
@@ -39,7 +39,7 @@ pub(super) struct Chances {
 }
 
 impl State {
-    /// All components alike, with fields 0 and even smoothing distributions.
+    /// Returns equal components with fields 0 and uniform smoothing distributions.
     pub(super) fn new(components: usize, units: usize) -> Self {
         let width = components.next_multiple_of(LANES);
         let numbers = |x: f64| vec![x; units * width];
@@ -60,12 +60,12 @@ impl State {
         }
     }
 
-    /// The bytes of a state.
+    /// Returns the bytes of a state.
     pub(super) fn bytes(components: usize, units: usize) -> u128 {
         8 * components.next_multiple_of(LANES) as u128 * (7 * units as u128 + 1)
     }
 
-    /// Work out probabilities after fields and tilts were changed.
+    /// Computes probabilities from fields and tilts.
     #[inline(always)]
     pub(super) fn renew<S: Simd>(&mut self, simd: S) {
         let (field, tilt) = (f64x8::splat(simd, MOST_FIELD), f64x8::splat(simd, MOST_TILT));
@@ -85,7 +85,7 @@ impl State {
         }
     }
 
-    /// Take one unit, in all components, from another state.
+    /// Copies one unit, in all components, from another state.
     pub(super) fn copy_unit(&mut self, from: &Self, unit: usize) {
         let here = unit * self.width..(unit + 1) * self.width;
         let copy = |to: &mut [f64], from: &[f64]| to[here.clone()].copy_from_slice(&from[here.clone()]);
@@ -98,31 +98,31 @@ impl State {
         }
     }
 
-    /// The mean of a unit in each component.
+    /// Returns the mean of a unit in each component.
     pub(super) fn means_of(&self, unit: usize) -> &[f64] {
         &self.chances.means[unit * self.width..][..self.components]
     }
 
-    /// The mean of each unit, `Σ_l α_l m_li`.
+    /// Returns the mean of each unit, `Σ_l α_l m_li`.
     pub(super) fn mixed_means(&self) -> Vec<f64> {
         let mixed = |unit: usize| {
             let each = self.means_of(unit).iter().zip(&self.weights);
-            // Rounding must not take it beyond ±1.
+            // Rounding must not exceed ±1.
             each.map(|(m, weight)| weight * m).sum::<f64>().clamp(-1.0, 1.0)
         };
         (0..self.units).map(mixed).collect()
     }
 
-    /// `Σ_l α_l (m_la − m_a)(m_lb − m_b)`, given the mixed means of two units.
+    /// Returns `Σ_l α_l (m_la − m_a)(m_lb − m_b)`, given the mixed means of two units.
     pub(super) fn covariance(&self, a: usize, b: usize, (mean_a, mean_b): (f64, f64)) -> f64 {
         let each = self.means_of(a).iter().zip(self.means_of(b)).zip(&self.weights);
         let sum: f64 = each.map(|((x, y), weight)| weight * (x - mean_a) * (y - mean_b)).sum();
-        // So that the moment stays within ±1, too.
+        // Keeps the moment within ±1, too.
         let product = mean_a * mean_b;
         sum.clamp(-1.0 - product, 1.0 - product)
     }
 
-    /// Make the mixing coefficients add up to 1, none of them below the least.
+    /// Normalises the mixing coefficients, none below the least.
     pub(super) fn normalise(&mut self) {
         let sum: f64 = self.weights.iter().sum();
         for weight in &mut self.weights[..self.components] {
@@ -131,13 +131,13 @@ impl State {
     }
 }
 
-/// A number held between −most and most.
+/// Clamps a vector to ±`most`.
 #[inline(always)]
 pub(super) fn within<S: Simd>(x: f64x8<S>, most: f64x8<S>) -> f64x8<S> {
     x.max(-most).min(most)
 }
 
-/// The probabilities `e^(±x) / (2 cosh x)`.
+/// Returns the probabilities `e^(±x) / (2 cosh x)`.
 #[inline(always)]
 pub(super) fn chances<S: Simd>(simd: S, x: f64x8<S>) -> [f64x8<S>; 2] {
     let one = f64x8::splat(simd, 1.0);

@@ -1,19 +1,20 @@
-//! The bound against plain loops, and each update by itself: none lowers the bound.
+//! Tests the bound against plain loops, and that no update lowers it.
 
 use fearless_simd::{Level, dispatch};
 use proptest::prelude::*;
 
 use super::super::couplings::Couplings;
-use super::bound::{Task, Terms};
+use super::bound::Task;
+use super::climb::{Climb, Step};
 use super::state::{LEAST_WEIGHT, MOST_FIELD, MOST_TILT, State};
-use super::sweep::{Scratch, Step, renew_unit, sweep, violation};
+use crate::engine::VariationalSettings;
 use crate::{Machine, topology};
 
 const SMOOTH: Step = Step { smooth: true, means: false, damping: 0.0 };
 const MEANS: Step = Step { smooth: false, means: true, damping: 0.0 };
 const BOTH: Step = Step { smooth: true, means: true, damping: 0.0 };
 
-/// Everything that the bound depends on, in plain numbers: component after component.
+/// All parameters of the bound, stored by component.
 #[derive(Debug, Clone)]
 struct Plain {
     weights: Vec<f64>,
@@ -23,7 +24,7 @@ struct Plain {
 }
 
 impl Plain {
-    /// A state, with the best λ.
+    /// Copies a state, with the best λ.
     fn of(state: &State) -> Self {
         let pick = |numbers: &[f64], l: usize| numbers.iter().skip(l).step_by(state.width).copied().collect();
         let each = |numbers: &[f64]| (0..state.components).map(|l| pick(numbers, l)).collect();
@@ -81,7 +82,7 @@ impl Plain {
         bound
     }
 
-    /// The energy and the true entropy of the mixture, by a sum over all states.
+    /// The energy and the exact entropy of the mixture, by a sum over all states.
     fn true_bound(&self, machine: &Machine) -> f64 {
         let energy: f64 = (0..self.weights.len()).map(|l| self.weights[l] * self.energy(machine, l)).sum();
         let units = machine.unit_count();
@@ -133,52 +134,39 @@ fn cases() -> impl Strategy<Value = (Machine, State)> {
     })
 }
 
-/// What an update needs besides the state.
-struct Bench {
-    couplings: Couplings,
-    fields: Vec<f64>,
-    terms: Terms,
-    scratch: Scratch,
-}
+/// The couplings and fields of a machine.
+struct Bench(Couplings, Vec<f64>, VariationalSettings);
 
 impl Bench {
-    fn new(machine: &Machine, state: &State) -> Self {
+    fn new(machine: &Machine) -> Self {
         let free: Vec<usize> = (0..machine.unit_count()).collect();
-        Self {
-            couplings: Couplings::new(machine, &free, false),
-            fields: machine.biases().iter().map(|bias| bias / machine.temperature()).collect(),
-            terms: Terms::new(state),
-            scratch: Scratch::new(state),
-        }
+        let fields = machine.biases().iter().map(|bias| bias / machine.temperature()).collect();
+        Self(Couplings::new(machine, &free, false), fields, VariationalSettings::default())
     }
 
-    fn evaluate(&mut self, state: &State) -> f64 {
-        let task = Task { couplings: &self.couplings, fields: &self.fields, beta: 1.0 };
-        dispatch!(Level::new(), simd => self.terms.evaluate(simd, &task, state))
-    }
-
-    fn renew(&mut self, state: &mut State, unit: usize, step: Step) {
-        let Self { couplings, fields, terms, scratch } = self;
-        let task = Task { couplings, fields, beta: 1.0 };
-        dispatch!(Level::new(), simd => {
-            renew_unit(simd, &task, (state, terms), scratch, (unit, step), 0.0);
-        });
-    }
-
-    fn sweep(&mut self, state: &mut State) -> f64 {
-        let Self { couplings, fields, terms, scratch } = self;
-        let task = Task { couplings, fields, beta: 1.0 };
-        dispatch!(Level::new(), simd => sweep(simd, &task, (state, terms), scratch, BOTH, 0.0))
-    }
-
-    fn violation(&mut self, state: &mut State) -> f64 {
-        let Self { couplings, fields, terms, scratch } = self;
-        let task = Task { couplings, fields, beta: 1.0 };
-        dispatch!(Level::new(), simd => violation(simd, &task, (state, terms), scratch, BOTH, 0.0))
+    /// A climb whose terms are those of the state, and the bound.
+    fn climb(&self, state: &State) -> (Climb<'_>, f64) {
+        let task = Task { couplings: &self.0, fields: &self.1, beta: 1.0 };
+        let mut climb = Climb::new(task, state.clone(), &self.2);
+        let bound = climb.evaluate();
+        (climb, bound)
     }
 }
 
-/// Where a number is at its best, small steps to both sides do not raise the bound.
+fn renew_unit(climb: &mut Climb<'_>, unit: usize, step: Step) {
+    dispatch!(Level::new(), simd => {
+        climb.renew_unit(simd, unit, step, 0.0);
+    });
+}
+
+/// Mixes, shares and updates every unit.
+fn sweep(climb: &mut Climb<'_>) -> f64 {
+    climb.terms.mix(&mut climb.state);
+    dispatch!(Level::new(), simd => climb.terms.share(simd, &climb.state));
+    climb.update_units(BOTH, 0.0)
+}
+
+/// Whether small steps to both sides do not raise the bound.
 fn is_best(plain: &Plain, machine: &Machine, change: impl Fn(&mut Plain, f64)) -> bool {
     let best = plain.bound(machine);
     [1e-3, -1e-3].iter().all(|&step| {
@@ -192,21 +180,21 @@ proptest! {
     #[test]
     fn the_bound_is_that_of_plain_loops_and_below_the_true_entropy((machine, state) in cases()) {
         let plain = Plain::of(&state);
-        let found = Bench::new(&machine, &state).evaluate(&state);
+        let found = Bench::new(&machine).climb(&state).1;
         prop_assert!((found - plain.bound(&machine)).abs() < 1e-11, "{found}, not {}", plain.bound(&machine));
         prop_assert!(found <= plain.true_bound(&machine) + 1e-11);
     }
 
     #[test]
     fn one_component_has_the_bound_of_mean_field((machine, mut state) in cases(), component in 0..11usize) {
-        // Even smoothing distributions, and others that hardly count.
+        // Uniform smoothing distributions; other components hardly count.
         state.tilts.fill(0.0);
         let first = component % state.components;
         state.weights.fill(0.0);
         state.weights[first] = 1.0;
         state.normalise();
         dispatch!(Level::new(), simd => state.renew(simd));
-        let found = Bench::new(&machine, &state).evaluate(&state);
+        let found = Bench::new(&machine).climb(&state).1;
         let truth = Plain::of(&state).true_bound(&machine);
         prop_assert!((found - truth).abs() < 1e-11, "{found}, not {truth}");
     }
@@ -216,23 +204,23 @@ proptest! {
         let plain = Plain::of(&state);
         let l = component % state.components;
         prop_assert!(is_best(&plain, &machine, |plain, step| plain.lambdas[l] *= 1.0 + step));
-        let mut bench = Bench::new(&machine, &state);
-        bench.evaluate(&state);
+        let bench = Bench::new(&machine);
+        let (climb, _) = bench.climb(&state);
         for k in 0..state.components {
             let share = plain.weights[k] * plain.overlap(l, k) / plain.sum(l);
-            prop_assert!((bench.terms.shares[k * state.width + l] - share).abs() < 1e-12);
+            prop_assert!((climb.terms.shares[k * state.width + l] - share).abs() < 1e-12);
         }
     }
 
     #[test]
-    fn smoothing_never_lowers_the_bound_and_is_the_best((machine, mut state) in cases(), unit in 0..6usize) {
+    fn smoothing_never_lowers_the_bound_and_is_the_best((machine, state) in cases(), unit in 0..6usize) {
         let unit = unit % state.units;
         let before = Plain::of(&state).bound(&machine);
-        let mut bench = Bench::new(&machine, &state);
-        bench.evaluate(&state);
-        bench.renew(&mut state, unit, SMOOTH);
-        // With the best λ for it: its scale is absorbed there.
-        let after = Plain::of(&state);
+        let bench = Bench::new(&machine);
+        let (mut climb, _) = bench.climb(&state);
+        renew_unit(&mut climb, unit, SMOOTH);
+        // With the best λ, which absorbs the scale of r.
+        let after = Plain::of(&climb.state);
         prop_assert!(after.bound(&machine) >= before - 1e-12);
         for l in 0..state.components {
             let moved = |plain: &mut Plain, step: f64| {
@@ -244,14 +232,14 @@ proptest! {
     }
 
     #[test]
-    fn means_never_lower_the_bound_and_are_the_best((machine, mut state) in cases(), unit in 0..6usize) {
+    fn means_never_lower_the_bound_and_are_the_best((machine, state) in cases(), unit in 0..6usize) {
         let unit = unit % state.units;
         let before = Plain::of(&state);
-        let mut bench = Bench::new(&machine, &state);
-        bench.evaluate(&state);
-        bench.renew(&mut state, unit, MEANS);
-        // With λ held fixed.
-        let after = Plain { lambdas: before.lambdas.clone(), ..Plain::of(&state) };
+        let bench = Bench::new(&machine);
+        let (mut climb, _) = bench.climb(&state);
+        renew_unit(&mut climb, unit, MEANS);
+        // With λ fixed.
+        let after = Plain { lambdas: before.lambdas.clone(), ..Plain::of(&climb.state) };
         prop_assert!(after.bound(&machine) >= before.bound(&machine) - 1e-12);
         for l in 0..state.components {
             prop_assert!(is_best(&after, &machine, |plain, step| plain.fields[l][unit] += step), "component {}", l);
@@ -261,15 +249,14 @@ proptest! {
     #[test]
     fn mixing_never_lowers_the_bound_and_is_the_best((machine, mut state) in cases(), pair in (0..11usize, 0..11usize)) {
         let before = Plain::of(&state);
-        let mut bench = Bench::new(&machine, &state);
-        bench.evaluate(&state);
-        let change = bench.terms.mix(&mut state);
+        let bench = Bench::new(&machine);
+        let change = bench.climb(&state).0.terms.mix(&mut state);
         let after = Plain { lambdas: before.lambdas.clone(), ..Plain::of(&state) };
         prop_assert!(after.bound(&machine) >= before.bound(&machine) - 1e-12);
         prop_assert!((after.weights.iter().sum::<f64>() - 1.0).abs() < 1e-14);
         let largest = before.weights.iter().zip(&after.weights).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
         prop_assert_eq!(change, largest);
-        // From one component to another, so that they still add up to 1.
+        // From one component to another: they still add up to 1.
         let (a, b) = (pair.0 % state.components, pair.1 % state.components);
         let moved = |plain: &mut Plain, step: f64| {
             let amount = step * plain.weights[a].min(plain.weights[b]);
@@ -280,48 +267,44 @@ proptest! {
     }
 
     #[test]
-    fn shares_are_kept_up_along_a_sweep((machine, mut state) in cases()) {
-        let mut bench = Bench::new(&machine, &state);
-        let before = bench.evaluate(&state);
-        bench.sweep(&mut state);
-        let kept = bench.terms.shares.clone();
-        let after = bench.evaluate(&state);
+    fn shares_are_kept_up_along_a_sweep((machine, state) in cases()) {
+        let bench = Bench::new(&machine);
+        let (mut climb, before) = bench.climb(&state);
+        climb.update_units(BOTH, 0.0);
+        let kept = climb.terms.shares.clone();
+        let after = climb.evaluate();
         prop_assert!(after >= before - 1e-12);
         for l in 0..state.components {
             let of = |k: usize| k * state.width + l;
             let sum: f64 = (0..state.components).map(|k| kept[of(k)]).sum();
             for k in 0..state.components {
-                prop_assert!((kept[of(k)] / sum - bench.terms.shares[of(k)]).abs() < 1e-11);
+                prop_assert!((kept[of(k)] / sum - climb.terms.shares[of(k)]).abs() < 1e-11);
             }
         }
     }
 
     #[test]
-    fn violations_vanish_only_at_a_fixed_point((machine, mut state) in cases()) {
-        let mut bench = Bench::new(&machine, &state);
-        bench.evaluate(&state);
-        let (kept, first) = (Plain::of(&state), bench.violation(&mut state));
-        prop_assert_eq!(&kept.fields, &Plain::of(&state).fields);
-        let mut unit = state.clone();
-        let moved = (0..state.units).map(|place| {
-            unit.clone_from(&state);
-            bench.evaluate(&state);
-            bench.renew(&mut unit, place, BOTH);
-            let pairs = unit.chances.means.iter().zip(&state.chances.means);
+    fn violations_vanish_only_at_a_fixed_point((machine, state) in cases()) {
+        let bench = Bench::new(&machine);
+        let (mut climb, _) = bench.climb(&state);
+        let first = climb.violation(0.0);
+        prop_assert_eq!(&Plain::of(&state).fields, &Plain::of(&climb.state).fields);
+        let moved = (0..state.units).map(|unit| {
+            let (mut climb, _) = bench.climb(&state);
+            renew_unit(&mut climb, unit, BOTH);
+            let pairs = climb.state.chances.means.iter().zip(&state.chances.means);
             pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
         }).fold(0.0, f64::max);
         prop_assert!(first >= moved, "{first} but {moved}");
         for _ in 0..2000 {
-            bench.evaluate(&state);
-            bench.terms.mix(&mut state);
-            dispatch!(Level::new(), simd => bench.terms.share(simd, &state));
-            let before = state.clone();
-            bench.sweep(&mut state);
-            // Means near ±1 hide how fields and tilts go on.
+            let before = climb.state.clone();
+            climb.evaluate();
+            sweep(&mut climb);
+            // Means near ±1 hide changes of fields and tilts.
             let moves = |old: &[f64], new: &[f64]| old.iter().zip(new).any(|(a, b)| (a - b).abs() > 1e-12);
-            if !moves(&before.fields, &state.fields) && !moves(&before.tilts, &state.tilts) {
-                bench.evaluate(&state);
-                prop_assert!(bench.violation(&mut state) < 1e-9);
+            if !moves(&before.fields, &climb.state.fields) && !moves(&before.tilts, &climb.state.tilts) {
+                climb.evaluate();
+                prop_assert!(climb.violation(0.0) < 1e-9);
                 break;
             }
         }
@@ -354,18 +337,17 @@ proptest! {
             state.normalise();
         }
         dispatch!(Level::new(), simd => state.renew(simd));
-        let mut bench = Bench::new(&machine, &state);
+        let bench = Bench::new(&machine);
+        let (mut climb, _) = bench.climb(&state);
         let mut last = f64::NEG_INFINITY;
         for _ in 0..8 {
-            let bound = bench.evaluate(&state);
+            let bound = climb.evaluate();
             prop_assert!(bound.is_finite());
             prop_assert!(bound >= last - 1e-11 * bound.abs().max(1.0), "{last} fell to {bound}");
             last = bound;
-            bench.terms.mix(&mut state);
-            dispatch!(Level::new(), simd => bench.terms.share(simd, &state));
-            prop_assert!(bench.sweep(&mut state).is_finite());
-            let numbers = state.fields.iter().chain(&state.tilts).chain(&state.weights);
-            prop_assert!(numbers.chain(&bench.terms.shares).all(|x| x.is_finite()));
+            prop_assert!(sweep(&mut climb).is_finite());
+            let numbers = climb.state.fields.iter().chain(&climb.state.tilts).chain(&climb.state.weights);
+            prop_assert!(numbers.chain(&climb.terms.shares).all(|x| x.is_finite()));
         }
     }
 }

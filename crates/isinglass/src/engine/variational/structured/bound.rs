@@ -1,14 +1,17 @@
 //! The bound of a Q and its gradient.
 //!
-//! Q is a product of conditionals `Q(s_k | x)`, x the state of the parents, each given by a logit: `⟨s_k | x⟩ = tanh a_k(x)`. The bound is
+//! Q is a product of conditionals `Q(s_k | x)`, x the state of the parents, each given by a logit:
+//! `⟨s_k | x⟩ = tanh a_k(x)`. The bound is
 //!
 //! ```text
 //! L = Σ_k Σ_x P_k(x) [ tanh a_k(x) · e_k(x) + H(a_k(x)) ] + Σ_cut w_ij ⟨s_i s_j⟩
 //! e_k(x) = θ_k + Σ_parents w_kp x_p
 //! ```
 //!
-//! with the probabilities `P_k(x)` of the parents' states from the root down. For a coupling that is cut, the conditional means of both ends are lifted along the tree of
-//! cliques until they meet as functions u_i, u_j of the state of one clique; there `⟨s_i s_j⟩ = Σ_c P(c) u_i(c) u_j(c)`. The gradient is this computation backwards.
+//! with the probabilities `P_k(x)` of the parents' states from the root down. For a cut coupling,
+//! the conditional means of both ends are lifted along the tree of cliques until they are functions
+//! u_i, u_j of the state of one clique; there `⟨s_i s_j⟩ = Σ_c P(c) u_i(c) u_j(c)`. The gradient is
+//! the reverse of this computation.
 
 use fearless_simd::{Level, Simd, dispatch};
 
@@ -23,24 +26,24 @@ pub(super) struct Row<'a> {
     energies: Vec<[f64; OUTER]>,
 }
 
-/// What is known of a Q once its bound has been computed.
+/// Probabilities and derivatives of a Q, computed with its bound.
 pub(super) struct Work {
-    /// The probabilities of a unit being up, and down, given each state of its parents.
+    /// The probabilities of a unit being up and down, given each state of its parents.
     pub(super) up: Vec<[f64; OUTER]>,
     pub(super) down: Vec<[f64; OUTER]>,
-    /// Those of the parents' states, and of the clique's.
+    /// The probabilities of the parents' states, and of the clique's.
     outer: Vec<[f64; OUTER]>,
     pub(super) states: Vec<[f64; STATES]>,
     /// The conditional means of ends of cut couplings.
     functions: Vec<[f64; STATES]>,
-    /// Derivatives: by the functions, by the states of cliques; by a conditional up less that down.
+    /// Derivatives by functions, by states of cliques, and by P(up) − P(down) of conditionals.
     by_function: Vec<[f64; STATES]>,
     by_state: Vec<[f64; STATES]>,
     by_conditional: Vec<[f64; OUTER]>,
     level: Level,
 }
 
-/// The functions that are given by the state itself.
+/// The functions given by the state itself.
 const VALUES: [[f64; STATES]; GIVEN] = {
     let mut values = [[-1.0; STATES]; GIVEN];
     let mut bit = 0;
@@ -58,7 +61,7 @@ const VALUES: [[f64; STATES]; GIVEN] = {
 };
 
 impl Work {
-    /// For any row of a plan.
+    /// Allocates for any row of a plan.
     pub(super) fn new(plan: &Plan) -> Self {
         let units = plan.nodes.len();
         let mut functions = VALUES.to_vec();
@@ -76,29 +79,79 @@ impl Work {
         }
     }
 
-    /// The bytes for some units and functions.
+    /// Returns the bytes for some units and functions.
     pub(super) fn bytes(units: usize, lifts: usize) -> u128 {
         8 * ((4 * OUTER + 2 * STATES) as u128 * units as u128
             + (2 * STATES) as u128 * (GIVEN + lifts) as u128)
     }
 
-    /// ⟨s_k⟩ of a position.
+    /// Returns ⟨s_k⟩ of a position.
     pub(super) fn mean(&self, position: usize) -> f64 {
         self.moment_of(position, MOST_PARENTS)
     }
 
-    /// ⟨s_k s_p⟩ of a position and one of its parents; with itself left out, ⟨s_k⟩.
+    /// Returns ⟨s_k s_p⟩ of a position and one of its parents; for its own bit, ⟨s_k⟩.
     pub(super) fn moment_of(&self, position: usize, bit: usize) -> f64 {
         let states = self.states[position].iter().enumerate();
         let other = |state: usize| if bit == MOST_PARENTS { 1.0 } else { spin(state, bit) };
         states.map(|(state, p)| p * spin(state, MOST_PARENTS) * other(state)).sum()
     }
 
-    /// ⟨s_i s_j⟩ of the ends of a cut coupling.
+    /// Returns ⟨s_i s_j⟩ of the ends of a cut coupling.
     pub(super) fn moment_at(&self, meeting: &Meeting) -> f64 {
         let [a, b] = meeting.ends.map(|end| &self.functions[end as usize]);
         let states = self.states[meeting.at as usize].iter();
         states.zip(a).zip(b).map(|((p, a), b)| p * a * b).sum()
+    }
+
+    /// Returns ⟨s_i s_j⟩ of one position with every other, by position; 1 with itself.
+    ///
+    /// Computes the measure `P(c) ⟨s_j | c⟩` on the states of each clique: lifted from j to its
+    /// root, and propagated down like probabilities. *Complexity*: linear in the units.
+    pub(super) fn moments_with(&self, plan: &Plan, position: usize) -> Vec<f64> {
+        let mut measures: Vec<Option<[f64; STATES]>> = vec![None; plan.nodes.len()];
+        let mut function = VALUES[MOST_PARENTS];
+        let mut at = position;
+        loop {
+            let mut measure = self.states[at];
+            measure.iter_mut().zip(&function).for_each(|(p, value)| *p *= value);
+            measures[at] = Some(measure);
+            let node = &plan.nodes[at];
+            if node.anchor == NONE {
+                break;
+            }
+            let mut mean = [0.0; OUTER];
+            for x in 0..OUTER {
+                mean[x] = self.down[at][x] * function[x] + self.up[at][x] * function[OUTER + x];
+            }
+            function = node.outer.map(|x| mean[usize::from(x)]);
+            at = node.anchor as usize;
+        }
+        let alone = self.mean(position);
+        let mut moments = vec![0.0; plan.nodes.len()];
+        for (k, node) in plan.nodes.iter().enumerate() {
+            let mut measure = [0.0; STATES];
+            if let Some(known) = measures[k] {
+                measure = known;
+            } else {
+                let mut outer = [0.0; OUTER];
+                match measures.get(node.anchor as usize) {
+                    Some(Some(above)) => {
+                        above.iter().zip(&node.outer).for_each(|(p, &x)| outer[usize::from(x)] += p);
+                    }
+                    // The root of another part, which is independent of this unit.
+                    _ => outer[0] = alone,
+                }
+                for x in 0..OUTER {
+                    measure[x] = outer[x] * self.down[k][x];
+                    measure[OUTER + x] = outer[x] * self.up[k][x];
+                }
+                measures[k] = Some(measure);
+            }
+            moments[k] =
+                measure.iter().enumerate().map(|(state, p)| p * spin(state, MOST_PARENTS)).sum::<f64>();
+        }
+        moments
     }
 }
 
@@ -116,7 +169,8 @@ impl<'a> Row<'a> {
         Self { plan, energies: plan.nodes.iter().map(energies).collect() }
     }
 
-    /// The best logits if no coupling were cut, with a field added to each position, and log Z of that machine: one pass from the leaves to the roots.
+    /// Returns the best logits without the cut couplings, a field added to each position, and their
+    /// log Z: one pass from the leaves to the roots.
     ///
     /// `a_k(x) = e_k(x) + ½ [V(+, x) − V(−, x)]`, V the log-sums of the units that depend on k.
     pub(super) fn alone(&self, added: &[f64]) -> (Vec<f64>, f64) {
@@ -144,14 +198,14 @@ impl<'a> Row<'a> {
         (logits, log_z)
     }
 
-    /// The bound, and all probabilities and functions in `work`.
+    /// Returns the bound; probabilities and functions are left in `work`.
     pub(super) fn value(&self, logits: &[f64], work: &mut Work) -> f64 {
         let level = work.level;
         dispatch!(level, simd => self.forward(simd, logits, work))
     }
 
-    /// The bound with its gradient by the logits, and the information that Q has of each logit, `P_k(x) (1 − tanh² a)`:
-    /// Fisher's matrix, which is diagonal.
+    /// Returns the bound; computes gradient and Fisher information, `P_k(x) (1 − tanh² a)`, of
+    /// logits.
     pub(super) fn gradient(
         &self,
         logits: &[f64],
@@ -182,11 +236,11 @@ impl<'a> Row<'a> {
             let local = &logits[k * OUTER..(k + 1) * OUTER];
             for x in 0..OUTER {
                 let a = local[x];
-                // Both from e^(−2|a|): neither cancels.
+                // Both from e^(−2|a|), without cancellation.
                 let small = (-2.0 * a.abs()).exp();
                 let (likely, unlikely) = (1.0 / (1.0 + small), small / (1.0 + small));
                 let (up, down) = if a >= 0.0 { (likely, unlikely) } else { (unlikely, likely) };
-                // H = ln(1 + e^(−2|a|)) + 2|a| (the smaller probability)
+                // H = ln(1 + e^(−2|a|)) + 2|a| min(up, down)
                 let entropy = small.ln_1p() + 2.0 * a.abs() * unlikely;
                 work.up[k][x] = up;
                 work.down[k][x] = down;

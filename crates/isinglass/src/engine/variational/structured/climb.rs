@@ -1,34 +1,35 @@
-//! Up from a start to a place where the gradient vanishes.
+//! Maximises the bound from a start.
 //!
-//! Limited-memory BFGS (Liu and Nocedal 1989) that begins each direction with the natural gradient (Amari 1998): the gradient divided by Fisher's information, which is diagonal in the
-//! logits of conditionals. So logits of states that hardly occur, whose gradient is tiny, move as far as the others.
+//! Limited-memory BFGS (Liu and Nocedal 1989), preconditioned by the natural gradient (Amari 1998):
+//! the gradient divided by the Fisher information, which is diagonal in the logits. So logits of
+//! rare states, whose gradient is tiny, move as far as the others.
 
 use super::bound::{Row, Work};
 use crate::cancel;
 use crate::optimize::memory::{Memory, Pair, difference, dot};
 
-/// Steps that are remembered.
+/// Curvature pairs kept.
 const MEMORY: usize = 16;
 
-/// A step must gain this share of what the slope promises.
+/// A step must gain at least this share of what the slope predicts.
 const SUFFICIENT: f64 = 1e-4;
 
-/// A step that gains no less than rounding hides counts if it leaves at most this share of the slope, or of the largest component of the gradient.
+/// Steps with gains below rounding must leave at most this share of the slope or the residual.
 const FLATTER: f64 = 0.9;
 
 /// Gains below this share of the value may be rounding.
 const ROUNDING: f64 = 1e-11;
 
-/// Lengths that are tried along a direction.
+/// The most trials along a direction.
 const TRIALS: usize = 30;
 
-/// Information below this counts as this: the gradient there is below any tolerance.
+/// The least information that is used: the gradient there is below any tolerance.
 const LEAST_INFORMATION: f64 = 1e-14;
 
-/// No logit moves further in one step: those of states that hardly occur would hold back all others.
+/// The longest step of a logit: rare states would hold back all others.
 const LONGEST: f64 = 10.0;
 
-/// Where a climb ended.
+/// The end of a climb.
 #[derive(Debug, Clone)]
 pub(super) struct Top {
     pub(super) logits: Vec<f64>,
@@ -38,7 +39,7 @@ pub(super) struct Top {
     pub(super) iterations: usize,
 }
 
-/// A place with its bound, gradient and information.
+/// A point with its bound, gradient and information.
 struct Place {
     logits: Vec<f64>,
     value: f64,
@@ -59,12 +60,12 @@ impl Place {
     }
 }
 
-/// The bytes of a climb, besides the work of the bound.
+/// Returns the bytes of a climb besides [`Work`].
 pub(super) fn bytes(logits: usize) -> u128 {
     8 * (2 * MEMORY + 12) as u128 * logits as u128
 }
 
-/// Climb until no component of the gradient exceeds the tolerance, or so many steps have been taken, or rounding hides all gains.
+/// Maximises until the gradient is within the tolerance, steps run out, or rounding hides gains.
 pub(super) fn climb(
     row: &Row<'_>,
     start: Vec<f64>,
@@ -81,7 +82,7 @@ pub(super) fn climb(
             if memory.is_empty() {
                 break;
             }
-            // What was remembered misleads: the natural gradient alone.
+            // Falls back to the natural gradient.
             memory.clear();
             continue;
         };
@@ -93,7 +94,7 @@ pub(super) fn climb(
     Top { residual: place.residual(), value: place.value, logits: place.logits, iterations: taken }
 }
 
-/// The step of limited-memory BFGS around the natural gradient.
+/// Returns the step of limited-memory BFGS, preconditioned by the natural gradient.
 fn direction(place: &Place, memory: &Memory) -> Vec<f64> {
     let mut direction = memory.newton_step(place.gradient.clone(), |direction| {
         for (x, information) in direction.iter_mut().zip(&place.information) {
@@ -106,7 +107,7 @@ fn direction(place: &Place, memory: &Memory) -> Vec<f64> {
     direction
 }
 
-/// A place along the direction that is higher, or as high and flatter.
+/// Returns a point along the direction that is higher, or as high and flatter.
 fn search(row: &Row<'_>, place: &Place, direction: &[f64], work: &mut Work) -> Option<Place> {
     let slope = dot(&place.gradient, direction);
     if !(slope > 0.0 && slope.is_finite()) {
@@ -126,7 +127,7 @@ fn search(row: &Row<'_>, place: &Place, direction: &[f64], work: &mut Work) -> O
         {
             return Some(next);
         }
-        // The top of the parabola through both values and the first slope.
+        // The maximum of the parabola through both values and the first slope.
         let fitted = slope * length / (2.0 * (slope * length - gain)) * length;
         length = if fitted.is_finite() { fitted.clamp(0.1 * length, 0.5 * length) } else { 0.1 * length };
     }

@@ -1,11 +1,10 @@
 //! Engine `structured`: structured mean field.
 //!
-//! `skeleton` chooses the couplings that Q keeps; `plan` lays out what follows from that choice; `bound` computes the bound of a Q and its gradient, `climb` makes it large, `moments` reads
-//! pair moments off it; `solver` brings machine and evidence to these and their results back.
+//! `skeleton` chooses the couplings that Q keeps, `plan` derives the computation, `bound` computes
+//! bound, gradient and moments of a Q, `climb` maximises the bound, `solver` computes expectations.
 
 mod bound;
 mod climb;
-mod moments;
 mod plan;
 mod settings;
 mod skeleton;
@@ -17,26 +16,34 @@ pub use settings::StructuredSettings;
 
 use rayon::prelude::*;
 
-use self::solver::Solver;
+use self::solver::{Solved, Solver};
+use super::{check_statistics, record};
 use crate::engine::exact::digits;
-use crate::engine::parts::{solve_in_parts, statistics_bytes};
+use crate::engine::parts::solve_in_parts;
 use crate::engine::{Ask, BatchExpectations, Engine, Expectations, Guarantee, PairMoments, Pairs};
 use crate::numeric::lanes::LANES;
 use crate::settings::constructors;
 use crate::table::{Batch, Group};
 use crate::{Error, Evidence, Machine, Result};
 
-/// Structured mean field: the best distribution that keeps a subgraph of treewidth up to 3 intact (Saul & Jordan 1996, "Exploiting tractable substructures in intractable networks").
+/// Structured mean field: the best distribution that keeps a subgraph of treewidth up to 3 intact
+/// (Saul & Jordan 1996, "Exploiting tractable substructures in intractable networks").
 ///
-/// Q is a product of conditionals, `Q(s) = Π_k Q(s_k | s_parents(k))`. The parents of a unit, three at most, are joined with each other, so that Q is any distribution that is
-/// Markov on a chordal graph which holds the strongest couplings. log Z is the lower bound `⟨−E/T⟩_Q + H(Q)`, computed from Q without approximation, so that it is a bound whenever the search
-/// ends; means and pair moments are those of Q, and where the search has converged, derivatives of the bound. Products of independent units are among the Q, and an answer never falls behind that of
+/// Q is a product of conditionals, `Q(s) = Π_k Q(s_k | s_parents(k))`. The parents of a unit, at
+/// most three, are joined with each other, so that Q is any Markov distribution on a chordal graph
+/// that contains the strongest couplings. log Z is the lower bound `⟨−E/T⟩_Q + H(Q)`, computed
+/// exactly, so that it holds wherever the search ends. Means and pair moments are those of Q; after
+/// convergence they are derivatives of the bound. The bound is never below that of
 /// [`MeanField`](crate::MeanField) with the same starts and seed.
 ///
-/// *Complexity*: to choose the subgraph, a decision on the treewidth for each coupling, a second at most; each step of a climb is linear in units, cut couplings and the lengths of their ways along the subgraph, `16 n²` at
-/// worst: 20 µs for 10 units, 0.2 ms for 80, all coupled, and 0.6 ms for a lattice of 30×30. *Memory*: 256 bytes for each unit on each way. *Accuracy*: 10 units, all coupled, weights and biases uniform on (−1, 1): 0.11 below log Z on average, where mean field
-/// is 0.76 below; with 8 starts 0.08. Exact, and called so, where the treewidth of the couplings is at most `width`. *When it fails*: many couplings of like strength, of which any subgraph
-/// keeps few. Several optima are the rule; `starts` tries further subgraphs.
+/// *Complexity*: to choose the subgraph, a treewidth decision for each coupling, a second at most.
+/// Each step is linear in units, cut couplings and the lengths of their paths in the subgraph, `16
+/// n²` at worst: 20 µs for 10 units, 0.2 ms for 80, all coupled, and 0.6 ms for a lattice of 30×30.
+/// *Memory*: 256 bytes for each unit on each path. *Accuracy*: 10 units, all coupled, weights and
+/// biases uniform on (−1, 1): 0.11 below log Z on average (mean field: 0.76); with 8 starts 0.08.
+/// Exact, and labelled so, where the treewidth of the couplings is at most `width`. *When it
+/// fails*: many couplings of like strength, of which any subgraph keeps few. Several optima are the
+/// rule; `starts` tries further subgraphs.
 ///
 /// # Example
 /// ```
@@ -66,7 +73,7 @@ impl Structured {
     /// The name by which users choose the engine.
     pub const NAME: &'static str = "structured";
 
-    /// The bytes of a Q for the free units of a machine, and whether it is the machine itself: what [`Engine::expectations`] would take.
+    /// Returns the bytes of a Q for the free units of a machine, and its guarantee.
     ///
     /// *Complexity*: that of choosing the subgraphs.
     pub(in crate::engine) fn estimate(&self, machine: &Machine, free: &[usize]) -> Result<(u128, Guarantee)> {
@@ -103,11 +110,7 @@ impl Engine for Structured {
 
     fn batch(&self, machine: &Machine, batch: &Batch, ask: Ask) -> Result<BatchExpectations> {
         Error::check_length("units of the batch", batch.unit_count(), machine.unit_count())?;
-        if ask.statistics {
-            let edges = machine.graph().edges().len();
-            let what = || format!("the sums of {edges} edge moments");
-            self.settings.budget.check(Self::NAME, statistics_bytes(machine), what)?;
-        }
+        check_statistics(Self::NAME, self.settings.budget, machine, ask)?;
         let solvers: Vec<Solver<'_>> = batch
             .groups()
             .par_iter()
@@ -123,20 +126,13 @@ impl Engine for Structured {
                 let solver = &solvers[piece.group];
                 part.guarantee = part.guarantee.and(solver.guarantee());
                 for place in piece.rows.clone() {
-                    let solved = solver.solve(batch.row(place), pairs);
-                    part.log_z.push(solved.log_z);
-                    part.diagnostics = part.diagnostics.and(solved.diagnostics);
-                    if let Some(sums) = &mut part.statistics {
-                        sums.add(&solved.means, &solved.pairs, batch.weights()[place]);
-                    }
-                    if ask.means {
-                        part.means.extend(solved.means);
-                    }
+                    let Solved { log_z, means, pairs, diagnostics } = solver.solve(batch.row(place), pairs);
+                    record(part, ask, batch.weights()[place], (log_z, diagnostics), (means, &pairs));
                 }
             }
             Ok(())
         })?;
-        // Differences between rows matter here, so the clamped units' terms count as well.
+        // Differences between rows matter, so the terms of clamped units count as well.
         if digits::guarantee(machine, 0..machine.unit_count()) != Guarantee::Exact {
             answer.guarantee = Guarantee::LowerBound;
         }

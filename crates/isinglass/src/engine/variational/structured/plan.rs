@@ -1,7 +1,8 @@
-//! What is the same for all rows with the same free units: who depends on whom, and where the ends of a cut coupling meet.
+//! The tree of cliques, and where the ends of cut couplings meet: shared by rows.
 //!
-//! Position k of the sequence stands for a unit and for the clique of the unit and its parents. The clique of the latest parent holds all the others: it is the *anchor*,
-//! and anchors make a tree (a forest, if the machine has several parts). A state of a clique is a number of four bits: those of up to three parents, and that of the unit itself.
+//! Position k of the sequence is a unit and the clique of the unit with its parents. The clique of
+//! the latest parent, which contains all parents, is the *anchor*; anchors form a forest. A state
+//! of a clique has four bits: up to three parents, and the unit itself.
 
 use super::super::couplings::Pair;
 use super::skeleton::{Joint, MOST_PARENTS};
@@ -13,10 +14,10 @@ pub(super) const OUTER: usize = 1 << MOST_PARENTS;
 pub(super) const STATES: usize = 2 * OUTER;
 /// No anchor: the root of a tree.
 pub(super) const NONE: u32 = u32::MAX;
-/// The functions of a clique's state that need not be computed: the values of its parents and of the unit itself.
+/// The functions of a clique's state that are given: the values of its parents and of the unit.
 pub(super) const GIVEN: usize = MOST_PARENTS + 1;
 
-/// The spin that a bit of a state stands for.
+/// Returns the spin that a bit of a state stands for.
 #[inline(always)]
 pub(super) fn spin(state: usize, bit: usize) -> f64 {
     if state >> bit & 1 == 1 { 1.0 } else { -1.0 }
@@ -27,22 +28,22 @@ pub(super) fn spin(state: usize, bit: usize) -> f64 {
 pub(super) struct Node {
     pub(super) joint: Joint,
     pub(super) anchor: u32,
-    /// For each state of the anchor's clique, that of the parents.
+    /// The parents' state for each state of the anchor's clique.
     pub(super) outer: [u8; STATES],
     /// The couplings with the parents, divided by T.
     pub(super) weights: [f64; MOST_PARENTS],
 }
 
-/// A function of the state of a clique becomes one of the state of its anchor: its conditional mean.
+/// A conditional mean: a function of a clique's state becomes one of its anchor's state.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Lift {
     /// The number of the function.
     pub(super) from: u32,
-    /// The clique that is left.
+    /// The clique that it leaves.
     pub(super) node: u32,
 }
 
-/// A coupling that is not kept: the place where the conditional means of its two ends are functions of the same clique.
+/// A cut coupling, with the clique where the conditional means of its ends meet.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Meeting {
     pub(super) at: u32,
@@ -53,19 +54,20 @@ pub(super) struct Meeting {
     pub(super) edge: u32,
 }
 
-/// How Q is laid out, and how its bound is computed.
+/// The layout of Q and of the computation of its bound.
 pub(super) struct Plan {
-    /// Parents first.
+    /// Parents come first.
     pub(super) nodes: Vec<Node>,
-    /// For each free unit, its position.
+    /// The position of each free unit.
     pub(super) position: Vec<u32>,
-    /// Each makes the function `GIVEN` + its own number.
+    /// Number k computes function `GIVEN + k`.
     pub(super) lifts: Vec<Lift>,
     pub(super) meetings: Vec<Meeting>,
 }
 
 impl Plan {
-    /// *Arguments*: a sequence of all free units, and their pairs; those of coupling 0 play no part. `check` may refuse a number of functions before memory for them is taken.
+    /// Derives the plan from a sequence of all free units and their pairs; those of coupling 0 are
+    /// left out. `check` may reject a number of functions before memory is allocated.
     pub(super) fn new(
         sequence: &[Joint],
         pairs: &[Pair],
@@ -89,7 +91,7 @@ impl Plan {
         Ok(plan)
     }
 
-    /// Which bit of a clique's state belongs to a position.
+    /// Returns the bit of a position in a clique's state.
     pub(super) fn bit(&self, clique: u32, position: u32) -> Option<usize> {
         if clique == position {
             return Some(MOST_PARENTS);
@@ -97,7 +99,7 @@ impl Plan {
         self.nodes[clique as usize].joint.parents().iter().position(|&parent| parent == position)
     }
 
-    /// From two positions towards the roots until they meet.
+    /// Follows two positions towards the roots until they meet.
     fn way(&self, first: u32, second: u32) -> Way {
         let mut ends = [End::at(first), End::at(second)];
         loop {
@@ -105,7 +107,8 @@ impl Plan {
                 let at = ends[0].clique;
                 return Way { at, ends };
             }
-            // Anchors come before their cliques, so the later clique cannot hold the earlier; and if it holds the other end itself, that is near enough.
+            // Anchors precede their cliques, so the later clique cannot hold the earlier. If it
+            // holds the other end itself, they meet there.
             let (later, other) = if ends[0].clique > ends[1].clique { (0, 1) } else { (1, 0) };
             let at = ends[later].clique;
             if let (0, Some(bit)) = (ends[other].lifts, self.bit(at, ends[other].position)) {
@@ -117,7 +120,7 @@ impl Plan {
         }
     }
 
-    /// Number the functions on all ways.
+    /// Numbers the functions on all paths.
     fn lay_out(&mut self, cut: &[(Way, &Pair)], check: impl FnOnce(usize) -> Result<()>) -> Result<()> {
         let mut longest = vec![0; self.nodes.len()];
         for end in cut.iter().flat_map(|(way, _)| way.ends) {
@@ -148,17 +151,17 @@ impl Plan {
                 edge: pair.edge,
             })
             .collect();
-        // Meetings at the same clique one after another.
+        // Meetings at the same clique are adjacent.
         self.meetings.sort_by_key(|meeting| (meeting.at, meeting.ends));
         Ok(())
     }
 
-    /// Whether every coupling is kept, so that the best Q is the machine itself.
+    /// Returns whether every coupling is kept, so that the best Q is the machine itself.
     pub(super) fn is_whole(&self) -> bool {
         self.meetings.is_empty()
     }
 
-    /// The bytes of a plan for some units with so many cut couplings and functions.
+    /// Returns the bytes of a plan.
     pub(super) fn bytes(units: usize, cut: usize, lifts: usize) -> u128 {
         let node = size_of::<Node>() + 4;
         let meeting = size_of::<Meeting>() + size_of::<(Way, &Pair)>();
@@ -166,13 +169,13 @@ impl Plan {
     }
 }
 
-/// One end of a cut coupling, on its way.
+/// One end of a cut coupling on its path.
 #[derive(Debug, Clone, Copy)]
 struct End {
     position: u32,
     clique: u32,
     lifts: u32,
-    /// The bit of the end in the state of the meeting's clique, where no lift is needed.
+    /// The bit of the end in the state of the meeting's clique, if no lift is needed.
     given: u32,
 }
 
@@ -198,7 +201,7 @@ fn nodes(sequence: &[Joint]) -> Vec<Node> {
             } else {
                 sequence[anchor as usize].parents().iter().position(|&other| other == parent)
             };
-            // Parents are joined with each other, so the latest has the others for its own.
+            // Parents are joined, so the latest has the others as its own parents.
             let held = held.expect("the latest parent's clique holds all parents");
             for (state, outer) in outer.iter_mut().enumerate() {
                 *outer |= ((state >> held & 1) << bit) as u8;

@@ -1,22 +1,22 @@
-//! Which couplings are kept: a spanning partial k-tree of the strongest.
+//! The couplings that are kept: a spanning partial k-tree of the strongest.
 //!
-//! Where the couplings themselves have no more than the treewidth allowed, all are kept. Elsewhere they are taken one by one, the strongest first, as long as
-//! the treewidth allows.
+//! All couplings are kept if their treewidth is small enough. Otherwise they are added in order of
+//! strength as long as the treewidth allows.
 
 use super::super::couplings::Pair;
 use crate::cancel;
 use crate::{Graph, Result};
 
-/// The largest number of units that one may depend on.
+/// The most parents of a unit.
 pub(super) const MOST_PARENTS: usize = 3;
 
-/// Units and couplings that all decisions for one subgraph together may look at: about a second.
+/// Units and couplings visited by all decisions for one subgraph: about a second.
 const WORK: usize = 10_000_000;
 
-/// A unit, and those it depends on: they come before it, and are joined with each other.
+/// A unit and its parents, which precede it and are joined with each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Joint {
-    /// The unit's place among the free ones.
+    /// The unit's number among the free ones.
     pub(super) unit: u32,
     /// The positions of its parents in the sequence, rising.
     parents: [u32; MOST_PARENTS],
@@ -36,13 +36,13 @@ impl Joint {
     }
 }
 
-/// All couplings, if their treewidth allows it: the units in a sequence in which parents come first.
+/// Returns a sequence of the units, parents first, that keeps all couplings; `None` if too wide.
 pub(super) fn whole(units: usize, pairs: &[Pair], width: usize) -> Result<Option<Vec<Joint>>> {
     let coupled = pairs.iter().filter(|pair| pair.coupling != 0.0);
     sequence(units, coupled.map(|pair| (pair.a as usize, pair.b as usize)).collect(), width)
 }
 
-/// A sequence of all units for a subgraph, if its treewidth allows it. The decision is complete.
+/// Returns a sequence of all units; `None` if the treewidth is too large. The decision is complete.
 ///
 /// *Arguments*: edges in lexicographic order.
 fn sequence(units: usize, edges: Vec<(usize, usize)>, width: usize) -> Result<Option<Vec<Joint>>> {
@@ -61,10 +61,10 @@ fn sequence(units: usize, edges: Vec<(usize, usize)>, width: usize) -> Result<Op
     Ok(Some((0..units).rev().map(joint).collect()))
 }
 
-/// A subgraph that has no room for another coupling, as far as [`WORK`] allows to tell: Kruskal's spanning tree, carried on to larger treewidth.
+/// Returns a subgraph maximal for its width, as far as [`WORK`] allows: Kruskal's spanning tree,
+/// extended to larger treewidth. Couplings are added in growing blocks while decisions succeed.
 ///
-/// While decisions go well, more couplings are taken at once.
-/// *Arguments*: how much each pair is wanted; pairs that are wanted by 0 are not taken.
+/// *Arguments*: how strong each pair is; pairs of strength 0 are left out.
 pub(super) fn strongest(units: usize, pairs: &[Pair], wanted: &[f64], width: usize) -> Result<Vec<Joint>> {
     let mut order: Vec<usize> = (0..pairs.len()).filter(|&number| wanted[number] > 0.0).collect();
     order.sort_by(|&a, &b| wanted[b].total_cmp(&wanted[a]));
@@ -97,7 +97,7 @@ pub(super) fn strongest(units: usize, pairs: &[Pair], wanted: &[f64], width: usi
     Ok(found)
 }
 
-/// Let each unit depend on as many as it may: what is in the clique of its latest parent costs nothing more.
+/// Adds parents up to the width: members of the latest parent's clique cost nothing more.
 fn fill(sequence: &mut [Joint], width: usize) {
     for k in 0..sequence.len() {
         let mut parents = sequence[k].parents().to_vec();
@@ -111,21 +111,21 @@ fn fill(sequence: &mut [Joint], width: usize) {
     }
 }
 
-/// Disjoint sets of units, each known by one of its members.
+/// Disjoint sets of units (union–find).
 struct Parts(Vec<u32>);
 
 impl Parts {
     fn of(&mut self, unit: u32) -> u32 {
         let mut at = unit;
         while self.0[at as usize] != at {
-            // Halve the way for the next time.
+            // Path halving.
             self.0[at as usize] = self.0[self.0[at as usize] as usize];
             at = self.0[at as usize];
         }
         at
     }
 
-    /// Whether two units were in different sets; from now on they are not.
+    /// Joins two sets; returns whether they were different.
     fn join(&mut self, a: u32, b: u32) -> bool {
         let (a, b) = (self.of(a), self.of(b));
         self.0[a.max(b) as usize] = a.min(b);

@@ -1,14 +1,14 @@
-//! From machine and evidence to the best Q, and from Q to expectations.
+//! Finds the best Q for a machine and evidence, and reads expectations from it.
 
 use super::super::couplings::Couplings;
 use super::super::panel::Panel;
 use super::super::search::Search;
 use super::super::{Theory, VariationalSettings};
+use super::Structured;
 use super::bound::{Row, Work};
 use super::climb::{self, Top, climb};
 use super::plan::{OUTER, Plan};
 use super::skeleton::{Joint, strongest, whole};
-use super::{Structured, moments};
 use crate::engine::exact::digits;
 use crate::engine::expectations::packed_pair;
 use crate::engine::{Diagnostics, Guarantee, Iteration, PairMoments, Pairs};
@@ -17,16 +17,16 @@ use crate::settings::Settings;
 use crate::topology::Numbers;
 use crate::{Machine, Result};
 
-/// Energies divided by T beyond this would leave the range of numbers once they are squared.
+/// Energies divided by T beyond this would overflow when squared.
 const SCALE: f64 = 1e140;
 
-/// Solves rows that leave the same units free.
+/// Solves rows with the same free units.
 pub(super) struct Solver<'a> {
     machine: &'a Machine,
     free: &'a [usize],
     engine: &'a Structured,
     couplings: Couplings,
-    /// One for each start; a single one if it keeps all couplings.
+    /// One for each start; only one if it keeps all couplings.
     plans: Vec<Plan>,
 }
 
@@ -40,7 +40,10 @@ pub(super) struct Solved {
 }
 
 impl<'a> Solver<'a> {
-    /// For the rows of a machine with these free units; refuses bad settings, numbers too large, and what does not fit the budget.
+    /// Prepares the rows of a machine with these free units.
+    ///
+    /// # Errors
+    /// Invalid settings, numbers too large, or not enough budget.
     pub(super) fn new(machine: &'a Machine, free: &'a [usize], engine: &'a Structured) -> Result<Self> {
         engine.validate()?;
         machine.check_scale(Structured::NAME, SCALE)?;
@@ -54,14 +57,14 @@ impl<'a> Solver<'a> {
         Ok(solver)
     }
 
-    /// The bytes of what rows share.
+    /// Returns the bytes that rows share.
     pub(super) fn bytes(&self) -> u128 {
         let plan = |plan: &Plan| Plan::bytes(self.free.len(), plan.meetings.len(), plan.lifts.len());
         Couplings::bytes(self.free.len(), self.couplings.pairs.len(), false)
             + self.plans.iter().map(plan).sum::<u128>()
     }
 
-    /// The bytes that a row takes for itself.
+    /// Returns the bytes of a row.
     pub(super) fn row_bytes(&self) -> u128 {
         self.row_bytes_with(self.plans.iter().map(|plan| plan.lifts.len()).max().unwrap_or(0))
     }
@@ -74,7 +77,7 @@ impl<'a> Solver<'a> {
             + 8 * self.machine.graph().edges().len() as u128
     }
 
-    /// The subgraph of each start.
+    /// Makes the plan of each start.
     fn make_plans(&mut self) -> Result<()> {
         let units = self.free.len();
         if let Some(sequence) = whole(units, &self.couplings.pairs, self.engine.width)? {
@@ -94,7 +97,7 @@ impl<'a> Solver<'a> {
         Ok(())
     }
 
-    /// The subgraph of the strongest couplings, or of couplings that chance has made weaker.
+    /// Chooses the subgraph of the strongest couplings, or of randomly weakened ones.
     fn sequence(&self, start: usize) -> Result<Vec<Joint>> {
         const WEAKEST: f64 = 0.5;
         let pairs = &self.couplings.pairs;
@@ -109,12 +112,12 @@ impl<'a> Solver<'a> {
         strongest(self.free.len(), pairs, &wanted, self.engine.width)
     }
 
-    /// Whether answers are exact.
+    /// Returns whether answers are exact.
     pub(super) fn guarantee(&self) -> Guarantee {
         if !self.is_whole() {
             return Guarantee::LowerBound;
         }
-        // Whatever rounding does, the bound of a Q is one.
+        // Whatever rounding does, the bound of a Q holds.
         match digits::guarantee(self.machine, self.free.iter().copied()) {
             Guarantee::Exact => Guarantee::Exact,
             _ => Guarantee::LowerBound,
@@ -125,7 +128,7 @@ impl<'a> Solver<'a> {
         self.plans.iter().all(Plan::is_whole)
     }
 
-    /// About what a row costs, in nanoseconds.
+    /// Returns the cost of a row, in about nanoseconds.
     pub(super) fn cost(&self) -> f64 {
         const USUAL_ITERATIONS: f64 = 100.0;
         let evaluation =
@@ -133,7 +136,7 @@ impl<'a> Solver<'a> {
         self.plans.iter().map(|plan| 2.0 * USUAL_ITERATIONS * evaluation(plan)).sum()
     }
 
-    /// The best Q of a row of evidence.
+    /// Returns the best Q of a row of evidence.
     pub(super) fn solve(&self, cells: &[i8], pairs: Pairs) -> Solved {
         let mut panel = Panel::new(self.machine, self.free, &[cells]);
         if self.is_whole() {
@@ -154,10 +157,11 @@ impl<'a> Solver<'a> {
         self.read(plan, &work, &mut panel, pairs, value, diagnostics)
     }
 
-    /// The highest top of all climbs, with its plan.
+    /// Returns the best end of all climbs, with its plan.
     ///
-    /// Each subgraph begins with mean fields in place of the couplings that are cut. The first begins a second time with these left out, which keeps symmetries that mean field breaks. If
-    /// nothing came up to the product of mean field, as where climbs end early, the last begins there.
+    /// Each subgraph starts with mean fields in place of the cut couplings; the first starts again
+    /// without them, which keeps symmetries that mean field breaks. If no climb reaches mean
+    /// field's bound, as with few iterations, the best plan starts from its product.
     fn highest(&self, panel: &Panel) -> (&Plan, Top) {
         let settings = &self.engine.settings;
         let product = VariationalSettings::default()
@@ -198,7 +202,7 @@ impl<'a> Solver<'a> {
         (plan, climb(&row, start, &mut work, settings.tolerance, settings.max_sweeps))
     }
 
-    /// For each position, the mean field of the couplings that a plan cuts.
+    /// Returns the mean field of a plan's cut couplings on each position.
     fn cut_fields(&self, plan: &Plan, means: &[f64]) -> Vec<f64> {
         let mut fields = vec![0.0; plan.nodes.len()];
         for pair in &self.couplings.pairs {
@@ -211,7 +215,7 @@ impl<'a> Solver<'a> {
         fields
     }
 
-    /// The expectations of a Q.
+    /// Reads the expectations of a Q.
     fn read(
         &self,
         plan: &Plan,
@@ -249,9 +253,9 @@ impl<'a> Solver<'a> {
             if let Some(bit) = plan.bit(a.max(b), a.min(b)) {
                 moments[pair.edge as usize] = work.moment_of(a.max(b) as usize, bit);
             } else if pair.coupling == 0.0 {
-                // Pairs come in the order of their first units.
+                // Pairs are sorted by their first units.
                 if known.as_ref().is_none_or(|(first, _)| *first != a) {
-                    known = Some((a, moments::with_all(plan, work, a as usize)));
+                    known = Some((a, work.moments_with(plan, a as usize)));
                 }
                 if let Some((_, with_all)) = &known {
                     moments[pair.edge as usize] = with_all[b as usize];
@@ -263,7 +267,7 @@ impl<'a> Solver<'a> {
     fn read_all(&self, plan: &Plan, work: &Work, moments: &mut [f64]) {
         let units = self.machine.unit_count();
         for (a, &unit) in self.free.iter().enumerate() {
-            let with_all = moments::with_all(plan, work, plan.position[a] as usize);
+            let with_all = work.moments_with(plan, plan.position[a] as usize);
             for (b, &other) in self.free.iter().enumerate().skip(a + 1) {
                 let place = packed_pair(units, unit, other);
                 moments[place] = with_all[plan.position[b] as usize];
@@ -272,10 +276,10 @@ impl<'a> Solver<'a> {
     }
 }
 
-/// The logit of a unit that mean field leaves no choice: large enough for the bound, and not so large that no gradient is left.
+/// The logit of a unit of mean ±1: large enough for the bound, small enough for a gradient.
 const CERTAIN: f64 = 20.0;
 
-/// A Q of independent units with these means.
+/// Returns the logits of independent units with these means.
 fn product_logits(plan: &Plan, means: &[f64]) -> Vec<f64> {
     let logit = |unit: u32| means[unit as usize].atanh().clamp(-CERTAIN, CERTAIN);
     plan.nodes.iter().flat_map(|node| [logit(node.joint.unit); OUTER]).collect()

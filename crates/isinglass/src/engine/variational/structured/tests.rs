@@ -1,10 +1,9 @@
-//! The bound, its gradient and the moments of any Q, against sums over all states and finite differences.
+//! Tests bound, gradient and moments of a Q against sums over all states and finite differences.
 
 use super::bound::{Row, Work};
-use super::moments::with_all;
 use super::plan::{NONE, OUTER, Plan};
 use super::skeleton::{strongest, whole};
-use crate::engine::variational::couplings::{Couplings, Pair};
+use crate::engine::variational::couplings::{Pair, pairs_among};
 use crate::numeric::streams::{Purpose, stream};
 use crate::topology::{self, Neighbours, Numbers};
 use crate::{Graph, Machine};
@@ -31,13 +30,17 @@ fn graphs() -> Vec<Graph> {
     ]
 }
 
-/// The plan for all units of a machine; of several parts, each has a root.
+fn pairs(machine: &Machine) -> Vec<Pair> {
+    pairs_among(machine, &(0..machine.unit_count()).collect::<Vec<_>>())
+}
+
+/// The plan for all units of a machine; each connected part has a root.
 fn plan(pairs: &[Pair], units: usize, width: usize) -> Plan {
     let wanted: Vec<f64> = pairs.iter().map(|pair| pair.coupling.abs()).collect();
     Plan::new(&strongest(units, pairs, &wanted, width).unwrap(), pairs, |_| Ok(())).unwrap()
 }
 
-/// The logarithm of Q in a state of the units, by the product of its conditionals.
+/// The logarithm of Q in a state, by the product of its conditionals.
 fn log_q(plan: &Plan, logits: &[f64], state: &[f64]) -> f64 {
     let node = |(k, node): (usize, &super::plan::Node)| {
         let bit = |(bit, &parent): (usize, &u32)| {
@@ -55,9 +58,7 @@ fn bound_and_moments_are_those_of_sums_over_states() {
         for width in 1..=3 {
             let machine = machine(graph.clone(), seed as u64);
             let n = machine.unit_count();
-            let free: Vec<usize> = (0..n).collect();
-            let pairs = Couplings::new(&machine, &free, false).pairs;
-            let plan = plan(&pairs, n, width);
+            let plan = plan(&pairs(&machine), n, width);
             let logits = uniform(n * OUTER, 2.0, seed as u64);
             let row = Row::new(&plan, machine.biases());
             let mut work = Work::new(&plan);
@@ -83,7 +84,7 @@ fn bound_and_moments_are_those_of_sums_over_states() {
             for a in 0..n {
                 let position = plan.position[a] as usize;
                 assert!((work.mean(position) - moments[a * n + a]).abs() < 1e-12);
-                let found = with_all(&plan, &work, position);
+                let found = work.moments_with(&plan, position);
                 for b in (0..n).filter(|&b| b != a) {
                     assert!((found[plan.position[b] as usize] - moments[a * n + b]).abs() < 1e-12);
                 }
@@ -102,9 +103,7 @@ fn the_gradient_is_that_of_finite_differences() {
         for width in 1..=3 {
             let machine = machine(graph.clone(), seed as u64);
             let n = machine.unit_count();
-            let free: Vec<usize> = (0..n).collect();
-            let pairs = Couplings::new(&machine, &free, false).pairs;
-            let plan = plan(&pairs, n, width);
+            let plan = plan(&pairs(&machine), n, width);
             let logits = uniform(n * OUTER, 1.5, seed as u64 + 50);
             let row = Row::new(&plan, machine.biases());
             let mut work = Work::new(&plan);
@@ -131,8 +130,7 @@ fn without_cut_couplings_one_pass_gives_the_best_logits() {
     for width in 1..=3 {
         let graph = if width == 1 { Graph::tree(9, 2) } else { Graph::grid(width, 4, Neighbours::Four) };
         let machine = machine(graph, 7);
-        let free: Vec<usize> = (0..machine.unit_count()).collect();
-        let pairs = Couplings::new(&machine, &free, false).pairs;
+        let pairs = pairs(&machine);
         let sequence = whole(machine.unit_count(), &pairs, width).unwrap().unwrap();
         let plan = Plan::new(&sequence, &pairs, |_| Ok(())).unwrap();
         assert!(plan.is_whole());
@@ -150,8 +148,7 @@ fn without_cut_couplings_one_pass_gives_the_best_logits() {
 fn parents_are_within_the_width_and_joined_with_each_other() {
     for width in 1..=3 {
         let machine = machine(Graph::grid(6, 6, Neighbours::Eight), 3);
-        let free: Vec<usize> = (0..36).collect();
-        let pairs = Couplings::new(&machine, &free, false).pairs;
+        let pairs = pairs(&machine);
         let plan = plan(&pairs, 36, width);
         let roots = plan.nodes.iter().filter(|node| node.anchor == NONE).count();
         assert_eq!(roots, 1, "a connected machine has one part");
@@ -170,12 +167,11 @@ fn parents_are_within_the_width_and_joined_with_each_other() {
 
 #[test]
 fn the_strongest_couplings_that_fit_are_kept() {
-    // Five units, all coupled, are one coupling too many.
+    // Five coupled units have one coupling too many.
     let graph = Graph::full(5);
     let mut weights = vec![1.0; 10];
     weights[6] = 0.1;
     let machine = Machine::from_graph(graph).with_parameters(weights, vec![0.0; 5]).unwrap();
-    let pairs = Couplings::new(&machine, &[0, 1, 2, 3, 4], false).pairs;
-    let plan = plan(&pairs, 5, 3);
+    let plan = plan(&pairs(&machine), 5, 3);
     assert_eq!(plan.meetings.iter().map(|meeting| meeting.edge).collect::<Vec<_>>(), [6]);
 }

@@ -1,7 +1,9 @@
-//! The search for the best split: L-BFGS (Liu and Nocedal 1989) in which each number begins with its own curvature.
+//! Minimises the bound over splits: L-BFGS (Liu and Nocedal 1989) with a diagonal preconditioner.
 //!
-//! Moments near ±1 hardly answer to their parameters, and neither does a subgraph with a small share; so steps begin from the inverse of the diagonal of the Hessian, `K ρ_k (1 − μ_k²)`, taken anew at every iteration.
-//! The line search halves and doubles until the weak Wolfe conditions hold (Lewis and Overton 2013).
+//! Moments near ±1 hardly respond to their parameters, nor do those of a subgraph with a small
+//! share; so each step is preconditioned by the inverse of the current Hessian's diagonal, `K ρ_k
+//! (1 − μ_k²)`. The line search attains weak Wolfe conditions by bisection (Lewis and Overton
+//! 2013).
 
 use super::split::Bound;
 use super::{Trw, TrwSettings};
@@ -12,19 +14,19 @@ use crate::{Error, Result};
 /// Curvature pairs kept.
 pub(super) const MEMORY: usize = 30;
 
-/// A step must lower the value by at least this share of what the slope promises,
+/// A step must lower the value by at least this share of what the slope predicts,
 const DESCENT: f64 = 1e-4;
 
 /// and the slope to at most this share.
 const SLOPE: f64 = 0.9;
 
-/// Trials along one direction.
+/// The most trials along one direction.
 const TRIALS: usize = 30;
 
 /// Values differ by this share through rounding alone.
 const ROUNDING: f64 = 1e-14;
 
-/// Where the search ended.
+/// The end of the search.
 pub(super) struct Found {
     pub(super) split: Vec<f64>,
     pub(super) iterations: usize,
@@ -33,7 +35,7 @@ pub(super) struct Found {
     pub(super) converged: bool,
 }
 
-/// A split with the value and its slopes there.
+/// A split with its value and slopes.
 struct Point {
     x: Vec<f64>,
     value: f64,
@@ -48,7 +50,7 @@ impl Point {
     }
 }
 
-/// Lower the bound until the slopes vanish. The value never rises but by rounding.
+/// Minimises the bound until the slopes vanish. The value never rises except by rounding.
 ///
 /// # Errors
 /// A bound that is not finite at the start.
@@ -74,26 +76,25 @@ pub(super) fn descend(bound: &mut Bound<'_>, settings: &TrwSettings) -> Result<F
         let direction = direction(&point.slopes, &scales, &memory);
         match line_search(bound, &point, &direction) {
             Some(next) => {
-                // The value is to fall, so slopes that rise are a gradient that falls.
+                // `Pair` is for maximisation: it takes the fall of the gradient.
                 let step = difference(&next.x, &point.x);
                 memory.learn(Pair::new(step, &next.slopes, &point.slopes), f64::EPSILON);
                 point = next;
                 iterations += 1;
             }
-            // Without memory of curvature there is nothing left to try.
+            // The preconditioned gradient alone has failed: the search ends.
             None if memory.is_empty() => {
                 return Ok(Found { split: point.x, iterations, residual, converged });
             }
             None => {
                 memory.clear();
-                // The scales are those of the last evaluation.
+                // Restores the scales, which are those of the last evaluation.
                 point = Point::at(bound, point.x);
             }
         }
     }
 }
 
-/// The direction of a quasi-Newton step.
 fn direction(slopes: &[f64], scales: &[f64], memory: &Memory) -> Vec<f64> {
     let square = |numbers: &[f64]| numbers.iter().zip(scales).map(|(x, scale)| x * x * scale).sum::<f64>();
     let unit = match memory.last() {
@@ -107,7 +108,7 @@ fn direction(slopes: &[f64], scales: &[f64], memory: &Memory) -> Vec<f64> {
     })
 }
 
-/// A point along a direction that is lower, and where the slope has fallen too; `None` if nothing is lower.
+/// Returns a point along a direction with lower value and slope; `None` if no value is lower.
 fn line_search(bound: &mut Bound<'_>, from: &Point, direction: &[f64]) -> Option<Point> {
     let slope = dot(direction, &from.slopes);
     if slope >= 0.0 || !slope.is_finite() {

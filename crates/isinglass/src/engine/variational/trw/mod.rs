@@ -1,12 +1,10 @@
 //! Engine `trw`: an upper bound from a convex combination of tractable subgraphs.
 //!
-//! `growth` grows one subgraph of small treewidth, `subgraphs` chooses enough of them; `split` has the bound as a function of how the parameters are split among them, with its
-//! gradient from the networks of the subgraphs, and `descent` lowers it. `solver` leads from rows of evidence to the best split; `rows` answers for batches, `pairs` for all pairs.
+//! `subgraphs` chooses subgraphs of small treewidth; `split` computes bound and gradient as a
+//! function of the split of the parameters, `descent` minimises it. `solver` solves rows of
+//! evidence and batches.
 
 mod descent;
-mod growth;
-mod pairs;
-mod rows;
 mod settings;
 mod solver;
 mod split;
@@ -23,24 +21,38 @@ use crate::{Error, Evidence, Machine, Result};
 
 /// An upper bound on log Z from subgraphs that can be summed over exactly.
 ///
-/// The parameters θ (weights and biases over T) are split among spanning subgraphs k with shares `ρ_k ≥ 0`, `Σ_k ρ_k = 1`. As log Z is convex,
+/// The parameters θ (weights and biases over T) are split among spanning subgraphs k with shares
+/// `ρ_k ≥ 0`, `Σ_k ρ_k = 1`. As log Z is convex,
 ///
 /// ```text
 /// ln Z(θ) ≤ Σ_k ρ_k ln Z_k(θ_k)        for every split with Σ_k ρ_k θ_k = θ
 /// ```
 ///
-/// (Wainwright, Jaakkola & Willsky 2005, there with trees). The split and the shares are chosen to make the bound small; the derivatives by the split are the moments of the subgraphs, which agree where it is best, and
-/// these are the means and edge moments of the answer: the derivatives of the bound. Subgraphs of treewidth up to 3 cost little more than trees, and are far tighter. Of [`Pairs::All`], those without an edge are averages over
-/// the subgraphs, a pass for each unit of each subgraph.
+/// (Wainwright, Jaakkola & Willsky 2005, there with trees). Split and shares minimise the bound.
+/// Its derivatives by the split are the moments of the subgraphs, which agree at the optimum; their
+/// averages are the means and edge moments of the answer, the derivatives of the bound. Subgraphs
+/// of treewidth up to 3 cost little more than trees and are far tighter. With [`Pairs::All`], pairs
+/// without an edge are averages over the subgraphs, a pass for each unit of each subgraph.
 ///
-/// *Complexity*: a pass through every subgraph for each iteration, linear in the units; tens of iterations for weak couplings, hundreds for strong ones. *Memory*: about 70 vectors of a number for each edge and unit of every subgraph; it is
-/// checked against the budget. There are 16 subgraphs, or as many as it takes to cover every edge: on n units that are all joined, about `n/2` trees or `n/4` subgraphs of treewidth 3. Where one can hold all edges, one it is, and the answer is exact.
+/// *Complexity*: a pass through every subgraph per iteration, linear in the units; tens of
+/// iterations for weak couplings, hundreds for strong ones. *Memory*: about 70 numbers for each
+/// edge and unit of every subgraph, within the budget. There are 16 subgraphs, or as many as cover
+/// every edge: on n fully coupled units about `n/2` trees or `n/4` subgraphs of treewidth 3. If one
+/// subgraph can hold all edges, the answer is exact.
 ///
-/// *Accuracy*: a bound for any number of iterations, up to rounding; near the optimum its error is of second order in the residual, the largest difference of moments that is left (of first order at worst, where a direction is nearly flat). A subgraph whose share has nearly vanished hides its slopes: one dense machine of seven units in 6,000 came to rest at a residual of 1e-9 with a bound 3e-5 above the best. Mean distance from log Z for ten units all joined, weights and biases uniform on
-/// (−0.3, 0.3), for widths 1, 2, 3: about 1.8, 0.54, 0.25; on (−1, 1): 9.9, 1.1, 0.44. Where hundreds of units are all joined, each edge is in few subgraphs, and the bound is far off. *When it fails*: strong frustrated couplings, where the bound is far off, and may take more than the iterations allowed; then `converged` is false, and it is a
-/// bound all the same. Which subgraphs are chosen depends on the weights, by powers of √2: where one passes from one power to the next, the bound may jump, by a little.
+/// *Accuracy*: a bound after any number of iterations, up to rounding. Near the optimum its error
+/// is of second order in the residual, the largest difference of moments (first order at worst, in
+/// a nearly flat direction). A subgraph with a vanishing share hides its slopes: of 6,000 dense
+/// machines of seven units, one ended at a residual of 1e-9 with a bound 3e-5 above the best. Mean
+/// distance from log Z for ten fully coupled units, weights and biases uniform on (−0.3, 0.3), for
+/// widths 1, 2, 3: about 1.8, 0.54, 0.25; on (−1, 1): 9.9, 1.1, 0.44. *When it fails*: hundreds of
+/// fully coupled units, where each edge is in few subgraphs, and strong frustrated couplings: the
+/// bound is loose, and may need more iterations; then `converged` is false, and it is still a
+/// bound. The choice of subgraphs depends on the weights in powers of √2: the bound may jump
+/// slightly where a weight passes one.
 ///
-/// A row of a batch gets the same answer as alone, unless a field beyond 400 T leaves a unit no choice: alone, it counts as clamped.
+/// A row of a batch has the same answer as alone, unless a field beyond 400 T fixes a unit: alone,
+/// the unit counts as clamped.
 ///
 /// # Example
 /// ```
@@ -103,6 +115,6 @@ impl Engine for Trw {
 
     fn batch(&self, machine: &Machine, batch: &Batch, ask: Ask) -> Result<BatchExpectations> {
         Error::check_length("units of the batch", batch.unit_count(), machine.unit_count())?;
-        rows::solve(self, machine, batch, ask)
+        solver::solve_batch(self, machine, batch, ask)
     }
 }

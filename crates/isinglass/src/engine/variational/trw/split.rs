@@ -1,60 +1,63 @@
-//! The split of the parameters among subgraphs, and the bound as a function of it.
+//! The bound as a function of the split of the parameters among subgraphs.
 //!
-//! Subgraph k has the share `ρ_k` and the parameters `θ_k` of its edges and units, with `Σ_k ρ_k θ_k = θ`; the bound is `B = Σ_k ρ_k ln Z_k(θ_k)`. The constraint is built in: the variables `x_k` are
-//! free, and what they violate is spread over the subgraphs that hold the parameter,
+//! Subgraph k has the share `ρ_k` and parameters `θ_k` for its edges and units, with `Σ_k ρ_k θ_k =
+//! θ`; the bound is `B = Σ_k ρ_k ln Z_k(θ_k)`. The variables `x_k` are unconstrained: their
+//! violation of the constraint is distributed over the subgraphs that hold the parameter,
 //!
 //! ```text
 //! θ_k = x_k + (θ − Σ_l ρ_l x_l) / Σ_l ρ_l        over subgraphs l with the parameter
 //! ```
 //!
-//! so that `∂B/∂x_k = ρ_k (μ_k − μ)` with `μ_k` the moments in subgraph k and μ their average. Of the shares a tenth is equal, the rest is in proportion to `exp(a_k)`; `∂B/∂ρ_k = ln Z_k − μ·θ_k`, which where the moments agree is the
-//! entropy of subgraph k (Wainwright, Jaakkola & Willsky 2005). In `ρ_k` and `ρ_k θ_k` together the bound is convex.
+//! so that `∂B/∂x_k = ρ_k (μ_k − μ)` with `μ_k` the moments in subgraph k and μ their average. A
+//! tenth of the shares is equal, the rest proportional to `exp(a_k)`; `∂B/∂ρ_k = ln Z_k − μ·θ_k`,
+//! which is the entropy of subgraph k where the moments agree (Wainwright, Jaakkola & Willsky
+//! 2005). In `ρ_k` and `ρ_k θ_k` together the bound is convex.
 
 use std::ops::Range;
 
 use rayon::prelude::*;
 
 use super::descent::MEMORY;
-use super::growth::Grown;
+use super::subgraphs::Grown;
 use crate::engine::exact::{Compiled, Run};
 use crate::{Error, Graph, Result};
 
-/// Where an evaluation of all subgraphs costs at least this much, in nanoseconds, several threads share it.
+/// From this cost of an evaluation on, in nanoseconds, several threads are used.
 const PARALLEL: f64 = 200_000.0;
 
-/// About what a sum of two terms costs, forward and backward, in nanoseconds.
+/// The cost of a sum of two terms, forward and backward, in about nanoseconds.
 const SUM_COST: f64 = 60.0;
 
-/// This much is shared equally: no subgraph fades away, with edges that it alone holds.
+/// The part of the shares that is equal: no subgraph vanishes, with edges that it alone holds.
 const EQUAL: f64 = 0.1;
 
-/// Where steps begin, the variance of a moment counts as no less than this,
+/// The least variance of a moment in the preconditioner,
 const LEAST_VARIANCE: f64 = 0.1;
 
-/// and what moves of a share, in units of an equal one, as no less than this.
+/// and the least varying part of a share, relative to an equal one.
 const LEAST_CURVATURE: f64 = 1e-3;
 
 /// A subgraph with its network.
 pub(super) struct Member {
     network: Compiled,
-    /// Its numbers among those of all subgraphs: its edges, then all units, if any has a bias.
+    /// Its range of the variables: its edges, then all units if any has a bias.
     numbers: Range<usize>,
     edges: usize,
 }
 
-/// What is split: the subgraphs, and which parameter each of their numbers is a part of.
+/// The subgraphs, and the parameter that each of their variables is a part of.
 pub(super) struct Split {
     members: Vec<Member>,
-    /// For each number of each subgraph, its parameter: an edge, or behind all edges a unit.
+    /// The parameter of each variable: an edge, or after all edges a unit.
     parameter: Vec<u32>,
     parameters: usize,
     cost: f64,
 }
 
 impl Split {
-    /// Compile the subgraphs of a graph.
+    /// Compiles the subgraphs of a graph.
     ///
-    /// *Arguments*: for each unit, whether it may have a bias; the largest treewidth.
+    /// *Arguments*: whether each unit may have a bias; the largest treewidth.
     pub(super) fn new(graph: &Graph, biased: &[bool], width: usize, chosen: &[Grown]) -> Result<Self> {
         let all_edges = graph.edges().len();
         let units = if biased.contains(&true) { graph.unit_count() } else { 0 };
@@ -71,19 +74,18 @@ impl Split {
         Ok(Self { members, parameter, parameters: all_edges + units, cost })
     }
 
-    /// The number of subgraphs.
     pub(super) fn subgraphs(&self) -> usize {
         self.members.len()
     }
 
-    /// Whether units have numbers: some unit has a bias.
+    /// Returns whether units have variables: some unit has a bias.
     pub(super) fn has_fields(&self) -> bool {
         self.members.iter().any(|member| member.numbers.len() > member.edges)
     }
 
-    /// The bytes of networks with their numbers, and of the vectors of a search, for subgraphs of some number and width.
+    /// Returns the bytes of networks and search for some number of subgraphs of a width.
     pub(super) fn bytes(units: usize, edges: usize, width: usize, subgraphs: usize) -> u128 {
-        /// Vectors of all numbers: curvature pairs, points with their slopes, parts and moments.
+        /// Vectors of all variables: curvature pairs, points with their slopes, parts and moments.
         const VECTORS: u128 = 2 * MEMORY as u128 + 12;
         let numbers = (edges.min(units * width) + units) as u128;
         let parameters = (units + edges) as u128;
@@ -93,7 +95,7 @@ impl Split {
 }
 
 impl Grown {
-    /// The network of the subgraph; it is as narrow as it was grown.
+    /// Compiles the network of the subgraph.
     pub(super) fn compiled(&self, graph: &Graph, biased: &[bool], width: usize) -> Result<Compiled> {
         let pairs = self.edges.iter().map(|&edge| graph.edges()[edge]).collect();
         let subgraph = Graph::from_sorted(graph.unit_count(), pairs)?;
@@ -105,34 +107,32 @@ impl Grown {
     }
 }
 
-/// The bound of one row after another, as a function of the split.
+/// The bound of a row as a function of the split; reused for several rows.
 pub(super) struct Bound<'a> {
     split: &'a Split,
     /// Weights of the edges and fields on the units, divided by T.
     parameters: Vec<f64>,
     runs: Vec<Run<'a>>,
-    /// The share of each subgraph, and the part of it that is not the same for all.
+    /// The share of each subgraph, and its varying part.
     shares: Vec<f64>,
     moved: Vec<f64>,
     log_z: Vec<f64>,
     /// `θ_k` of all subgraphs, and their moments.
     parts: Vec<f64>,
     moments: Vec<f64>,
-    /// Sums over subgraphs, for each parameter: of the shares, of what they have of it, of moments.
+    /// Sums over subgraphs for each parameter: of shares, of parts, of moments.
     cover: Vec<f64>,
     sums: Vec<f64>,
     means: Vec<f64>,
-    /// How far the entropies of subgraphs are apart where the search begins.
+    /// The spread of the subgraphs' entropies at the start.
     spread: f64,
 }
 
-/// What a split gives.
+/// The bound of a split and its moments.
 pub(super) struct Bounded {
-    /// The bound.
     pub(super) value: f64,
     /// The average moment of each parameter: edges, then units.
     pub(super) moments: Vec<f64>,
-    /// The share of each subgraph.
     pub(super) shares: Vec<f64>,
     /// The parameters of all subgraphs: the edges of each, then all units.
     pub(super) parts: Vec<f64>,
@@ -158,7 +158,7 @@ impl<'a> Bound<'a> {
         }
     }
 
-    /// Set the weights of all edges and the fields on all units; without biases, there are no fields.
+    /// Sets the weights of all edges and the fields on all units, if any has a bias.
     pub(super) fn load(&mut self, weights: &[f64], fields: impl Iterator<Item = f64>) {
         self.parameters.clear();
         self.parameters.extend_from_slice(weights);
@@ -166,20 +166,21 @@ impl<'a> Bound<'a> {
         self.parameters.truncate(self.split.parameters);
     }
 
-    /// The split to begin with: equal shares, of everything.
+    /// Returns the initial split: equal shares of everything.
     pub(super) fn start(&mut self) -> Vec<f64> {
         self.spread = 0.0;
         vec![0.0; self.split.parameter.len() + self.split.subgraphs()]
     }
 
-    /// The bound of a split, and what belongs to it.
+    /// Computes the bound of a split, with moments.
     pub(super) fn at(&mut self, x: &[f64]) -> Bounded {
         let value = self.evaluate(x);
         let Self { means, shares, parts, .. } = self;
         Bounded { value, moments: means.clone(), shares: shares.clone(), parts: parts.clone() }
     }
 
-    /// The bound times the number K of subgraphs, with its slopes by the split: where shares are equal, these are differences of moments.
+    /// Returns the bound times the number K of subgraphs and computes its slopes: differences of
+    /// moments where shares are equal.
     pub(super) fn value_and_slopes(&mut self, x: &[f64], slopes: &mut [f64]) -> f64 {
         let value = self.evaluate(x);
         let split = self.split;
@@ -209,7 +210,7 @@ impl<'a> Bound<'a> {
         count * value
     }
 
-    /// About the inverse of the second derivative by each number, at the split evaluated last.
+    /// Estimates the inverse second derivative by each variable, at the last evaluation.
     pub(super) fn inverse_curvatures(&self, scales: &mut [f64]) {
         let split = self.split;
         let count = split.subgraphs() as f64;
@@ -225,7 +226,7 @@ impl<'a> Bound<'a> {
         }
     }
 
-    /// The bound of a split; everything that belongs to it stays here.
+    /// Computes the bound of a split.
     fn evaluate(&mut self, x: &[f64]) -> f64 {
         let split = self.split;
         let (x, logits) = x.split_at(split.parameter.len());
@@ -245,7 +246,7 @@ impl<'a> Bound<'a> {
         for (mean, cover) in self.means.iter_mut().zip(&self.cover) {
             *mean = (*mean / cover).clamp(-1.0, 1.0);
         }
-        // What rounding took from a parameter moves log Z by no more than that: the bound takes it back.
+        // A parameter's rounding error changes log Z by no more than itself: the bound includes it.
         let lost: f64 = self.sums.iter().zip(&self.parameters).map(|(sum, whole)| (sum - whole).abs()).sum();
         self.log_z.iter().zip(&self.shares).map(|(log_z, share)| share * log_z).sum::<f64>() + lost
     }
@@ -263,7 +264,7 @@ impl<'a> Bound<'a> {
         }
     }
 
-    /// The parameters of each subgraph.
+    /// Computes the parameters of each subgraph.
     fn part(&mut self, x: &[f64]) {
         let split = self.split;
         self.cover.fill(0.0);
@@ -283,7 +284,7 @@ impl<'a> Bound<'a> {
         }
     }
 
-    /// log Z and the moments of each subgraph.
+    /// Computes log Z and the moments of each subgraph.
     fn solve(&mut self) {
         let Self { split, runs, parts, moments, log_z, .. } = self;
         let mut tasks = Vec::with_capacity(runs.len());

@@ -1,0 +1,383 @@
+//! Errors, hints, notes and warnings of a request: data, rendered in the style of a front end.
+
+use std::fmt::{self, Write};
+
+use isinglass::engine::auto::Reason;
+use isinglass::message::{Message, Setting, Style, render_settings};
+use isinglass::{Diagnostics, Expectations, Gibbs, Guarantee};
+
+use crate::{EngineName, LearnerName, count};
+
+/// A request that is invalid as it stands.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum Usage {
+    /// A setting that the chosen engine or learner does not accept.
+    Belongs {
+        /// The setting.
+        setting: Setting,
+        /// `engine` or `learner`.
+        to: Setting,
+        /// The names of those that accept it.
+        owners: Vec<&'static str>,
+        /// The one that was chosen, if it was named.
+        chosen: Option<&'static str>,
+    },
+    /// There is no setting of that name.
+    Unknown {
+        /// The name.
+        name: String,
+    },
+    /// A setting with a value of the wrong type.
+    Type {
+        /// The setting.
+        setting: String,
+        /// What is expected.
+        expected: String,
+    },
+    /// A value, or a combination of values, that is not accepted.
+    Value(isinglass::Error),
+    /// Brackets need bounds, and the engine gives none.
+    NoBound(&'static str),
+    /// The engine finds most probable states and nothing else.
+    OnlyModes,
+    /// A start was given, and restarts require others.
+    OneStart,
+    /// Components can be recorded for machines without inputs only.
+    ComponentsWithInputs,
+}
+
+impl Message for Usage {
+    fn render(&self, out: &mut dyn Write, style: Style) -> fmt::Result {
+        match self {
+            Self::Belongs { setting, to, owners, chosen } => {
+                setting.render(out, style)?;
+                out.write_str(" belongs to ")?;
+                to.render(out, style)?;
+                write!(out, " {}", owners.join(", "))?;
+                chosen.iter().try_for_each(|chosen| write!(out, "; {chosen} does not accept it"))
+            }
+            Self::Unknown { name } => write!(out, "unexpected keyword argument '{name}'"),
+            Self::Type { setting, expected } => write!(out, "{setting}: expected {expected}"),
+            Self::Value(error) => error.render(out, style),
+            Self::NoBound(engine) => {
+                Setting("bracket").render(out, style)?;
+                write!(out, ": the engine {engine} gives no bound on log Z")
+            }
+            Self::OnlyModes => render_settings(
+                out,
+                style,
+                "{engine} max-product finds most probable states and nothing else: it is for isinglass map",
+            ),
+            Self::OneStart => {
+                render_settings(out, style, "{init} gives the only start, and {restarts} requires more")
+            }
+            Self::ComponentsWithInputs => {
+                render_settings(out, style, "{component-history} is for machines without inputs")
+            }
+        }
+    }
+}
+
+/// What would help.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Hint {
+    /// A larger budget.
+    Budget,
+    /// Fewer kept states.
+    GibbsBudget,
+    /// Fewer rows.
+    RowsBudget,
+    /// Fewer free units, or another engine.
+    AnswerBudget,
+    /// Another engine for likelihoods.
+    Ais,
+    /// A smaller problem, or another engine or learner.
+    LikelihoodBudget,
+    /// A learner for any size.
+    Factorized,
+    /// Fewer resamples.
+    Bootstrap,
+    /// To fill the gaps first.
+    FillGaps,
+}
+
+impl Message for Hint {
+    fn render(&self, out: &mut dyn Write, style: Style) -> fmt::Result {
+        let text = match self {
+            Self::Budget => "give more {budget}",
+            Self::GibbsBudget => "give more {budget}, or fewer {samples} or {chains}",
+            Self::RowsBudget => "give more {budget}, or some of the rows at a time",
+            Self::AnswerBudget => {
+                "give more {budget}, clamp units with {given}, or use an approximate engine such as {engine} bethe or gibbs"
+            }
+            Self::Ais => "give more {budget}, or use {engine} ais, which gives estimates",
+            Self::LikelihoodBudget => {
+                "give more {budget}, sparser {visible-links}, or fewer units or missing cells; or use an approximate engine \
+                 ({engine} bethe, tap, linear-response) or a learner that needs none ({learner} pl-em or, without hidden units, \
+                 pseudo-likelihood and closed-form)"
+            }
+            Self::Factorized => "give more {budget}; {learner} factorized fits any size",
+            Self::Bootstrap => "give more {budget}, or a smaller {bootstrap}",
+            Self::FillGaps => {
+                "fit without {l1}, fill the gaps with isinglass complete, and fit the filled table with {l1}"
+            }
+        };
+        render_settings(out, style, text)
+    }
+}
+
+impl Hint {
+    /// What would help where an engine refused a question for lack of memory.
+    pub fn of(error: &isinglass::Error) -> Option<Self> {
+        match error {
+            isinglass::Error::OverBudget { who, .. } if *who == Gibbs::NAME => Some(Self::GibbsBudget),
+            isinglass::Error::OverBudget { who: "complete", .. } => Some(Self::RowsBudget),
+            isinglass::Error::OverBudget { .. } => Some(Self::AnswerBudget),
+            _ => None,
+        }
+    }
+}
+
+/// What went wrong on the way from a request to an answer.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum Error {
+    /// The request is invalid.
+    Usage(Usage),
+    /// The work failed.
+    Core(isinglass::Error),
+    /// The work failed, and something would help.
+    Hinted {
+        /// What is wrong.
+        error: isinglass::Error,
+        /// What would help.
+        hint: Hint,
+    },
+}
+
+/// Results of this crate.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+impl Error {
+    /// The same error, with a hint if it is one of too little memory.
+    #[must_use]
+    pub fn with_hint(self, hint: Hint) -> Self {
+        match self {
+            Self::Core(error @ isinglass::Error::OverBudget { .. }) => Self::Hinted { error, hint },
+            other => other,
+        }
+    }
+
+    /// The same error, with the hint for a question to an engine.
+    #[must_use]
+    pub fn with_advice(self) -> Self {
+        match self {
+            Self::Core(error) => match Hint::of(&error) {
+                Some(hint) => Self::Hinted { error, hint },
+                None => Self::Core(error),
+            },
+            other => other,
+        }
+    }
+}
+
+impl From<Usage> for Error {
+    fn from(usage: Usage) -> Self {
+        Self::Usage(usage)
+    }
+}
+
+impl From<isinglass::Error> for Error {
+    fn from(error: isinglass::Error) -> Self {
+        match error {
+            isinglass::Error::Setting { .. } | isinglass::Error::Requires { .. } => {
+                Self::Usage(Usage::Value(error))
+            }
+            other => Self::Core(other),
+        }
+    }
+}
+
+impl Message for Error {
+    fn render(&self, out: &mut dyn Write, style: Style) -> fmt::Result {
+        match self {
+            Self::Usage(usage) => usage.render(out, style),
+            Self::Core(error) => error.render(out, style),
+            Self::Hinted { error, hint } => {
+                error.render(out, style)?;
+                out.write_str("\nhint: ")?;
+                hint.render(out, style)
+            }
+        }
+    }
+}
+
+/// Settings are written as flags.
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.render(f, Style::Flags)
+    }
+}
+
+impl std::error::Error for Error {}
+
+/// What was decided for the user.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum Note {
+    /// The engine that `auto` chose.
+    Engine(Reason),
+    /// The learner that `auto` chose, since no exact engine is within the budget.
+    Learner {
+        /// The learner.
+        learner: LearnerName,
+        /// The error of the exact engine that came nearest.
+        refusal: isinglass::Error,
+    },
+    /// pl-em in place of pseudo-likelihood, since the table has missing cells.
+    MissingCells,
+}
+
+impl Message for Note {
+    fn render(&self, out: &mut dyn Write, style: Style) -> fmt::Result {
+        match self {
+            Self::Engine(reason) => write!(out, "engine: {reason}"),
+            Self::Learner { learner, refusal } => {
+                write!(out, "learner: {learner}, since no exact engine is within the budget (")?;
+                refusal.render(out, style)?;
+                out.write_char(')')
+            }
+            Self::MissingCells => out.write_str("learner: pl-em, since the table has missing cells"),
+        }
+    }
+}
+
+/// What makes an answer worth less than it seems.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum Warning {
+    /// An iteration did not reach its fixed point.
+    NoFixedPoint {
+        /// The engine.
+        engine: &'static str,
+        /// Sweeps made.
+        sweeps: usize,
+        /// By how much its equations are violated.
+        residual: f64,
+        /// Whether the answer is a bound all the same.
+        is_bound: bool,
+    },
+    /// Few runs of annealed importance sampling carry the weight.
+    FewRuns {
+        /// The engine.
+        engine: &'static str,
+        /// Effective runs.
+        effective: f64,
+        /// All runs.
+        runs: usize,
+    },
+    /// Chains did not mix.
+    NotMixed,
+    /// Correlations beyond −1 and +1.
+    Impossible {
+        /// The engine.
+        engine: &'static str,
+        /// How many there are.
+        count: usize,
+    },
+    /// A Kullback divergence below 0.
+    NegativeDivergence {
+        /// The engine.
+        engine: &'static str,
+        /// By how much its log Z is too small, at least.
+        deficit: f64,
+    },
+    /// A fit that did not converge.
+    NotConverged {
+        /// Why it stopped.
+        stopped: String,
+    },
+    /// Starts that were compared by the pseudo-likelihood of completed rows.
+    ComparedByCompletions,
+}
+
+impl Warning {
+    /// The warning about an answer that did not converge.
+    pub fn of(engine: &'static str, guarantee: Guarantee, diagnostics: &Diagnostics) -> Option<Self> {
+        if diagnostics.converged {
+            return None;
+        }
+        Some(match (diagnostics.iteration, diagnostics.importance) {
+            (Some(iteration), _) => Self::NoFixedPoint {
+                engine,
+                sweeps: iteration.sweeps,
+                residual: iteration.residual,
+                is_bound: matches!(guarantee, Guarantee::LowerBound | Guarantee::UpperBound),
+            },
+            (None, Some(importance)) => {
+                Self::FewRuns { engine, effective: importance.effective_samples, runs: importance.runs }
+            }
+            (None, None) => Self::NotMixed,
+        })
+    }
+
+    /// The warning about correlations that no machine can have.
+    pub fn of_correlations(engine: &'static str, answer: &Expectations) -> Option<Self> {
+        /// A correlation of 1, with a little room for rounding.
+        const LARGEST: f64 = 1.0 + 1e-9;
+        let count = answer.correlations.values.iter().filter(|x| x.abs() > LARGEST).count();
+        (count > 0).then_some(Self::Impossible { engine, count })
+    }
+}
+
+impl Message for Warning {
+    fn render(&self, out: &mut dyn Write, style: Style) -> fmt::Result {
+        match self {
+            Self::NoFixedPoint { engine, sweeps, residual, is_bound } => {
+                let sweeps = count(*sweeps, "sweep");
+                write!(
+                    out,
+                    "{engine}: no fixed point was reached in {sweeps} (its equations are violated by up to {residual:.1e}); "
+                )?;
+                let has = |setting| engine.parse().is_ok_and(|engine: EngineName| engine.accepts(setting));
+                let advice = match (is_bound, has("starts"), has("anneal")) {
+                    (true, true, true) => {
+                        "the bound holds all the same; more {max-sweeps}, {starts} or {anneal} may improve it"
+                    }
+                    (true, true, false) => {
+                        "the bound holds all the same; more {max-sweeps} or {starts} may improve it"
+                    }
+                    (true, false, _) => "the bound holds all the same; more {max-sweeps} may improve it",
+                    (false, ..) => "try more {max-sweeps}, other {starts}, {anneal}, or another engine",
+                };
+                render_settings(out, style, advice)
+            }
+            Self::FewRuns { engine, effective, runs } => {
+                write!(
+                    out,
+                    "{engine}: few runs carry the weight ({effective:.0} of {runs}), so the standard errors are too small; "
+                )?;
+                render_settings(out, style, "try more {temperatures} and {chains}")
+            }
+            Self::NotMixed => render_settings(
+                out,
+                style,
+                "the chains did not mix well (see R-hat and effective samples); try more {samples} and {burn-in}, or an exact engine",
+            ),
+            Self::Impossible { engine, count: number } => {
+                let found = count(*number, "correlation");
+                write!(out, "{found} beyond -1 or +1: the engine {engine} fails for couplings as strong as these")
+            }
+            Self::NegativeDivergence { engine, deficit } => write!(
+                out,
+                "the divergence is below 0: the log Z of engine {engine} is too small by at least {deficit:.3} and cannot be trusted here"
+            ),
+            Self::NotConverged { stopped } => write!(out, "not converged: {stopped}"),
+            Self::ComparedByCompletions => out.write_str(
+                "starts were compared by the pseudo-likelihood of rows completed by draws, which favours hidden units that copy visible ones",
+            ),
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! Settings as options of the command line.
+//!
+//! Structs that define a setting of the same name share one option. Its help lists who defines it, with
+//! the default of each.
+
+use std::any::TypeId;
+
+use clap::builder::ValueParser;
+use clap::parser::ValueSource;
+use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
+
+use crate::groups::{Definition, EngineGroup, LearnerGroup};
+use crate::{EngineSettings, FitSettings};
+
+/// The options of several definitions, each name once.
+fn merged(definitions: Vec<Definition>, heading: &'static str, known: &[Arg]) -> Vec<Arg> {
+    let mut order: Vec<String> = Vec::new();
+    let mut parts: Vec<Vec<Definition>> = Vec::new();
+    for definition in definitions {
+        let id = definition.arg.get_id().to_string();
+        match order.iter().position(|other| *other == id) {
+            Some(place) => parts[place].push(definition),
+            None => {
+                order.push(id);
+                parts.push(vec![definition]);
+            }
+        }
+    }
+    let is_new = |parts: &Vec<Definition>| !known.iter().any(|arg| arg.get_id() == parts[0].arg.get_id());
+    parts.into_iter().filter(is_new).map(|parts| friendly(parts, heading)).collect()
+}
+
+/// One option for all definitions of a setting.
+fn friendly(definitions: Vec<Definition>, heading: &'static str) -> Arg {
+    // Definitions with the same text and default are one.
+    let mut texts: Vec<(Vec<&str>, String)> = Vec::new();
+    for definition in &definitions {
+        let help = definition.arg.get_help().map(ToString::to_string).unwrap_or_default();
+        let is_flag = definition.arg.get_action().takes_values();
+        let default = definition.default.as_ref().filter(|_| is_flag);
+        let text = help + &default.map(|default| format!(" [default: {default}]")).unwrap_or_default();
+        match texts.iter_mut().find(|(_, known)| *known == text) {
+            Some((owners, _)) => owners.extend(&definition.owners),
+            None => texts.push((definition.owners.clone(), text)),
+        }
+    }
+    let line = |(owners, text): &(Vec<&str>, String)| format!("{}: {text}", owners.join(", "));
+    let help = texts.iter().map(line).collect::<Vec<_>>().join("; ");
+    let arg = definitions[0].arg.clone().help(help).help_heading(heading).required(false);
+    let kind = arg.get_value_parser().type_id();
+    if kind == TypeId::of::<usize>() {
+        arg.value_name("N").value_parser(ValueParser::new(whole))
+    } else if kind == TypeId::of::<f64>() {
+        arg.value_name("X").value_parser(ValueParser::new(number)).allow_hyphen_values(true)
+    } else {
+        arg.allow_hyphen_values(true)
+    }
+}
+
+fn whole(text: &str) -> Result<usize, String> {
+    text.parse().map_err(|_| "expected a whole number of at least 0".into())
+}
+
+fn number(text: &str) -> Result<f64, String> {
+    text.parse().map_err(|_| "expected a number".into())
+}
+
+/// Whether an option was given on the command line.
+fn is_given(matches: &ArgMatches, id: &str) -> bool {
+    matches.value_source(id) == Some(ValueSource::CommandLine)
+}
+
+impl Args for EngineSettings {
+    fn augment_args(command: Command) -> Command {
+        command.args(merged(EngineGroup::definitions(), "Engine settings", &[]))
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for EngineSettings {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let mut settings = Self::default();
+        settings.update_from_arg_matches(matches)?;
+        Ok(settings)
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        self.group.update(matches)?;
+        let ids =
+            EngineGroup::definitions().into_iter().map(|definition| definition.arg.get_id().to_string());
+        self.given.extend(ids.filter(|id| is_given(matches, id)).filter_map(|id| EngineGroup::known(&id)));
+        Ok(())
+    }
+}
+
+impl Args for FitSettings {
+    fn augment_args(command: Command) -> Command {
+        let mut learners = LearnerGroup::definitions();
+        let engines = EngineGroup::definitions();
+        // Engines that share an option with learners stand beside them.
+        let shared = |definition: &Definition| {
+            learners.iter().any(|learner| learner.arg.get_id() == definition.arg.get_id())
+        };
+        let (both, engines): (Vec<_>, Vec<_>) = engines.into_iter().partition(shared);
+        learners.extend(both);
+        let learners = merged(learners, "Learner settings", &[]);
+        let engines = merged(engines, "Engine settings", &learners);
+        let alias = |arg: Arg| if arg.get_id() == "iterations" { arg.visible_alias("epochs") } else { arg };
+        command.args(learners.into_iter().map(alias)).args(engines)
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for FitSettings {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let mut settings = Self::default();
+        settings.update_from_arg_matches(matches)?;
+        Ok(settings)
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        self.engine.update_from_arg_matches(matches)?;
+        self.group.update(matches)?;
+        let ids =
+            LearnerGroup::definitions().into_iter().map(|definition| definition.arg.get_id().to_string());
+        self.given.extend(ids.filter(|id| is_given(matches, id)).filter_map(|id| LearnerGroup::known(&id)));
+        Ok(())
+    }
+}
