@@ -61,7 +61,7 @@ const LEAST_SHARE: f64 = 0.2;
 /// ```
 /// use std::ops::ControlFlow;
 /// use isinglass::{Machine, Table, topology};
-/// use isinglass::learn::{Bootstrap, Learner, NoObserver, PseudoLikelihood};
+/// use isinglass::learn::{Bootstrap, Learner, PseudoLikelihood};
 /// let mut table = Table::new(["a", "b"])?;
 /// for (row, weight) in [([1, 1], 40.0), ([-1, -1], 40.0), ([1, -1], 10.0), ([-1, 1], 10.0)] {
 ///     table.push(&row, weight)?;

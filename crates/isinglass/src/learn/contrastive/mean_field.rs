@@ -58,10 +58,10 @@ const SCALE: f64 = 1e100;
 /// # Example
 /// ```
 /// use isinglass::{Machine, Table, topology};
-/// use isinglass::learn::{Learner, MeanFieldCd, NoObserver};
+/// use isinglass::learn::{Learner, MeanFieldCd};
 /// let table = Table::from_rows(["a", "b"], [[1, 1], [1, 1], [-1, -1], [1, -1], [-1, 1], [-1, -1]])?;
 /// let start = topology::full(2).with_names(["a", "b"])?;
-/// let learner = MeanFieldCd { iterations: 5000, ..MeanFieldCd::default() };
+/// let learner = MeanFieldCd::new().iterations(5000);
 /// let fit = learner.fit(&start, &table)?;
 /// assert!(fit.converged);
 /// let best = (1.0f64 / 3.0).atanh();
