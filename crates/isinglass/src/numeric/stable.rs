@@ -42,8 +42,7 @@ pub fn log_sum(terms: &[f64]) -> f64 {
     top + terms.iter().map(|x| (x - top).exp()).sum::<f64>().ln()
 }
 
-/// `ln Σ e^x`, and the share of each term in the sum; the shares do not suffer from a large common
-/// constant.
+/// `ln Σ e^x`, and the share of each term in the sum, whatever their common constant.
 ///
 /// ```
 /// use isinglass::numeric::stable::shares;

@@ -13,13 +13,12 @@ mod states;
 
 use self::moments::Order;
 use self::single::RowMoments;
-use crate::Budget;
-use crate::engine::ModeFinder;
 use crate::engine::{
-    Ask, BatchExpectations, Diagnostics, Engine, Expectations, Guarantee, PairMoments, Pairs, Sampler,
+    Ask, BatchExpectations, Diagnostics, Engine, Expectations, Guarantee, ModeFinder, PairMoments, Pairs,
+    Sampler,
 };
 use crate::table::Batch;
-use crate::{Error, Evidence, Machine, Result};
+use crate::{Budget, Error, Evidence, Machine, Result};
 
 /// Exact answers for any graph by summing over all states of the free units.
 ///
