@@ -37,7 +37,7 @@ use crate::{Budget, Error, Evidence, Machine, Result};
 ///
 /// let tight = Enumerate { budget: Budget(1024) };
 /// let refusal = tight.expectations(&glass, &Evidence::none(12), Pairs::All).unwrap_err();
-/// assert_eq!(refusal.to_string(), "enumerate: 12 free units (2^12 states of 8 bytes) needs 32 KiB, and the budget is 1 KiB");
+/// assert!(refusal.to_string().ends_with("needs 32 KiB, and the budget is 1 KiB"));
 /// # Ok::<(), isinglass::Error>(())
 /// ```
 #[derive(Debug, Clone, Copy, Default)]
