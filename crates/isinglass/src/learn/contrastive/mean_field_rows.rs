@@ -116,7 +116,9 @@ impl Wiring {
             _ => (0..pieces).into_par_iter().map(of_piece).collect(),
         };
         let mut sums = self.zero();
-        parts.iter().for_each(|part| sums.merge(part));
+        for part in &parts {
+            sums.merge(part);
+        }
         sums
     }
 

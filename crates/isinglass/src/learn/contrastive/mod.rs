@@ -26,7 +26,6 @@ fn check_rate(rate: f64, momentum: f64) -> Result<()> {
 }
 
 /// Checks for a number in [0, 1).
-
 fn check_share(place: &str, share: f64) -> Result<()> {
     if !(0.0..1.0).contains(&share) {
         let problem = format!("found {share}, expected a number of at least 0 and below 1");
