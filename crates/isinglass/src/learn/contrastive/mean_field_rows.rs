@@ -272,7 +272,6 @@ impl Wiring {
             // Edges are in lexicographic order: those to higher units are consecutive.
             while edge < ends.len() && ends[edge].0 == unit {
                 let other = &means[ends[edge].1];
-
                 let mut product = f64x8::splat(simd, 0.0);
                 for group in 0..GROUPS {
                     product = other[group].load(simd).mul_add(own[group], product);
