@@ -158,7 +158,7 @@ impl FitSettings {
         if first.is_ok() || checked.any(|other| other.is_ok()) { Ok(()) } else { first.map_err(Usage::Value) }
     }
 
-    fn belongs(&self, setting: &'static str, owners: Vec<LearnerName>, chosen: Option<LearnerName>) -> Usage {
+    fn belongs(setting: &'static str, owners: Vec<LearnerName>, chosen: Option<LearnerName>) -> Usage {
         let owners = owners.into_iter().map(LearnerName::word).collect();
         let chosen = chosen.filter(|learner| *learner != LearnerName::Auto).map(LearnerName::word);
         Usage::Belongs { setting: Setting(setting), to: Setting("learner"), owners, chosen }
