@@ -38,7 +38,8 @@ pub(crate) struct EngineOptions {
 impl EngineOptions {
     /// The request, without the command line.
     pub(crate) fn settings(&self, seed: u64) -> EngineSettings {
-        let settings = EngineSettings { engine: self.choice.engine, ..self.settings.clone() };
+        let mut settings = self.settings.clone();
+        settings.engine = self.choice.engine;
         settings.with_common(self.choice.common(seed))
     }
 }

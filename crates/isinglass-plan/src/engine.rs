@@ -59,6 +59,11 @@ impl EngineSettings {
         self.common.seed
     }
 
+    /// Whether no setting of an engine was given.
+    pub fn is_default(&self) -> bool {
+        self.given.is_empty()
+    }
+
     /// The settings of all engines.
     pub fn group(&self) -> &EngineGroup {
         &self.group

@@ -67,6 +67,7 @@ pub(crate) fn infer<'py>(
     let bracket = truth("bracket", bracket)?;
     let machine = Arc::clone(&machine.machine);
     let is_short = !bracket && worker::is_short(&machine, &settings);
+    let shows_upper = settings.engine == EngineName::Trw;
     if bracket {
         let work = move || -> Result<_> {
             let notes = Notes::default();
@@ -82,7 +83,7 @@ pub(crate) fn infer<'py>(
         for side in [&found.below, &found.above] {
             warnings.extend(Warning::of(side.engine, side.answer.guarantee, &side.answer.diagnostics));
         }
-        let shown = if settings.engine == EngineName::Trw { found.above } else { found.below };
+        let shown = if shows_upper { found.above } else { found.below };
         warnings.extend(Warning::of_correlations(shown.engine, &shown.answer));
         let answer = expectations(py, shown.engine, shown.answer, notes)?;
         answer.set_item("bracket", bounds)?;
@@ -146,7 +147,7 @@ fn expectations<'py>(
 }
 
 /// What every answer tells: the engine, what the answer is worth, how it went, what should be known.
-pub(crate) fn told<'py>(
+pub(crate) fn report<'py>(
     py: Python<'py>,
     engine: Option<&'static str>,
     guarantee: Guarantee,

@@ -308,7 +308,8 @@ fn answer(py: Python<'_>, done: Done, rows: usize) -> PyResult<(Answer<'_>, Opti
 
 /// The settings of a fit, checked.
 fn asked(table: &isinglass::Table, keywords: &Bound<'_, PyDict>, start: Option<&Machine>) -> PyResult<Asked> {
-    let mut settings = FitSettings { keeps_start: start.is_some(), ..FitSettings::default() };
+    let mut settings = FitSettings::default();
+    settings.keeps_start = start.is_some();
     let (mut structure, mut resampling, mut common) =
         (complete_graph(), Resampling::default(), Common::default());
     for (key, value) in keywords {
@@ -325,7 +326,7 @@ fn asked(table: &isinglass::Table, keywords: &Bound<'_, PyDict>, start: Option<&
             "clamped_engine" => settings.clamped_engine = Some(word(&key, &value)?),
             "budget" => common.budget = budget(&value)?,
             "seed" => common.seed = value.extract()?,
-            _ => set(&key, &value, &mut settings, FitSettings::set)?,
+            _ => set(&key, &value, &mut settings)?,
         }
     }
     let settings = settings.with_common(common);

@@ -3,13 +3,14 @@
 use isinglass::Budget;
 use isinglass::message::{Message, Style};
 use isinglass::settings::Common;
-use isinglass_plan::{EngineSettings, Usage};
+use isinglass_plan::{EngineSettings, FitSettings, Usage};
 use pyo3::Borrowed;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::errors::bad;
+use crate::value::Value;
 
 /// The settings of an engine, from its name, the budget, the seed, and a dictionary of keywords.
 #[derive(Clone)]
@@ -24,23 +25,34 @@ impl<'py> FromPyObject<'_, 'py> for Asked {
         let mut settings = EngineSettings::for_engine(word("engine", &engine)?);
         for (key, value) in options.iter().flatten() {
             let key: String = key.extract()?;
-            set(&key, &value, &mut settings, EngineSettings::set)?;
+            set(&key, &value, &mut settings)?;
         }
         let budget = limit.as_ref().map(budget).transpose()?.unwrap_or_default();
         Ok(Self(settings.with_common(Common { seed, budget })))
     }
 }
 
+/// Settings that keywords set by name.
+pub(crate) trait Keywords: Clone {
+    fn set(&mut self, key: &str, value: &Bound<'_, PyAny>) -> Result<(), Usage>;
+}
+
+impl Keywords for EngineSettings {
+    fn set(&mut self, key: &str, value: &Bound<'_, PyAny>) -> Result<(), Usage> {
+        self.set(key, || Value(value.clone()))
+    }
+}
+
+impl Keywords for FitSettings {
+    fn set(&mut self, key: &str, value: &Bound<'_, PyAny>) -> Result<(), Usage> {
+        self.set(key, || Value(value.clone()))
+    }
+}
+
 /// Sets a setting from a keyword. A keyword that is `None` leaves the default, but its name is checked.
-pub(crate) fn set<'py, S: Clone>(
-    key: &str,
-    value: &Bound<'py, PyAny>,
-    settings: &mut S,
-    by_name: impl Fn(&mut S, &str, &dyn Fn() -> crate::value::Value<'py>) -> Result<(), Usage>,
-) -> PyResult<()> {
-    let read = || crate::value::Value(value.clone());
-    let mut spare = settings.clone();
-    match by_name(&mut spare, key, &read) {
+pub(crate) fn set(key: &str, value: &Bound<'_, PyAny>, settings: &mut impl Keywords) -> PyResult<()> {
+    let mut changed = settings.clone();
+    match Keywords::set(&mut changed, key, value) {
         Err(usage @ Usage::Unknown { .. }) => Err(PyTypeError::new_err(usage.text(Style::Keywords))),
         _ if value.is_none() => Ok(()),
         Err(Usage::Type { setting, expected }) => {
@@ -48,7 +60,7 @@ pub(crate) fn set<'py, S: Clone>(
         }
         Err(usage) => Err(PyValueError::new_err(usage.text(Style::Keywords))),
         Ok(()) => {
-            *settings = spare;
+            *settings = changed;
             Ok(())
         }
     }

@@ -10,7 +10,7 @@ use serde::{Deserializer, forward_to_deserialize_any};
 #[derive(Clone)]
 pub(crate) struct Value<'py>(pub(crate) Bound<'py, PyAny>);
 
-impl<'py> IntoDeserializer<'static, Error> for Value<'py> {
+impl IntoDeserializer<'_, Error> for Value<'_> {
     type Deserializer = Self;
 
     fn into_deserializer(self) -> Self {
@@ -18,10 +18,10 @@ impl<'py> IntoDeserializer<'static, Error> for Value<'py> {
     }
 }
 
-impl Deserializer<'static> for Value<'_> {
+impl<'de> Deserializer<'de> for Value<'_> {
     type Error = Error;
 
-    fn deserialize_any<V: Visitor<'static>>(self, visitor: V) -> Result<V::Value, Error> {
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
         let value = self.0;
         if value.is_none() {
             return visitor.visit_unit();
@@ -48,7 +48,7 @@ impl Deserializer<'static> for Value<'_> {
         Err(Error::custom("a value of another type"))
     }
 
-    fn deserialize_option<V: Visitor<'static>>(self, visitor: V) -> Result<V::Value, Error> {
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
         if self.0.is_none() { visitor.visit_none() } else { visitor.visit_some(self) }
     }
 

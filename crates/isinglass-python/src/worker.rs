@@ -20,7 +20,8 @@ const STACK: usize = 8 << 20;
 
 /// Do work and wait for it: what is short on this thread, anything else on one of its own.
 ///
-/// After Ctrl-C the work is given up, and whatever Python makes of it is raised as soon as that is done or a little time has passed; others have other threads meanwhile.
+/// After Ctrl-C the work is cancelled, and Python's exception is raised as soon as it has ended or a little
+/// time has passed; other calls have threads of their own.
 pub(crate) fn run<T: Send + 'static>(
     py: Python<'_>,
     is_short: bool,
@@ -62,15 +63,14 @@ pub(crate) fn settle<T>(receiver: &Receiver<T>) {
 /// Units for which any engine with its usual settings is through in much less than a second, exact ones in less than a millisecond.
 const FEW: usize = 12;
 
-/// Whether a question is answered before anybody could wish to token it.
+/// Whether a question is answered before anybody could cancel it.
 pub(crate) fn is_short(machine: &Machine, settings: &EngineSettings) -> bool {
-    let EngineSettings { engine, budget, seed, .. } = *settings;
+    let engine = settings.engine;
     let is_exact = matches!(engine, EngineName::Enumerate | EngineName::Decimate | EngineName::Eliminate);
-    let is_usual = *settings == EngineSettings { engine, budget, seed, ..EngineSettings::default() };
-    machine.unit_count() <= FEW && (is_exact || is_usual)
+    machine.unit_count() <= FEW && (is_exact || settings.is_default())
 }
 
-/// Begin work on a thread of its own, to be given up if the token is raised.
+/// Begin work on a thread of its own, cancelled by the token.
 pub(crate) fn spawn(token: &CancelToken, work: impl FnOnce() + Send + 'static) -> PyResult<()> {
     let token = token.clone();
     let builder = thread::Builder::new().name("isinglass".into()).stack_size(STACK);

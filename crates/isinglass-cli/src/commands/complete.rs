@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use anyhow::Context;
 use clap::Args as ClapArgs;
 use isinglass::complete::{Completed, open};
-use isinglass::{Error, Gibbs, Machine, Table};
+use isinglass::{Machine, Table};
 use isinglass_files::{CellForm, Output, read_model, table_format, write_sheet};
 use serde_json::json;
 

@@ -455,7 +455,6 @@ struct Stoppable<'a> {
 impl Observer for Stoppable<'_> {
     fn step(&mut self, _step: &Step, _machine: &Machine) -> Result<ControlFlow<()>> {
         self.stopped = (self.is_stopped)();
-
         Ok(if self.stopped { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
     }
 }

@@ -54,8 +54,7 @@ impl Args {
         let plan = plan.map_err(|error| self.in_table(error))?;
         let record = plan.recorded_mixture().map(ComponentRecord::new);
         let watch = self.checkpoint.watch(plan.limits(), record, common)?;
-        let (fitted, mut components) =
-            watch.run(|from, observer| plan.fit_with(start, table, from, observer))?;
+        let (fitted, mut components) = watch.run(|from, observer| plan.fit(start, table, from, observer))?;
         let fit = (&plan, &fitted.restarted);
         let intervals = self.bootstrap.run(fit, (start, table), self.engine.budget, common)?;
         let warnings = fitted.warnings();

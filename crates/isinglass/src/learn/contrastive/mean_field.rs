@@ -244,7 +244,6 @@ impl Iterated for Run<'_> {
     }
 
     /// Takes a step, or one for each mini-batch.
-
     fn advance(&mut self, iteration: usize) -> Result<Option<Step>> {
         let size = self.settings.batch.unwrap_or(self.rows.len());
         let whole = size >= self.rows.len();

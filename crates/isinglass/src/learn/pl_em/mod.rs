@@ -70,7 +70,6 @@ const JUDGED_ROWS: usize = 100;
 /// It belongs to the average that is kept, [`Fit::history`] and the machines shown to an observer
 /// to the parameters of each iteration.
 ///
-
 /// # Example
 /// ```
 /// use isinglass::{Table, learn, topology};

@@ -56,7 +56,6 @@ const NAME: &str = "pseudo-likelihood";
 /// [`Fit::pseudo_log_likelihood`] is exact, without penalties, while the objective of [`Fit::history`]
 /// includes them. With `l1` the gradient there is the one-sided one, which vanishes at an optimum.
 ///
-
 /// # Example
 /// ```
 /// use isinglass::{Machine, Table, topology};
