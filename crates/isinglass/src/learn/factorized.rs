@@ -2,7 +2,7 @@
 
 use super::notes::about_columns;
 use super::origin::Origin;
-use super::{Checkpoint, Fit, Learner, Observer, Step};
+use super::{Checkpoint, Fit, Learner, Observer, Step, Stop};
 use crate::engine::{Diagnostics, Guarantee};
 use crate::numeric::stable::log_cosh;
 use crate::{Error, Graph, Machine, Result, Role, Table};
@@ -86,7 +86,7 @@ impl Learner for Factorized {
             history: vec![step],
             kept: 0,
             converged: true,
-            stopped: "closed form".into(),
+            stopped: Stop::ClosedForm,
             log_likelihood: Some(log_likelihood),
             guarantee: Guarantee::Exact,
             pseudo_log_likelihood: None,

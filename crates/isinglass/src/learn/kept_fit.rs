@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Fit, Step};
+use super::{Fit, Step, Stop};
 use crate::engine::{Diagnostics, Guarantee};
 use crate::{Graph, Machine, Result};
 
@@ -16,7 +16,7 @@ pub(super) struct KeptFit {
     history: Vec<Step>,
     kept: usize,
     converged: bool,
-    stopped: String,
+    stopped: Stop,
     log_likelihood: Option<f64>,
     guarantee: Guarantee,
     pseudo_log_likelihood: Option<f64>,

@@ -25,7 +25,7 @@ mod trained;
 
 use std::ops::ControlFlow;
 
-pub use crate::optimize::{Objective, Optimizer};
+pub use crate::optimize::{Objective, Optimizer, Period, Stop};
 pub use bootstrap::{Bootstrap, Bootstrapped, Interval, Progress};
 pub use checkpoint::Checkpoint;
 pub use chow_liu::chow_liu;
@@ -70,8 +70,8 @@ pub struct Fit {
     pub kept: usize,
     /// Whether the gradient fell below the tolerance.
     pub converged: bool,
-    /// Why the fit stopped, in words.
-    pub stopped: String,
+    /// Why the fit stopped.
+    pub stopped: Stop,
     /// The average log-likelihood of a row (visible given input units), without any penalty.
     pub log_likelihood: Option<f64>,
     /// What kind of number the log-likelihood is.

@@ -1,6 +1,6 @@
 //! What the user should know about the data or the fit.
 
-use super::Step;
+use super::{Step, Stop};
 use crate::{Machine, Role, Table};
 
 /// A note on some columns, if there are any; the first few by name.
@@ -71,7 +71,7 @@ const LEAST_ITERATIONS: usize = 20;
 const TURNS: usize = 4;
 
 /// Notes on a fit with approximate engines that did not converge: whether it swung to and fro, and what was kept.
-pub(super) fn about_swings(history: &[Step], kept: usize, stopped: &str, engine: &str) -> Vec<String> {
+pub(super) fn about_swings(history: &[Step], kept: usize, stopped: &Stop, engine: &str) -> Vec<String> {
     let mut notes = Vec::new();
     let (early, late) = history.split_at(history.len() / 2);
     let least = |steps: &[Step]| steps.iter().map(|step| step.gradient_norm).fold(f64::INFINITY, f64::min);
@@ -87,7 +87,7 @@ pub(super) fn about_swings(history: &[Step], kept: usize, stopped: &str, engine:
             least(late)
         ));
     }
-    if engine == crate::MeanField::NAME && (swings || stopped.starts_with("no further progress")) {
+    if engine == crate::MeanField::NAME && (swings || *stopped == Stop::NoProgress) {
         notes.push(
             "learning with naive mean field has no fixed point where the data are correlated (Kappen & Rodríguez 1997, section 2.3); \
              linear-response, tap or bethe may do better"

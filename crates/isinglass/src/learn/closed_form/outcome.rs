@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::Remedy;
 use super::moments::Moments;
 use crate::learn::origin::Origin;
-use crate::learn::{Checkpoint, Observer, Step};
+use crate::learn::{Checkpoint, Observer, Step, Stop};
 use crate::numeric::dense::Matrix;
 use crate::{Error, Machine, Result};
 
@@ -52,7 +52,7 @@ pub(super) struct Outcome {
     pub(super) remedy: Remedy,
     pub(super) history: Vec<Step>,
     pub(super) converged: bool,
-    pub(super) stopped: String,
+    pub(super) stopped: Stop,
     pub(super) notes: Vec<String>,
 }
 
@@ -72,7 +72,7 @@ impl Outcome {
             remedy,
             history: record.history(),
             converged: true,
-            stopped: "closed form".into(),
+            stopped: Stop::ClosedForm,
             notes: Vec::new(),
         })
     }

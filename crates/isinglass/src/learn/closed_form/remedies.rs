@@ -4,7 +4,7 @@ use super::outcome::{End, Outcome, Record};
 use super::precision::{Free, Solution, solve};
 use super::singular::{levenberg_marquardt, shrinkage};
 use super::{ClosedForm, LARGEST_INFLATION, Remedy, Singular};
-use crate::learn::Learner;
+use crate::learn::{Learner, Stop};
 use crate::likelihood::filled_pseudo_log_likelihood;
 use crate::numeric::dense::{Eigen, Matrix};
 use crate::{Error, Result, Table};
@@ -45,7 +45,7 @@ impl ClosedForm {
             remedy: Remedy::LevenbergMarquardt,
             history: record.history(),
             converged: found.end == End::Converged,
-            stopped: self.words(found.end, "least squares within their tolerance"),
+            stopped: self.stop(found.end, Stop::LeastSquares),
             notes: vec![note],
         };
         Ok((outcome, found.end))
@@ -121,18 +121,18 @@ impl ClosedForm {
             remedy,
             history: record.history(),
             converged: found.end == End::Converged,
-            stopped: self.words(found.end, "the equations hold"),
+            stopped: self.stop(found.end, Stop::EquationsHold),
             notes: (found.end != End::Converged).then_some(left).into_iter().collect(),
         }
     }
 
-    fn words(&self, end: End, converged: &str) -> String {
+    fn stop(&self, end: End, converged: Stop) -> Stop {
         match end {
-            End::Converged => converged.into(),
-            End::Unbounded => "the equations have no solution".into(),
-            End::Limit => format!("reached the limit of {} iterations", self.iterations),
-            End::Request => "stopped on request".into(),
-            End::Rounding => "no step gains any more".into(),
+            End::Converged => converged,
+            End::Unbounded => Stop::NoSolution,
+            End::Limit => Stop::Limit { iterations: self.iterations },
+            End::Request => Stop::Requested,
+            End::Rounding => Stop::NoGain,
         }
     }
 }

@@ -12,7 +12,7 @@ use super::journal::{Limits, iterate};
 use super::judge::some_rows;
 use super::notes::about_likelihood;
 use super::origin::Origin;
-use super::{Checkpoint, Fit, Learner, Observer};
+use super::{Checkpoint, Fit, Learner, Observer, Period};
 use crate::engine::{Diagnostics, Eliminate, Guarantee};
 use crate::likelihood::pseudo_log_likelihood;
 use crate::settings::{Settings, choices, constructors, range, settings};
@@ -194,7 +194,8 @@ impl Learner for PseudoLikelihoodEm {
         start.check_scale(NAME, SCALE)?;
         let completed = Completed::new(self, start, table)?;
         let origin = self.origin(start, table, &completed);
-        let limits = Limits { iterations: self.iterations, tolerance: self.tolerance, word: "iteration" };
+        let limits =
+            Limits { iterations: self.iterations, tolerance: self.tolerance, period: Period::Iteration };
         let mut run = Run::new(self, start, completed);
         let ended = iterate(NAME, &mut run, (origin, limits), from, observer)?;
         let (parameters, completed) = (run.kept(), run.completed());

@@ -13,7 +13,7 @@ use super::path::{Path, TOLERANCE};
 use crate::engine::{Diagnostics, Guarantee};
 use crate::learn::factorized::{Alone, about_alone};
 use crate::learn::origin::Origin;
-use crate::learn::{Checkpoint, Fit, Learner, Observer, Step};
+use crate::learn::{Checkpoint, Fit, Learner, Observer, Step, Stop};
 use crate::likelihood::filled_pseudo_log_likelihood;
 use crate::settings::{Settings, choices, constructors, range, settings};
 use crate::{Error, Machine, Result, Role, Table};
@@ -259,7 +259,7 @@ impl EbicPaths {
             kept: history.len() - 1,
             history,
             converged: failed.is_empty() && !stopped,
-            stopped: if stopped { "stopped on request" } else { "the paths are complete" }.into(),
+            stopped: if stopped { Stop::Requested } else { Stop::PathsComplete },
             log_likelihood: None,
             guarantee: Guarantee::Approximation,
             pseudo_log_likelihood: Some(average),
