@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Fit, Step, Stop};
 use crate::engine::{Diagnostics, Guarantee};
-use crate::{Graph, Machine, Result};
+use crate::{Graph, Machine, Note, Result};
 
 /// All of a [`Fit`], and of its machine what a fit may change.
 #[derive(Serialize, Deserialize)]
@@ -21,7 +21,7 @@ pub(super) struct KeptFit {
     guarantee: Guarantee,
     pseudo_log_likelihood: Option<f64>,
     diagnostics: Diagnostics,
-    notes: Vec<String>,
+    notes: Vec<Note>,
 }
 
 impl KeptFit {

@@ -10,7 +10,7 @@ use super::moments::Moments;
 use crate::learn::origin::Origin;
 use crate::learn::{Checkpoint, Observer, Step, Stop};
 use crate::numeric::dense::Matrix;
-use crate::{Error, Machine, Result};
+use crate::{Error, Machine, Note, Result};
 
 /// How an iteration ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,7 +53,7 @@ pub(super) struct Outcome {
     pub(super) history: Vec<Step>,
     pub(super) converged: bool,
     pub(super) stopped: Stop,
-    pub(super) notes: Vec<String>,
+    pub(super) notes: Vec<Note>,
 }
 
 impl Outcome {

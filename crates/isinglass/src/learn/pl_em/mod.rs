@@ -16,7 +16,7 @@ use super::{Checkpoint, Fit, Learner, Observer, Period};
 use crate::engine::{Diagnostics, Eliminate, Guarantee};
 use crate::likelihood::pseudo_log_likelihood;
 use crate::settings::{Settings, choices, constructors, range, settings};
-use crate::{Error, Machine, Result, Table};
+use crate::{Error, Machine, Note, Result, Table};
 use e_step::{Completed, EStep};
 use m_step::Ascent;
 use run::Run;
@@ -208,7 +208,7 @@ impl Learner for PseudoLikelihoodEm {
             let judged = some_rows(table, JUDGED_ROWS)?;
             let (some, all) = (judged.distinct_count(), completed.distinct_rows());
             if some < all {
-                notes.push(format!("the pseudo-log-likelihood is that on {some} of {all} distinct rows"));
+                notes.push(Note::PseudoLikelihoodOfSome { rows: some, of: all });
             }
             Some(pseudo_log_likelihood(&machine, &judged, &Eliminate::new().budget(self.budget))?)
         } else {
