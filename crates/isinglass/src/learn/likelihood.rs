@@ -104,8 +104,8 @@ impl<'a> Likelihood<'a> {
         let settings = [
             ("l2", format!("{:?}", self.l2)),
             ("optimizer", format!("{:?}", self.optimizer_settings().method)),
-            ("engine", format!("{:?}", self.phases.free)),
-            ("clamped engine", format!("{:?}", self.phases.clamped)),
+            ("engine", self.phases.free.fingerprint()),
+            ("clamped engine", self.phases.clamped.fingerprint()),
         ];
         Origin::new(NAME, start, table, settings)
     }
