@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use criterion::{BenchmarkId, Criterion, SamplingMode, Throughput, criterion_group, criterion_main};
-use isinglass::learn::{ClosedForm, Learner, NoObserver, Singular};
+use isinglass::learn::{ClosedForm, Learner, Singular};
 use isinglass::{Machine, Table, topology};
 use isinglass_benches::rows;
 
@@ -34,10 +34,10 @@ fn closed_form(c: &mut Criterion) {
     let machine = start(&table);
     group.throughput(Throughput::Elements(150 * 200));
     let ways = [
-        ("least squares", ClosedForm { singular: Singular::LevenbergMarquardt, ..ClosedForm::default() }),
-        ("shrinkage", ClosedForm { singular: Singular::Shrinkage, ..ClosedForm::default() }),
+        ("least squares", ClosedForm::new().singular(Singular::LevenbergMarquardt)),
+        ("shrinkage", ClosedForm::new().singular(Singular::Shrinkage)),
         ("the better", ClosedForm::default()),
-        ("no self-couplings", ClosedForm { self_coupling: false, ..ClosedForm::default() }),
+        ("no self-couplings", ClosedForm::new().no_self_coupling(true)),
     ];
     for (name, learner) in ways {
         group.bench_function(BenchmarkId::new(format!("{name}, 150 rows, units"), 200), |b| {

@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use criterion::{BenchmarkId, Criterion, SamplingMode, Throughput, criterion_group, criterion_main};
-use isinglass::learn::{ContrastiveDivergence, Learner, MeanFieldCd, NoObserver, start};
+use isinglass::learn::{ContrastiveDivergence, Learner, MeanFieldCd, start};
 use isinglass::topology::{self, Links, Neighbours};
 use isinglass::{Machine, Table};
 use rayon::ThreadPoolBuilder;
@@ -34,10 +34,10 @@ fn contrastive_divergence(c: &mut Criterion) {
     let layers = begin(&table, &Links::None, &Links::None);
     let grid = Links::Grid { rows: 8, columns: 8, neighbours: Neighbours::Four };
     let linked = begin(&table, &grid, &Links::Chain);
-    let small = ContrastiveDivergence { epochs: EPOCHS, ..ContrastiveDivergence::default() };
-    let large = ContrastiveDivergence { batch: table.row_count(), ..small };
-    let persistent = ContrastiveDivergence { persistent: true, ..small };
-    let means = MeanFieldCd { iterations: EPOCHS, ..MeanFieldCd::default() };
+    let small = ContrastiveDivergence::new().iterations(EPOCHS);
+    let large = small.batch(table.row_count());
+    let persistent = small.persistent(true);
+    let means = MeanFieldCd::new().iterations(EPOCHS);
     let cases: [(&str, &(dyn Learner + Sync), &Machine); 6] = [
         ("layers, batches of 10", &small, &layers),
         ("layers, one batch", &large, &layers),

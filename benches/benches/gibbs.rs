@@ -2,18 +2,16 @@
 #![allow(missing_docs, reason = "the macros of the framework make public items")]
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use isinglass::engine::GibbsSettings;
 use isinglass::{Evidence, Gibbs, Machine, Sampler};
 
 fn gibbs(c: &mut Criterion) {
-    let settings = GibbsSettings { chains: 32, burn_in: 0, thin: 5, ..GibbsSettings::default() };
-    let engine = Gibbs { settings };
+    let engine = Gibbs::new().chains(32).burn_in(0).thin(5);
     let kept = 200;
     let mut group = c.benchmark_group("gibbs");
     group.sample_size(10);
     let mut bench = |name: &str, machine: &Machine| {
         let evidence = Evidence::none(machine.unit_count());
-        let updates = machine.unit_count() * settings.chains * settings.thin * kept;
+        let updates = machine.unit_count() * engine.chains * engine.thin * kept;
         group.throughput(Throughput::Elements(updates as u64));
         group.bench_function(name, |b| {
             b.iter(|| engine.draw(machine, &evidence, kept * settings.chains, 1));

@@ -2,7 +2,7 @@
 //! ones joined to all and to each other.
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use isinglass::engine::VariationalSettings;
+use isinglass::engine::Annealing;
 use isinglass::topology::{Neighbours, Numbers};
 use isinglass::{Ask, Batch, Engine, Evidence, Graph, Machine, MeanField, Mixture, Pairs};
 
@@ -33,9 +33,15 @@ fn pictures(rows: usize) -> Batch {
     Batch::new(UNITS, &cells, &vec![1.0; rows]).expect("rows fit")
 }
 
-fn annealed() -> VariationalSettings {
-    let anneal = Some("100:7".parse().expect("a temperature and steps"));
-    VariationalSettings { anneal, ..Mixture::default().settings }
+const ANNEALING: Annealing = Annealing { from: 100.0, steps: 7 };
+
+fn annealed(components: usize) -> Mixture {
+    Mixture::new().components(components).anneal(Some(ANNEALING))
+}
+
+/// As precise as the mixtures.
+fn annealed_field() -> MeanField {
+    MeanField::new().anneal(Some(ANNEALING)).tolerance(Mixture::new().tolerance)
 }
 
 fn free(c: &mut Criterion) {
@@ -43,7 +49,7 @@ fn free(c: &mut Criterion) {
     let mut group = c.benchmark_group("mixture/free phase of 74 units, annealed");
     group.sample_size(10);
     for components in [1, 2, 5, 10, 20] {
-        let engine = Mixture { components, settings: annealed() };
+        let engine = annealed(components);
         group.bench_function(BenchmarkId::from_parameter(components), |b| {
             b.iter(|| engine.expectations(&machine, &Evidence::none(UNITS), Pairs::Edges).expect("it runs"));
         });
@@ -57,15 +63,15 @@ fn clamped(c: &mut Criterion) {
     let mut group = c.benchmark_group("mixture/clamped phase of 64 of 74 units");
     group.throughput(Throughput::Elements(ROWS as u64)).sample_size(10);
     group.bench_function("mean field, annealed, 7000 rows", |b| {
-        b.iter(|| MeanField { settings: annealed() }.batch(&machine, &batch, statistics).expect("it runs"));
+        b.iter(|| annealed_field().batch(&machine, &batch, statistics).expect("it runs"));
     });
     // A tolerance that no search reaches: every row runs all sweeps.
-    let fixed = VariationalSettings { tolerance: 1e-300, sweeps: 30, ..Mixture::default().settings };
+    let fixed = Mixture::new().tolerance(1e-300).max_sweeps(30);
     for rows in [ROWS / 2, ROWS] {
         let batch = pictures(rows);
         group.throughput(Throughput::Elements(rows as u64));
         for components in [5, 10] {
-            let engine = Mixture { components, settings: fixed };
+            let engine = fixed.components(components);
             group.bench_function(format!("{components} components, 30 sweeps, {rows} rows"), |b| {
                 b.iter(|| engine.batch(&machine, &batch, statistics).expect("it runs"));
             });
@@ -80,9 +86,9 @@ fn iteration(c: &mut Criterion) {
     group.sample_size(10);
     group.bench_function("7000 rows by mean field, free by 10 components", |b| {
         b.iter(|| {
-            let clamped = MeanField { settings: annealed() };
+            let clamped = annealed_field();
             let rows = clamped.batch(&machine, &batch, Ask { statistics: true, means: false });
-            let engine = Mixture { components: 10, settings: annealed() };
+            let engine = annealed(10);
             let free = engine.expectations(&machine, &Evidence::none(UNITS), Pairs::Edges);
             (rows.expect("it runs"), free.expect("it runs"))
         });

@@ -84,7 +84,7 @@ fn votes(c: &mut Criterion) {
     let everywhere: Vec<usize> = (0..machine.unit_count()).collect();
     assert!(machine.graph().decimation_order(&everywhere).is_some(), "the machine is decimatable");
     let engine = Decimate::default();
-    let phases = Phases { clamped: &engine, free: &engine };
+    let phases = Phases::both(&engine);
     let gain = InformationGain::new(phases, &machine, &table, 0.0).expect("the table fits the machine");
     let parameters = gain.parameters_of(&machine);
     let mut gradient = vec![0.0; parameters.len()];

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use criterion::{BenchmarkId, Criterion, SamplingMode, criterion_group, criterion_main};
-use isinglass::learn::{EStep, Learner, NoObserver, PseudoLikelihoodEm, start};
+use isinglass::learn::{Drawing, Learner, PseudoLikelihoodEm, start};
 use isinglass::{Machine, Role, Table, Unit};
 use isinglass_benches::spins;
 
@@ -41,15 +41,10 @@ fn pl_em(c: &mut Criterion) {
     for (what, number, (hidden, draws, rows)) in hidden.into_iter().chain(draws).chain(rows) {
         let table = spins(17, rows, 0.1);
         let machine = two_layers(&table, hidden);
-        for (name, e_step) in [("exact", EStep::Exact), ("gibbs", EStep::SOURCE)] {
+        for (name, drawing) in [("exact", Drawing::Exact), ("gibbs", Drawing::Gibbs)] {
             let iterations = ITERATIONS;
-            let learner = PseudoLikelihoodEm {
-                e_step,
-                draws,
-                iterations,
-                tolerance: 0.0,
-                ..PseudoLikelihoodEm::default()
-            };
+            let learner =
+                PseudoLikelihoodEm::new().draws(drawing).samples(draws).iterations(iterations).tolerance(0.0);
             group.bench_function(BenchmarkId::new(format!("{name}, {what}"), number), |b| {
                 b.iter(|| learner.fit(&machine, &table).expect("the table fits"));
             });

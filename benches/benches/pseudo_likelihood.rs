@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use criterion::{BenchmarkId, Criterion, SamplingMode, Throughput, criterion_group, criterion_main};
-use isinglass::learn::{EbicPaths, Learner, NoObserver, OptimizerSettings, PseudoLikelihood, start};
+use isinglass::learn::{EbicPaths, L1, Learner, PseudoLikelihood, start};
 use isinglass::{Machine, Table, topology};
 use isinglass_benches::spins;
 use rayon::ThreadPoolBuilder;
@@ -24,9 +24,8 @@ fn pseudo_likelihood(c: &mut Criterion) {
         .warm_up_time(Duration::from_millis(500))
         .measurement_time(Duration::from_secs(5));
     // That of the peer; the default is smaller, and needs about two more iterations.
-    let settings = OptimizerSettings { tolerance: 1e-7, ..PseudoLikelihood::default().settings };
-    let plain = PseudoLikelihood { settings, ..PseudoLikelihood::default() };
-    let lasso = PseudoLikelihood { l1: 0.01, ..plain };
+    let plain = PseudoLikelihood::new().tolerance(1e-7);
+    let lasso = plain.l1(Some(L1::Weight(0.01)));
     let learners: [(&str, &(dyn Learner + Sync)); 3] =
         [("optimum", &plain), ("l1", &lasso), ("ebic", &EbicPaths::default())];
     for (units, rows, strength) in [(20, 5000, 0.3), (100, 20_000, 0.05)] {

@@ -4,7 +4,6 @@
 use std::time::Duration;
 
 use criterion::{Criterion, SamplingMode, criterion_group, criterion_main};
-use isinglass::engine::StructuredSettings;
 use isinglass::topology::{Neighbours, Numbers};
 use isinglass::{Ask, Batch, Engine, Evidence, Graph, Machine, Pairs, Structured};
 use isinglass_benches::full;
@@ -32,8 +31,7 @@ fn single(c: &mut Criterion) {
     ];
     for (name, machine) in &machines {
         for starts in [1, 4] {
-            let settings = StructuredSettings { starts, ..StructuredSettings::default() };
-            let engine = Structured { settings, ..Structured::default() };
+            let engine = Structured::new().starts(starts);
             group.bench_function(format!("{name}, {starts} starts"), |b| {
                 b.iter(|| {
                     let nothing = Evidence::none(machine.unit_count());

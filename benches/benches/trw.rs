@@ -24,7 +24,7 @@ fn trw(c: &mut Criterion) {
     ];
     for (name, machine) in &machines {
         for width in [1, 3] {
-            let engine = Trw { width, ..Trw::default() };
+            let engine = Trw::new().width(width);
             group.bench_function(format!("{name}, width {width}"), |b| {
                 b.iter(|| {
                     let nothing = Evidence::none(machine.unit_count());

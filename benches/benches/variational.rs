@@ -39,9 +39,9 @@ fn batches(c: &mut Criterion) {
     let mut group = c.benchmark_group("variational/10000 rows, 200 units dense, 40 clamped");
     group.throughput(Throughput::Elements(ROWS as u64)).sample_size(10);
     // A tolerance that no search reaches: every row runs all sweeps.
-    let fixed = VariationalSettings { tolerance: 1e-300, sweeps: SWEEPS, ..VariationalSettings::default() };
+    let fixed = VariationalSettings::default().tolerance(1e-300).max_sweeps(SWEEPS);
     group.bench_function("mean field, 20 sweeps", |b| {
-        b.iter(|| MeanField { settings: fixed }.batch(&machine, &batch, Ask::default()).expect("it runs"));
+        b.iter(|| MeanField::from(fixed).batch(&machine, &batch, Ask::default()).expect("it runs"));
     });
     let free = UNITS - CLAMPED;
     let couplings = Mat::from_fn(free, free, |a, b| (a * b % 7) as f64);
@@ -76,7 +76,7 @@ fn single(c: &mut Criterion) {
     let thousand = topology::full(1000).with_numbers(&numbers, &numbers, 1).expect("numbers fit");
     let nothing = Evidence::none(1000);
     for around in [Around::MeanField, Around::Tap] {
-        let engine = LinearResponse { around, ..LinearResponse::default() };
+        let engine = LinearResponse::new().around(around);
         group.bench_function(format!("linear response, 1000 units dense, around {around:?}"), |b| {
             b.iter(|| engine.expectations(&thousand, &nothing, Pairs::All).expect("it runs"));
         });

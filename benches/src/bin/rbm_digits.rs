@@ -8,8 +8,7 @@
 use std::io::{Read, Write};
 use std::time::Instant;
 
-use isinglass::engine::AisSettings;
-use isinglass::learn::{ContrastiveDivergence, Learner, NoObserver, start};
+use isinglass::learn::{ContrastiveDivergence, Learner, start};
 use isinglass::likelihood::{Phases, log_likelihood};
 use isinglass::{Ais, Eliminate, Machine, Table, topology};
 
@@ -36,7 +35,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let other = structure.clone().with_parameters(weights.to_vec(), biases.to_vec())?;
 
     let begin = start(&structure, &table, 0, 0)?;
-    let learner = ContrastiveDivergence { batch, epochs, ..ContrastiveDivergence::default() };
+    let learner = ContrastiveDivergence::new().batch(batch).iterations(epochs);
     let mut best = f64::INFINITY;
     let mut ours = begin.clone();
     for _ in 0..RUNS {
@@ -57,7 +56,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// The log-likelihood of a row: hidden units summed out exactly, log Z by annealed importance
 /// sampling.
 fn score(machine: &Machine, table: &Table) -> isinglass::Result<(f64, f64)> {
-    let free = Ais { settings: AisSettings { temperatures: 2000, ..AisSettings::default() } };
+    let free = Ais::new().temperatures(2000);
     let clamped = Eliminate::default();
     let phases = Phases { clamped: &clamped, free: &free };
     let found = log_likelihood(machine, table, phases)?;

@@ -22,8 +22,8 @@
 //! # From a table to a machine to an answer
 //!
 //! ```
-//! use isinglass::{Engine, Enumerate, Evidence, Machine, Pairs, Spin, Table, topology};
-//! use isinglass::learn::{Likelihood, Learner, NoObserver};
+//! use isinglass::{Engine, Enumerate, Evidence, Pairs, Spin, Table, topology};
+//! use isinglass::learn::{Learner, Likelihood};
 //!
 //! // Rain and a wet street go together; the sprinkler is independent of the rain.
 //! let table = Table::from_rows(
@@ -33,7 +33,7 @@
 //! let start = topology::full(3).with_names(["rain", "sprinkler", "wet"])?;
 //! let engine = Enumerate::default();
 //! let learner = Likelihood::new(&engine).l2(0.01);
-//! let fit = learner.fit(&start, &table, &mut NoObserver)?;
+//! let fit = learner.fit(&start, &table)?;
 //! assert!(fit.converged);
 //!
 //! let mut evidence = Evidence::none(3);

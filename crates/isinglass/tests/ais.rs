@@ -5,8 +5,8 @@
 mod common;
 
 use common::{brute_force, check_joint, clamped_machines, close, given};
-use isinglass::engine::{AisSettings, Importance};
-use isinglass::learn::{Learner, Likelihood, NoObserver};
+use isinglass::engine::Importance;
+use isinglass::learn::{Learner, Likelihood};
 use isinglass::topology::{self, Neighbours, Numbers};
 use isinglass::{
     Ais, Ask, Batch, Budget, Diagnostics, Engine, Enumerate, Error, Evidence, Guarantee, Machine, MeanField,
@@ -15,12 +15,12 @@ use isinglass::{
 use proptest::prelude::*;
 
 fn engine(seed: u64) -> Ais {
-    Ais { settings: AisSettings { seed, ..AisSettings::default() } }
+    Ais::new().seed(seed)
 }
 
 /// A few hasty runs.
 fn hasty(chains: usize, temperatures: usize, seed: u64) -> Ais {
-    Ais { settings: AisSettings { chains, temperatures, seed, ..AisSettings::default() } }
+    Ais::new().chains(chains).temperatures(temperatures).seed(seed)
 }
 
 /// Fully connected, weights of a standard deviation of `strength/√n`, biases as given.
@@ -63,8 +63,7 @@ fn z_has_no_bias_however_bad_the_runs() {
         let truth = brute_force(&machine, &Evidence::none(8)).log_z;
         let mut ratios = Vec::new();
         for repetition in 0..300 {
-            let mut engine = hasty(512, temperatures, repetition);
-            engine.settings.sweeps = sweeps;
+            let engine = hasty(512, temperatures, repetition).sweeps(sweeps);
             let found = engine.expectations(&machine, &Evidence::none(8), Pairs::None).unwrap();
             ratios.push((found.log_z.unwrap() - truth).exp());
         }
@@ -295,20 +294,18 @@ fn settings_and_numbers_out_of_range_are_refused() {
     let machine = glass(5, 1.0, 0.0, 0);
     let none = Evidence::none(5);
     let refusal = |chains, temperatures, sweeps| {
-        let mut engine = hasty(chains, temperatures, 0);
-        engine.settings.sweeps = sweeps;
+        let engine = hasty(chains, temperatures, 0).sweeps(sweeps);
         engine.expectations(&machine, &none, Pairs::None).unwrap_err().to_string()
     };
-    assert_eq!(refusal(1, 10, 1), "chains: found 1, expected at least 2");
-    assert_eq!(refusal(16, 0, 1), "temperatures: found 0, expected at least 1");
-    assert_eq!(refusal(16, 10, 0), "sweeps: found 0, expected at least 1");
+    assert_eq!(refusal(1, 10, 1), "chains: found 1, expected a whole number of at least 2");
+    assert_eq!(refusal(16, 0, 1), "temperatures: found 0, expected a whole number of at least 1");
+    assert_eq!(refusal(16, 10, 0), "sweeps: found 0, expected a whole number of at least 1");
     let huge = topology::chain(2).with_parameters(vec![1e200], vec![0.0; 2]).unwrap();
     let refused = engine(0).expectations(&huge, &Evidence::none(2), Pairs::None);
     assert!(matches!(refused, Err(Error::Numerical { .. })));
-    let mut engine = engine(0);
-    engine.settings.budget = Budget(10_000);
+    let engine = engine(0).budget(Budget(10_000));
     assert!(matches!(engine.expectations(&machine, &none, Pairs::None), Err(Error::OverBudget { .. })));
-    engine.settings.chains = usize::MAX;
+    let engine = engine.chains(usize::MAX);
     assert!(matches!(engine.expectations(&machine, &none, Pairs::None), Err(Error::OverBudget { .. })));
 }
 

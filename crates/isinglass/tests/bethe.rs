@@ -91,7 +91,7 @@ proptest! {
         // On a forest the settings make no difference.
         let schedule = if parallel { Schedule::Parallel } else { Schedule::Sequential };
         let damping = if parallel { 0.5 } else { 0.0 };
-        let engine = Bethe { settings: VariationalSettings { schedule, damping, ..VariationalSettings::default() } };
+        let engine = Bethe::new().schedule(schedule).damping(damping);
         let edges = machine.graph().edges().iter().zip(machine.weights());
         let is_idle = |((a, b), w): (&(usize, usize), &f64)| {
             *w == 0.0 && evidence.get(*a).is_none() && evidence.get(*b).is_none()
@@ -154,7 +154,7 @@ proptest! {
     #[test]
     fn weak_couplings_give_what_the_textbook_gives((machine, evidence) in weakly_coupled(), damping in 0.0..0.9f64, parallel in any::<bool>()) {
         let schedule = if parallel { Schedule::Parallel } else { Schedule::Sequential };
-        let engine = Bethe { settings: VariationalSettings { damping, schedule, ..VariationalSettings::default() } };
+        let engine = Bethe::new().damping(damping).schedule(schedule);
         let answer = engine.expectations(&machine, &evidence, Pairs::Edges).unwrap();
         prop_assert!(answer.diagnostics.converged);
         let conditional = machine.conditional(&evidence).unwrap();
@@ -211,15 +211,7 @@ proptest! {
         anneal in any::<bool>(),
         parallel in any::<bool>(),
     ) {
-        let engine = Bethe {
-            settings: VariationalSettings {
-                sweeps: 150,
-                starts,
-                anneal: anneal.then_some(Annealing { from: 40.0, steps: 3 }),
-                schedule: if parallel { Schedule::Parallel } else { Schedule::Sequential },
-                ..VariationalSettings::default()
-            },
-        };
+        let engine = Bethe::new().max_sweeps(150).starts(starts).anneal(anneal.then_some(Annealing { from: 40.0, steps: 3 })).schedule(if parallel { Schedule::Parallel } else { Schedule::Sequential });
         let n = machine.unit_count();
         let cells = rows_of_evidence(n, rows, seed);
         check_batch_against_rows(&engine, &machine, &cells, 1e-12);
@@ -284,15 +276,15 @@ fn oscillation_is_detected_and_damped() {
     let machine = topology::full(6).with_parameters(vec![-0.8; 15], vec![0.3; 6]).unwrap();
     assert!(textbook(&machine, 2000).1 > 0.1, "the textbook's iteration does not converge");
     let nothing = Evidence::none(6);
-    let settings = VariationalSettings { schedule: Schedule::Parallel, ..VariationalSettings::default() };
-    let answer = Bethe { settings }.expectations(&machine, &nothing, Pairs::Edges).unwrap();
+    let settings = VariationalSettings::default().schedule(Schedule::Parallel);
+    let answer = Bethe::from(settings).expectations(&machine, &nothing, Pairs::Edges).unwrap();
     let iteration = answer.diagnostics.iteration.unwrap();
     assert!(iteration.oscillated && iteration.damping >= 0.5, "{iteration:?}");
     assert!(answer.diagnostics.converged, "{iteration:?}");
     check_equations(&machine, &answer, 1e-8);
 
-    let cut_short = VariationalSettings { sweeps: 3, ..settings };
-    let answer = Bethe { settings: cut_short }.expectations(&machine, &nothing, Pairs::Edges).unwrap();
+    let cut_short = settings.max_sweeps(3);
+    let answer = Bethe::from(cut_short).expectations(&machine, &nothing, Pairs::Edges).unwrap();
     assert!(!answer.diagnostics.converged && answer.diagnostics.iteration.unwrap().residual > 0.01);
     assert_eq!(answer.guarantee, Guarantee::Approximation);
 }
@@ -304,8 +296,9 @@ fn slow_convergence_is_not_taken_for_oscillation() {
     let clique = topology::full(5).with_parameters(vec![w; 10], vec![0.0; 5]).unwrap();
     for schedule in [Schedule::Sequential, Schedule::Parallel] {
         for sweeps in [5000, 50_000] {
-            let settings = VariationalSettings { sweeps, schedule, ..VariationalSettings::default() };
-            let answer = Bethe { settings }.expectations(&clique, &Evidence::none(5), Pairs::Edges).unwrap();
+            let settings = VariationalSettings::default().max_sweeps(sweeps).schedule(schedule);
+            let answer =
+                Bethe::from(settings).expectations(&clique, &Evidence::none(5), Pairs::Edges).unwrap();
             let iteration = answer.diagnostics.iteration.unwrap();
             assert!(!iteration.oscillated && iteration.damping == 0.0, "{iteration:?}");
             assert_eq!(answer.diagnostics.converged, sweeps == 50_000, "{iteration:?}");
@@ -319,8 +312,8 @@ fn no_convergence_is_reported() {
     let mut failed = 0;
     for seed in 0..10 {
         let glass = topology::sherrington_kirkpatrick(40, 6.0, seed).unwrap();
-        let settings = VariationalSettings { sweeps: 1000, ..VariationalSettings::default() };
-        let answer = Bethe { settings }.expectations(&glass, &Evidence::none(40), Pairs::Edges).unwrap();
+        let settings = VariationalSettings::default().max_sweeps(1000);
+        let answer = Bethe::from(settings).expectations(&glass, &Evidence::none(40), Pairs::Edges).unwrap();
         let iteration = answer.diagnostics.iteration.unwrap();
         assert_eq!(answer.diagnostics.converged, iteration.residual <= settings.tolerance);
         assert!(answer.means.iter().chain(&answer.correlations.values).all(|x| x.abs() <= 1.0));
@@ -342,7 +335,7 @@ fn a_point_that_only_symmetry_holds_is_left() {
     let machine = Machine::from_graph(grid).with_parameters(vec![1.0; 60], vec![0.0; 36]).unwrap();
     let nothing = Evidence::none(36);
     for anneal in [None, Some(Annealing { from: 8.0, steps: 6 })] {
-        let engine = Bethe { settings: VariationalSettings { anneal, ..VariationalSettings::default() } };
+        let engine = Bethe::new().anneal(anneal);
         let answer = engine.expectations(&machine, &nothing, Pairs::Edges).unwrap();
         assert!(answer.diagnostics.converged);
         assert!(answer.means.iter().all(|m| m.abs() > 0.9), "{:?}", answer.means);
@@ -363,7 +356,7 @@ fn of_several_starts_the_best_is_kept() {
             .unwrap();
         let nothing = Evidence::none(25);
         let with = |starts| {
-            let engine = Bethe { settings: VariationalSettings { starts, ..VariationalSettings::default() } };
+            let engine = Bethe::new().starts(starts);
             engine.expectations(&machine, &nothing, Pairs::Edges).unwrap()
         };
         let (one, many) = (with(1), with(8));
@@ -385,8 +378,7 @@ fn threads_do_not_change_a_bit() {
     let batch = Batch::new(20, &cells, &vec![1.5; 3000]).unwrap();
     let run = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        let engine =
-            Bethe { settings: VariationalSettings { sweeps: 200, ..VariationalSettings::default() } };
+        let engine = Bethe::new().max_sweeps(200);
         pool.install(|| engine.batch(&machine, &batch, Ask { statistics: true, means: true }).unwrap())
     };
     let one = run(1);
@@ -399,35 +391,29 @@ fn what_cannot_be_done_is_refused() {
     let machine = topology::chain(5);
     let message = |settings: VariationalSettings| {
         let nothing = Evidence::none(5);
-        let single = Bethe { settings }.expectations(&machine, &nothing, Pairs::All).unwrap_err();
+        let single = Bethe::from(settings).expectations(&machine, &nothing, Pairs::All).unwrap_err();
         let batch = Batch::new(5, &[0; 5], &[1.0]).unwrap();
         let ask = Ask { statistics: true, means: true };
-        let same = Bethe { settings }.batch(&machine, &batch, ask).unwrap_err();
+        let same = Bethe::from(settings).batch(&machine, &batch, ask).unwrap_err();
         assert_eq!(std::mem::discriminant(&single), std::mem::discriminant(&same));
         single.to_string()
     };
     let usual = VariationalSettings::default();
-    assert_eq!(
-        message(VariationalSettings { tolerance: 0.0, ..usual }),
-        "tolerance: found 0, expected a finite number above 0"
-    );
-    assert_eq!(
-        message(VariationalSettings { damping: 1.0, ..usual }),
-        "damping: found 1, expected a number of at least 0 and below 1"
-    );
-    assert_eq!(message(VariationalSettings { starts: 0, ..usual }), "starts: found 0, expected at least 1");
-    assert_eq!(message(VariationalSettings { sweeps: 0, ..usual }), "sweeps: found 0, expected at least 1");
+    assert_eq!(message(usual.tolerance(0.0)), "tolerance: found 0, expected a finite number above 0");
+    assert_eq!(message(usual.damping(1.0)), "damping: found 1, expected a number of at least 0 and below 1");
+    assert_eq!(message(usual.starts(0)), "starts: found 0, expected a whole number of at least 1");
+    assert_eq!(message(usual.max_sweeps(0)), "max_sweeps: found 0, expected a whole number of at least 1");
     let cold = Some(Annealing { from: 0.5, steps: 3 });
     assert_eq!(
-        message(VariationalSettings { anneal: cold, ..usual }),
+        message(usual.anneal(cold)),
         "anneal: begins at 0.5, expected more than the machine's own temperature, 1"
     );
-    let refusal = message(VariationalSettings { budget: Budget(900), ..usual });
+    let refusal = message(usual.budget(Budget(900)));
     assert!(
         refusal.starts_with("bethe: messages between 5 free units through 4 couplings needs "),
         "{refusal}"
     );
-    let refusal = message(VariationalSettings { budget: Budget(100), ..usual });
+    let refusal = message(usual.budget(Budget(100)));
     assert_eq!(refusal, "bethe: the moments of 10 pairs needs 160 bytes, and the budget is 100 bytes");
 
     let huge = machine.clone().with_parameters(vec![1e300; 4], vec![0.0; 5]).unwrap();
@@ -445,8 +431,7 @@ fn a_huge_bias_pins_its_unit() {
         Machine::from_graph(Graph::new(3, []).unwrap()).with_parameters(vec![], biases.clone()).unwrap();
     let triangle = topology::full(3).with_parameters(vec![0.7; 3], biases).unwrap();
     let nothing = Evidence::none(3);
-    let engines: [&dyn Engine; 2] =
-        [&Bethe::default(), &LinearResponse { around: Around::Bethe, ..LinearResponse::default() }];
+    let engines: [&dyn Engine; 2] = [&Bethe::default(), &LinearResponse::new().around(Around::Bethe)];
     for machine in [apart, triangle] {
         for (engine, pairs) in engines
             .into_iter()

@@ -6,7 +6,7 @@ mod common;
 
 use common::structure::forests;
 use common::{check_batch_against_rows, check_equal, close, rows_of_evidence};
-use isinglass::engine::{Around, LinearResponse, VariationalSettings};
+use isinglass::engine::{Around, LinearResponse};
 use isinglass::topology::{self, Neighbours};
 use isinglass::{
     Ask, Batch, Bethe, Budget, Decimate, Engine, Enumerate, Error, Evidence, Guarantee, Machine, Pairs, Unit,
@@ -14,7 +14,7 @@ use isinglass::{
 use proptest::prelude::*;
 
 fn response() -> LinearResponse {
-    LinearResponse { around: Around::Bethe, ..LinearResponse::default() }
+    LinearResponse::new().around(Around::Bethe)
 }
 
 proptest! {
@@ -82,8 +82,7 @@ fn the_response_beside_cycles_is_that_of_the_means() {
     let units = biases.iter().enumerate().map(|(k, &bias)| Unit::new(format!("u{k}"), bias)).collect();
     let machine = Machine::new(units, edges).unwrap();
     let nothing = Evidence::none(6);
-    let settings = VariationalSettings { tolerance: 1e-14, ..VariationalSettings::default() };
-    let engine = LinearResponse { around: Around::Bethe, settings };
+    let engine = response().tolerance(1e-14);
     let all = engine.expectations(&machine, &nothing, Pairs::All).unwrap();
     let step = 1e-4;
     for a in 0..6 {
@@ -91,7 +90,7 @@ fn the_response_beside_cycles_is_that_of_the_means() {
             let mut moved = biases;
             moved[a] += shift;
             let moved = machine.clone().with_parameters(machine.weights().to_vec(), moved.to_vec()).unwrap();
-            Bethe { settings }.expectations(&moved, &nothing, Pairs::None).unwrap().means
+            Bethe::new().tolerance(1e-14).expectations(&moved, &nothing, Pairs::None).unwrap().means
         };
         let at = [-2.0, -1.0, 1.0, 2.0].map(|k| means_at(k * step));
         for b in (0..6).filter(|&b| b != a) {
@@ -118,8 +117,7 @@ fn the_response_of_a_batch_counts_all_that_runs_at_once() {
     let machine = topology::grid(20, 20, Neighbours::Four);
     let batch = Batch::new(400, &[0; 400 * 16], &[1.0; 16]).unwrap();
     let need = |threads: usize, statistics: bool| {
-        let settings = VariationalSettings { budget: Budget(1), ..VariationalSettings::default() };
-        let engine = LinearResponse { around: Around::Bethe, settings };
+        let engine = response().budget(Budget(1));
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         let ask = Ask { statistics, means: false };
         match pool.install(|| engine.batch(&machine, &batch, ask)) {

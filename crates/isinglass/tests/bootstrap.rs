@@ -6,8 +6,8 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use isinglass::learn::{
-    Bootstrap, Bootstrapped, ContrastiveDivergence, Factorized, Fit, Learner, Likelihood, MeanFieldCd,
-    NoObserver, Observer, OptimizerSettings, PseudoLikelihood, PseudoLikelihoodEm, State, start,
+    Bootstrap, Bootstrapped, Checkpoint, ContrastiveDivergence, Factorized, Fit, L1, Learner, Likelihood,
+    MeanFieldCd, Observer, PseudoLikelihood, PseudoLikelihoodEm, start,
 };
 use isinglass::{Budget, Enumerate, Error, Evidence, Machine, Sampler, Table, topology};
 
@@ -92,7 +92,7 @@ fn a_bias_alone_varies_as_the_binomial_distribution_says() {
 #[test]
 fn the_same_bytes_on_any_number_of_threads_and_for_rows_in_any_order() {
     let table = draw(&truth(), 500, 3);
-    let learner = PseudoLikelihood { l1: 0.02, ..PseudoLikelihood::default() };
+    let learner = PseudoLikelihood::new().l1(Some(L1::Weight(0.02)));
     let machine = fitted(&learner, &table);
     let bootstrap = Bootstrap { resamples: 60, seed: 5, ..Bootstrap::default() };
     let on = |threads: usize, table: &Table| {
@@ -123,7 +123,7 @@ fn weights_that_are_not_whole_keep_their_sum_and_the_number_of_rows() {
             &self,
             start: &Machine,
             table: &Table,
-            _from: Option<&State>,
+            _from: Option<&Checkpoint>,
             observer: &mut dyn Observer,
         ) -> isinglass::Result<Fit> {
             assert!((table.total_weight() - 7.5).abs() < 1e-12);
@@ -158,7 +158,7 @@ impl Learner for Moody {
         &self,
         start: &Machine,
         table: &Table,
-        _from: Option<&State>,
+        _from: Option<&Checkpoint>,
         observer: &mut dyn Observer,
     ) -> isinglass::Result<Fit> {
         let up = table.means()[0].unwrap();
@@ -215,9 +215,8 @@ fn what_makes_no_sense_is_refused() {
     let empty = Table::new(["a"]).unwrap();
     let message = good.run(&Factorized, &machine, &machine, &empty, &on_and_on).unwrap_err().to_string();
     assert!(message.contains("no weight"), "{message}");
-    let settings = OptimizerSettings { tolerance: f64::NAN, ..OptimizerSettings::default() };
-    let learner = PseudoLikelihood { settings, ..PseudoLikelihood::default() };
-    assert!(matches!(good.run(&learner, &machine, &machine, &table, &on_and_on), Err(Error::Invalid { .. })));
+    let learner = PseudoLikelihood::new().tolerance(f64::NAN);
+    assert!(matches!(good.run(&learner, &machine, &machine, &table, &on_and_on), Err(Error::Setting { .. })));
 }
 
 #[test]
@@ -226,10 +225,9 @@ fn intervals_contain_what_every_learner_found() {
     let engine = Enumerate::default();
     let likelihood = Likelihood::new(&engine);
     // Far from their optima, which they never come to.
-    let few = OptimizerSettings { iterations: 2, ..OptimizerSettings::default() };
-    let stopped_early = PseudoLikelihood { settings: few, ..PseudoLikelihood::default() };
-    let sampled = ContrastiveDivergence { epochs: 5, ..ContrastiveDivergence::default() };
-    let means = MeanFieldCd { iterations: 30, ..MeanFieldCd::default() };
+    let stopped_early = PseudoLikelihood::new().iterations(2).tolerance(5e-7);
+    let sampled = ContrastiveDivergence::new().iterations(5);
+    let means = MeanFieldCd::new().iterations(30);
     let learners: [&(dyn Learner + Sync); 6] = [
         &likelihood,
         &PseudoLikelihood::default(),
@@ -262,7 +260,7 @@ fn couplings_without_a_finite_optimum_are_told() {
     };
     let (told, _) = note(&PseudoLikelihood::default());
     assert!(told);
-    let (told, coupling) = note(&PseudoLikelihood { l2: 0.01, ..PseudoLikelihood::default() });
+    let (told, coupling) = note(&PseudoLikelihood::new().l2(0.01));
     assert!(!told && coupling.low < coupling.high, "{coupling:?}");
 }
 
@@ -271,7 +269,7 @@ fn hidden_units_are_turned_as_in_the_fit() {
     let table = draw(&truth(), 300, 2);
     let machine = topology::rbm(4, 1).unwrap().with_names(["a", "b", "c", "d", "h"]).unwrap();
     let begin = start(&machine, &table, 0, 0).unwrap();
-    let learner = ContrastiveDivergence { epochs: 3, rate: 0.05, ..ContrastiveDivergence::default() };
+    let learner = ContrastiveDivergence::new().iterations(3).rate(0.05);
     let fit = learner.fit(&begin, &table).unwrap().machine;
     // The same machine, with its hidden unit the other way round.
     let turn = |x: &f64| -x;
@@ -290,7 +288,7 @@ fn hidden_units_are_turned_as_in_the_fit() {
 #[test]
 fn a_stop_comes_within_a_fit() {
     let table = draw(&truth(), 300, 2);
-    let endless = ContrastiveDivergence { epochs: usize::MAX, ..ContrastiveDivergence::default() };
+    let endless = ContrastiveDivergence::new().iterations(usize::MAX);
     let asked = AtomicUsize::new(0);
     let soon = |done: usize, _of: usize| {
         assert_eq!(done, 0);

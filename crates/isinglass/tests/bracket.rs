@@ -8,12 +8,12 @@ use std::sync::Arc;
 
 use common::clamped_machines;
 use isinglass::bracket::Bounds;
-use isinglass::engine::{Annealing, StructuredSettings, TrwSettings, VariationalSettings};
+use isinglass::engine::Annealing;
 use isinglass::likelihood::Phases;
 use isinglass::topology::{self, Numbers};
 use isinglass::{
-    Bethe, Engine, Enumerate, Error, Evidence, Guarantee, Machine, MeanField, Mixture, Pairs, Role,
-    Structured, Table, Trw, score,
+    Bethe, Engine, Enumerate, Error, Evidence, Guarantee, MeanField, Mixture, Pairs, Role, Structured, Table,
+    Trw, score,
 };
 use proptest::prelude::*;
 
@@ -25,13 +25,9 @@ fn rounding(log_z: f64) -> f64 {
 /// All bounds, each stopped after some steps.
 fn stopped_after(steps: usize) -> Bounds {
     let sweeps = steps.max(1);
-    let mixture =
-        Mixture { components: 3, settings: VariationalSettings { sweeps, ..VariationalSettings::default() } };
-    let structured = Structured {
-        settings: StructuredSettings { iterations: steps, ..StructuredSettings::default() },
-        ..Structured::default()
-    };
-    let trw = Trw { settings: TrwSettings { iterations: steps, ..TrwSettings::default() }, ..Trw::default() };
+    let mixture = Mixture::new().max_sweeps(sweeps).components(3);
+    let structured = Structured::new().max_sweeps(steps);
+    let trw = Trw::new().max_sweeps(steps);
     Bounds::best(mixture, structured, trw)
 }
 
@@ -70,7 +66,7 @@ proptest! {
             .unwrap();
         let table = Table::from_rows(names[..4].iter().copied(), cells.chunks(4)).unwrap();
         let exact = Enumerate::default();
-        let truth = score::score(&machine, &table, Phases { clamped: &exact, free: &exact }).unwrap();
+        let truth = score::score(&machine, &table, Phases::both(&exact)).unwrap();
         let truth = truth.log_likelihood.unwrap();
         let bounds = stopped_after(200);
         let found = score::score_between(&machine, &table, &bounds, &bounds, &exact).unwrap();
@@ -86,8 +82,7 @@ fn the_bracket_of_ten_dense_units_is_narrow() {
     let numbers = Numbers::Uniform { low: -1.0, high: 1.0 };
     let nothing = Evidence::none(10);
     let anneal = Some(Annealing { from: 60.0, steps: 8 });
-    let mixture =
-        Mixture { components: 8, settings: VariationalSettings { anneal, ..VariationalSettings::default() } };
+    let mixture = Mixture::new().anneal(anneal).components(8);
     let annealed = Bounds::best(mixture, Structured::default(), Trw::default());
     let mut widths = [0.0, 0.0];
     for seed in 0..100 {
@@ -107,7 +102,7 @@ fn the_best_of_each_side_is_kept_and_what_is_no_bound_is_refused() {
     let ask = |below: Vec<Arc<dyn Engine>>, above: Vec<Arc<dyn Engine>>| {
         Bounds { below, above }.log_z(&machine, &nothing, Pairs::Edges)
     };
-    let trees = || Arc::new(Trw { width: 1, ..Trw::default() });
+    let trees = || Arc::new(Trw::new().width(1));
     let both = ask(
         vec![Arc::new(MeanField::default()), Arc::new(Structured::default())],
         vec![trees(), Arc::new(Trw::default())],

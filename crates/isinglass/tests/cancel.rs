@@ -7,17 +7,14 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use isinglass::bracket::Bounds;
-use isinglass::engine::ModeFinder;
-use isinglass::engine::{
-    Ais, AisSettings, GibbsSettings, StructuredSettings, TrwSettings, VariationalSettings,
-};
-use isinglass::learn::{ClosedForm, ContrastiveDivergence, EbicPaths, Learner, NoObserver, PseudoLikelihood};
+use isinglass::engine::{Ais, ModeFinder, VariationalSettings};
+use isinglass::learn::{ClosedForm, ContrastiveDivergence, EbicPaths, Learner, PseudoLikelihood};
 use isinglass::likelihood::{self, Phases};
 use isinglass::search::MaxProduct;
 use isinglass::topology::{self, Neighbours, Numbers};
 use isinglass::{
     Bethe, Budget, CancelToken, Eliminate, Engine, Enumerate, Evidence, Gibbs, Machine, MeanField, Mixture,
-    Pairs, Sampler, Structured, Table, Tap, Trw, score,
+    Pairs, Sampler, Structured, Table, Tap, Trw,
 };
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
@@ -63,17 +60,16 @@ fn infer(engine: &impl Engine, machine: &Machine, pairs: Pairs) {
 
 /// Sweeps without end.
 fn endless() -> VariationalSettings {
-    VariationalSettings {
-        tolerance: 1e-300,
-        sweeps: usize::MAX / 2,
-        starts: 1000,
-        ..VariationalSettings::default()
-    }
+    VariationalSettings::default().tolerance(1e-300).max_sweeps(usize::MAX / 2).starts(1000)
+}
+
+fn endless_mixture() -> Mixture {
+    Mixture::new().components(8).tolerance(1e-300).max_sweeps(usize::MAX / 2).starts(1000)
 }
 
 #[test]
 fn exact_engines_give_up() {
-    is_given_up("enumerate", || infer(&Enumerate { budget: Budget(1 << 40) }, &glass(36), Pairs::None));
+    is_given_up("enumerate", || infer(&Enumerate::new().budget(Budget(1 << 40)), &glass(36), Pairs::None));
     let budget = Budget(8 << 30);
     let wide = lattice(22, 2000);
     is_given_up("eliminate", || infer(&Eliminate::new().budget(budget), &wide, Pairs::None));
@@ -92,33 +88,22 @@ fn exact_engines_give_up() {
 fn fixed_points_give_up() {
     let machine = glass(300);
     let settings = endless();
-    is_given_up("mean-field", || infer(&MeanField { settings }, &machine, Pairs::None));
-    is_given_up("tap", || infer(&Tap { settings }, &machine, Pairs::None));
-    is_given_up("bethe", || infer(&Bethe { settings }, &machine, Pairs::None));
-    is_given_up("mixture", || infer(&Mixture { components: 8, settings }, &machine, Pairs::None));
-    let max_product = MaxProduct { sweeps: usize::MAX / 2, tolerance: 1e-300, ..MaxProduct::default() };
+    is_given_up("mean-field", || infer(&MeanField::from(settings), &machine, Pairs::None));
+    is_given_up("tap", || infer(&Tap::from(settings), &machine, Pairs::None));
+    is_given_up("bethe", || infer(&Bethe::from(settings), &machine, Pairs::None));
+    is_given_up("mixture", || infer(&endless_mixture(), &machine, Pairs::None));
+    let max_product = MaxProduct::new().max_sweeps(usize::MAX / 2).tolerance(1e-300);
     is_given_up("max-product", || max_product.mode(&machine, &Evidence::none(300)).unwrap());
 }
 
 #[test]
 fn bounds_give_up() {
     let machine = glass(200);
-    let structured = Structured {
-        settings: StructuredSettings {
-            iterations: usize::MAX,
-            tolerance: 1e-300,
-            starts: 100,
-            ..StructuredSettings::default()
-        },
-        ..Structured::default()
-    };
+    let structured = Structured::new().max_sweeps(usize::MAX).tolerance(1e-300).starts(100);
     is_given_up("structured", || infer(&structured, &machine, Pairs::None));
-    let trw = Trw {
-        settings: TrwSettings { iterations: usize::MAX, tolerance: 1e-300, ..TrwSettings::default() },
-        ..Trw::default()
-    };
+    let trw = Trw::new().max_sweeps(usize::MAX).tolerance(1e-300);
     is_given_up("trw", || infer(&trw, &machine, Pairs::None));
-    let mixture = Mixture { components: 8, settings: endless() };
+    let mixture = endless_mixture();
     let bounds = Bounds::best(mixture, structured, trw);
     is_given_up("bracket", || bounds.log_z(&machine, &Evidence::none(200), Pairs::None).unwrap());
 }
@@ -126,15 +111,15 @@ fn bounds_give_up() {
 #[test]
 fn sampling_gives_up() {
     let machine = glass(200);
-    let gibbs = Gibbs { settings: GibbsSettings { burn_in: usize::MAX, ..GibbsSettings::default() } };
+    let gibbs = Gibbs::new().burn_in(usize::MAX);
     is_given_up("gibbs", || infer(&gibbs, &machine, Pairs::None));
     let few = glass(2);
     is_given_up("gibbs of two units", || infer(&gibbs, &few, Pairs::None));
     // The chains are short; there is much to tell of them.
-    let short = Gibbs { settings: GibbsSettings { burn_in: 0, samples: 64, ..GibbsSettings::default() } };
+    let short = Gibbs::new().burn_in(0).samples(64);
     let large = glass(3000);
     is_given_up("gibbs, all pairs", || infer(&short, &large, Pairs::All));
-    let ais = Ais { settings: AisSettings { sweeps: usize::MAX, ..AisSettings::default() } };
+    let ais = Ais::new().sweeps(usize::MAX);
     is_given_up("ais", || infer(&ais, &machine, Pairs::None));
 }
 
@@ -145,12 +130,12 @@ fn work_on_tables_gives_up() {
     let many = vec![&table; 1000];
     is_given_up("score", || {
         let engine = Eliminate::default();
-        let phases = Phases { clamped: &engine, free: &engine };
+        let phases = Phases::both(&engine);
         for table in &many {
             likelihood::log_likelihoods(&machine, table, phases).unwrap();
         }
     });
-    let slow = ContrastiveDivergence { epochs: usize::MAX, ..ContrastiveDivergence::default() };
+    let slow = ContrastiveDivergence::new().iterations(usize::MAX);
     is_given_up("contrastive divergence", || slow.fit(&machine, &table).unwrap());
     let start = topology::full(36).with_names(table.columns()).unwrap();
     is_given_up("pseudo-likelihood", || {
@@ -179,11 +164,7 @@ fn work_within_work_leaves_the_interrupt_as_it_was() {
     let (pool, outer) = (pool(), CancelToken::new());
     let work = || {
         assert_eq!(CancelToken::new().run(&pool, || 1), Some(1));
-        infer(
-            &Gibbs { settings: GibbsSettings { burn_in: usize::MAX, ..GibbsSettings::default() } },
-            &glass(20),
-            Pairs::None,
-        );
+        infer(&Gibbs::new().burn_in(usize::MAX), &glass(20), Pairs::None);
     };
     thread::scope(|scope| {
         let worker = scope.spawn(|| outer.run(&pool, work));

@@ -4,13 +4,15 @@
 
 mod common;
 
+use std::sync::LazyLock;
+
 use common::close;
-use isinglass::learn::{Learner, Likelihood, NoObserver, OptimizerSettings, chow_liu};
+use isinglass::learn::{Learner, Likelihood, chow_liu};
 use isinglass::topology::{self, Numbers};
 use isinglass::{Engine, Enumerate, Evidence, Graph, Machine, Pairs, Sampler, Table};
 use proptest::prelude::*;
 
-const ENGINE: Enumerate = Enumerate { budget: isinglass::Budget(1 << 30) };
+static ENGINE: LazyLock<Enumerate> = LazyLock::new(|| Enumerate::new().budget(isinglass::Budget(1 << 30)));
 
 fn names(units: usize) -> Vec<String> {
     (0..units).map(|k| format!("x{k}")).collect()
@@ -82,8 +84,7 @@ fn is_tree(units: usize, edges: &[(usize, usize)]) -> bool {
 
 fn fit(table: &Table, graph: Graph) -> isinglass::learn::Fit {
     let start = Machine::from_graph(graph).with_names(names(table.columns().len())).unwrap();
-    let settings = OptimizerSettings { tolerance: 1e-7, ..OptimizerSettings::default() };
-    Likelihood::new(&ENGINE).optimizer(settings).fit(&start, table).unwrap()
+    Likelihood::new(&*ENGINE).tolerance(1e-7).fit(&start, table).unwrap()
 }
 
 proptest! {

@@ -5,18 +5,19 @@
 mod common;
 
 use std::ops::ControlFlow;
+use std::sync::LazyLock;
 
 use common::close;
 use isinglass::learn::{
-    ClosedForm, ClosedFormFit, Factorized, Fit, Learner, Likelihood, NoObserver, Observer, OptimizerSettings,
-    Remedy, Singular, Step,
+    ClosedForm, ClosedFormFit, Factorized, Fit, Learner, Likelihood, NoObserver, Observer, Remedy, Singular,
+    Step,
 };
 use isinglass::{Budget, Enumerate, Graph, Machine, Role, Sampler, Table, topology};
 use proptest::prelude::*;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 
-const ENGINE: Enumerate = Enumerate { budget: Budget(1 << 30) };
+static ENGINE: LazyLock<Enumerate> = LazyLock::new(|| Enumerate::new().budget(Budget(1 << 30)));
 
 fn names(units: usize) -> Vec<String> {
     (0..units).map(|k| format!("x{k}")).collect()
@@ -126,8 +127,8 @@ fn any_tables() -> impl Strategy<Value = Table> {
 
 fn all_learners() -> Vec<ClosedForm> {
     let ways = [Singular::Better, Singular::LevenbergMarquardt, Singular::Shrinkage];
-    let with = ways.map(|singular| ClosedForm { singular, ..ClosedForm::default() });
-    with.into_iter().chain([ClosedForm { self_coupling: false, ..ClosedForm::default() }]).collect()
+    let with = ways.map(|singular| ClosedForm::new().singular(singular));
+    with.into_iter().chain([ClosedForm::new().no_self_coupling(true)]).collect()
 }
 
 proptest! {
@@ -156,7 +157,7 @@ proptest! {
     fn without_self_couplings_the_equations_hold_off_the_diagonal(table in prop_oneof![regular_tables(), any_tables()]) {
         let units = table.columns().len();
         prop_assume!(table.missing_count() == 0);
-        let learner = ClosedForm { self_coupling: false, ..ClosedForm::default() };
+        let learner = ClosedForm::new().no_self_coupling(true);
         let found = solve(&learner, &full(units), &table);
         prop_assert!(found.fit.converged, "{}", found.fit.stopped);
         prop_assert_eq!(found.remedy, Remedy::None);
@@ -263,7 +264,6 @@ fn two_units(m: f64, a: f64) -> Table {
 /// The appendix of Kappen & Rodríguez 1997, the exact weight with the factor ¼ that is missing there.
 #[test]
 fn two_units_as_in_the_appendix() {
-    let settings = OptimizerSettings { tolerance: 1e-10, ..OptimizerSettings::default() };
     for m in [0.1, 0.5] {
         // All allowed a: 0 < a < (1 − m)/2.
         for k in 1..50 {
@@ -276,7 +276,7 @@ fn two_units_as_in_the_appendix() {
             for bias in fit.biases() {
                 close(*bias, m.atanh() - (factor + own) * m, 1e-9, "threshold by linear response");
             }
-            let exact = Likelihood::new(&ENGINE).optimizer(settings).fit(&full(2), &table).unwrap();
+            let exact = Likelihood::new(&*ENGINE).tolerance(1e-10).fit(&full(2), &table).unwrap();
             let weight = 0.25 * (((1.0 - 2.0 * a).powi(2) - m * m) / (4.0 * a * a)).ln();
             close(exact.machine.weights()[0], weight, 1e-6, "exact weight");
             close(exact.machine.biases()[0], 0.5 * (m / (1.0 - 2.0 * a)).atanh(), 1e-6, "exact threshold");
@@ -299,7 +299,7 @@ fn divergences(table: &Table) -> ([f64; 3], bool) {
     let start = full(table.columns().len());
     let found = solve(&ClosedForm::default(), &start, table);
     let alone = Factorized.fit(&start, table).unwrap();
-    let best = Likelihood::new(&ENGINE).fit(&start, table).unwrap();
+    let best = Likelihood::new(&*ENGINE).fit(&start, table).unwrap();
     let entropy = |fit: &Fit| {
         let shares = (0..table.distinct_count()).map(|row| table.weight(row) / table.total_weight());
         shares.map(|q| q * q.ln()).sum::<f64>() - fit.log_likelihood.unwrap()
@@ -369,7 +369,7 @@ fn sparse_structures_need_few_rows() {
         found.remedy
     );
     assert!(found.fit.converged && found.fit.machine.weights()[0] > 0.5);
-    let least_squares = ClosedForm { singular: Singular::LevenbergMarquardt, ..ClosedForm::default() };
+    let least_squares = ClosedForm::new().singular(Singular::LevenbergMarquardt);
     let message = least_squares.fit(&chain, &twins).unwrap_err().to_string();
     assert!(
         message.starts_with("closed-form cannot solve by least squares for a structure that is not full"),
@@ -380,7 +380,7 @@ fn sparse_structures_need_few_rows() {
 #[test]
 fn lr0_of_two_hundred_units() {
     let table = random_rows(200, 150, &mut ChaCha8Rng::seed_from_u64(6));
-    let learner = ClosedForm { self_coupling: false, ..ClosedForm::default() };
+    let learner = ClosedForm::new().no_self_coupling(true);
     let fit = solve(&learner, &full(200), &table).fit;
     assert!(fit.converged && fit.iterations() < 40, "{} after {}", fit.stopped, fit.iterations());
     assert!(fit.history.last().unwrap().gradient_norm <= 1e-10);
@@ -390,7 +390,7 @@ fn lr0_of_two_hundred_units() {
 fn singular_covariances_name_what_was_done() {
     let table = random_rows(12, 8, &mut ChaCha8Rng::seed_from_u64(7));
     let start = full(12);
-    let by = |singular| solve(&ClosedForm { singular, ..ClosedForm::default() }, &start, &table);
+    let by = |singular| solve(&ClosedForm::new().singular(singular), &start, &table);
     let (squares, shrunk, better) =
         (by(Singular::LevenbergMarquardt), by(Singular::Shrinkage), by(Singular::Better));
     assert_eq!((squares.remedy, squares.remedy.word()), (Remedy::LevenbergMarquardt, "lm"));
@@ -405,12 +405,12 @@ fn singular_covariances_name_what_was_done() {
     assert_eq!((better.remedy, &better.fit.machine), (squares.remedy, &squares.fit.machine));
     assert!(better.fit.notes.iter().any(|note| note.contains("pseudo-log-likelihood per row")));
     let score = |fit: &Fit| {
-        let phases = isinglass::likelihood::Phases { clamped: &ENGINE, free: &ENGINE };
+        let phases = isinglass::likelihood::Phases::both(&*ENGINE);
         isinglass::score::score(&fit.machine, &table, phases).unwrap()
     };
     let (by_squares, by_shrinkage) = (score(&squares.fit), score(&shrunk.fit));
     assert!(by_squares.pseudo_log_likelihood > by_shrinkage.pseudo_log_likelihood);
-    let loose = ClosedForm { singular: Singular::LevenbergMarquardt, iterations: 3, ..ClosedForm::default() };
+    let loose = ClosedForm::new().singular(Singular::LevenbergMarquardt).iterations(3);
     let fit = solve(&loose, &start, &table).fit;
     assert_eq!((fit.converged, fit.stopped.as_str()), (false, "reached the limit of 3 iterations"));
 }
@@ -426,8 +426,8 @@ impl Observer for Stop {
 #[test]
 fn an_observer_can_stop_what_iterates() {
     let table = random_rows(12, 8, &mut ChaCha8Rng::seed_from_u64(7));
-    for learner in [ClosedForm::default(), ClosedForm { self_coupling: false, ..ClosedForm::default() }] {
-        let fit = learner.fit(&full(12), &table, &mut Stop(2)).unwrap();
+    for learner in [ClosedForm::default(), ClosedForm::new().no_self_coupling(true)] {
+        let fit = learner.fit_with(&full(12), &table, &mut Stop(2)).unwrap();
         assert_eq!((fit.converged, fit.stopped.as_str(), fit.iterations()), (false, "stopped on request", 2));
     }
 }
@@ -457,8 +457,8 @@ fn missing_cells_are_left_out_pair_by_pair() {
     for learner in all_learners() {
         let found = solve(&learner, &full(3), &contradiction);
         assert!(found.fit.converged);
-        assert_eq!(found.remedy == Remedy::None, !learner.self_coupling);
-        if learner.self_coupling {
+        assert_eq!(found.remedy == Remedy::None, learner.no_self_coupling);
+        if !learner.no_self_coupling {
             assert!(found.fit.notes[1].contains("those of no distribution"), "{:?}", found.fit.notes);
         }
     }
@@ -472,9 +472,9 @@ fn what_has_no_closed_form_is_refused() {
     assert!(message(hidden, ClosedForm::default()).starts_with("closed-form cannot learn hidden units: "));
     let input = full(2).with_roles(vec![Role::Visible, Role::Input]).unwrap();
     assert!(message(input, ClosedForm::default()).contains("given input units: "));
-    let small = ClosedForm { budget: Budget(100), ..ClosedForm::default() };
+    let small = ClosedForm::new().budget(Budget(100));
     assert!(message(full(2), small).contains("14 matrices of 2 × 2 units"));
-    let endless = ClosedForm { tolerance: 0.0, ..ClosedForm::default() };
+    let endless = ClosedForm::new().tolerance(0.0);
     assert_eq!(message(full(2), endless), "tolerance: found 0, expected a finite number above 0");
     let mut weightless = Table::new(names(2)).unwrap();
     weightless.push(&[1, 1], 0.0).unwrap();

@@ -166,7 +166,7 @@ fn equal_chances_are_filled_with_plus_one() {
 fn complete_tables_need_no_engine() {
     let machine = topology::rbm(3, 40).unwrap();
     let table = Table::from_rows(["v0", "v1", "v2"], [[1i8, -1, 1], [-1, -1, 1]]).unwrap();
-    let none = Enumerate { budget: Budget(0) };
+    let none = Enumerate::new().budget(Budget(0));
     let found = complete(&machine, &table, &none, Budget::default()).unwrap();
     assert_eq!((found.filled(), found.guarantee), (0, Guarantee::Exact));
     assert!(found.means(1).eq([-1.0, -1.0, 1.0]));

@@ -3,6 +3,8 @@
 
 mod common;
 
+use std::sync::LazyLock;
+
 use common::contrastive::{Keeper, PLAIN, bits, chance_rows, two_layers};
 use common::{brute_force, close};
 use isinglass::learn::{
@@ -12,17 +14,15 @@ use isinglass::topology::{self, Links};
 use isinglass::{Budget, Enumerate, Error, Evidence, Machine, Role, Sampler, Table, Unit};
 use proptest::prelude::*;
 
-const MEANS: MeanFieldCd = MeanFieldCd {
-    steps: 1,
-    damping: 0.3,
-    rate: 0.1,
-    momentum: 0.5,
-    l2: 0.0,
-    iterations: 50,
-    batch: None,
-    tolerance: 1e-8,
-    budget: Budget(1 << 30),
-};
+static MEANS: LazyLock<MeanFieldCd> = LazyLock::new(|| {
+    MeanFieldCd::new()
+        .damping(0.3)
+        .rate(0.1)
+        .momentum(0.5)
+        .iterations(50)
+        .tolerance(1e-8)
+        .budget(Budget(1 << 30))
+});
 
 /// Rows with weights, each given many times.
 fn repeated(names: &[&str], rows: &[(&[i8], f64)], times: usize) -> Table {
@@ -94,17 +94,15 @@ fn many_sweeps_give_the_gradient_of_the_likelihood() {
         assert!(exact.iter().any(|g| g.abs() > 0.1), "{name}: a gradient to be found");
         for persistent in [false, true] {
             // Inputs of persistent chains change from one mini-batch to the next, here there is one only.
-            let learner = ContrastiveDivergence {
-                steps: 25,
-                clamped_sweeps: 25,
-                persistent,
+            let learner = PLAIN
+                .steps(25)
+                .clamped_sweeps(25)
+                .persistent(persistent)
                 // All rows at once: an epoch has as many as whole weights add up to.
-                batch: table.row_count() + table.total_weight() as usize,
-                epochs: 1,
-                rate: 1.0,
-                seed: 3,
-                ..PLAIN
-            };
+                .batch(table.row_count() + table.total_weight() as usize)
+                .iterations(1)
+                .rate(1.0)
+                .seed(3);
             let found = step_of(&learner, &machine, &table);
             // Two averages of numbers between −1 and +1: four standard errors, and what 25 sweeps leave of the start.
             let error = 4.0 * (2.0 / table.row_count() as f64).sqrt() / machine.temperature() + 1e-3;
@@ -121,7 +119,7 @@ fn one_sweep_is_not_enough_for_the_gradient_of_the_likelihood() {
     let machine = two_layers((4, &Links::Full), (3, &Links::Chain), false, 4);
     let rows: &[(&[i8], f64)] = &[(&[1, 1, -1, 1], 1.0), (&[-1, 1, 1, -1], 1.0)];
     let table = repeated(&["v0", "v1", "v2", "v3"], rows, 10_000);
-    let learner = ContrastiveDivergence { batch: 10 * table.row_count(), epochs: 1, rate: 1.0, ..PLAIN };
+    let learner = PLAIN.batch(10 * table.row_count()).iterations(1).rate(1.0);
     let found = step_of(&learner, &machine, &table);
     let apart = found.iter().zip(exact_gradient(&machine, &table)).map(|(x, y)| (x - y).abs());
     assert!(apart.fold(0.0, f64::max) > 0.1);
@@ -136,15 +134,8 @@ fn fits_without_hidden_units_come_to_maximum_likelihood() {
     let begin = start(&truth, &table, 0, 0).unwrap();
     let best = Likelihood::new(&engine).fit(&begin, &table).unwrap();
     for persistent in [false, true] {
-        let learner = ContrastiveDivergence {
-            steps: 5,
-            persistent,
-            batch: 500,
-            epochs: 150,
-            rate: 0.3,
-            rate_decay: 0.1,
-            ..PLAIN
-        };
+        let learner =
+            PLAIN.steps(5).persistent(persistent).batch(500).iterations(150).rate(0.3).rate_decay(0.1);
         let fit = learner.fit(&begin, &table).unwrap();
         assert_eq!((fit.stopped.as_str(), fit.converged), ("made all 150 epochs", false));
         let numbers = |machine: &Machine| [machine.weights(), machine.biases()].concat();
@@ -220,7 +211,7 @@ proptest! {
         let of = |some: bool| if some { &Links::Full } else { &Links::None };
         let machine = two_layers((visible, of(links)), (hidden, of(!links)), input, seed);
         let table = chance_rows(visible, 45, gaps, seed);
-        let learner = MeanFieldCd { steps, damping, rate: 1.0, momentum: 0.0, iterations: 1, tolerance: 0.0, ..MEANS };
+        let learner = MEANS.steps(steps).damping(damping).rate(1.0).momentum(0.0).iterations(1).tolerance(0.0);
         let found = step_of(&learner, &machine, &table);
         for (x, y) in found.iter().zip(plain_step(&machine, &table, steps, damping)) {
             close(*x, y, 1e-12, "gradient");
@@ -260,13 +251,13 @@ fn means_settle_where_their_plain_gradient_vanishes() {
     let table = chance_rows(5, 60, false, 9);
     for (hidden, l2) in [(0, 0.0), (2, 0.05)] {
         let machine = two_layers((5, &Links::Chain), (hidden, &Links::Chain), false, 6);
-        let learner = MeanFieldCd { iterations: 20_000, l2, momentum: 0.9, ..MEANS };
+        let learner = MEANS.iterations(20_000).l2(l2).momentum(0.9);
         let fit = learner.fit(&machine, &table).unwrap();
         assert!(fit.converged && fit.stopped.contains("1e-8"), "{}", fit.stopped);
         let gradient = plain_step(&fit.machine, &table, 1, MEANS.damping);
         let penalty = fit.machine.weights().iter().map(|w| l2 * w).chain([0.0; 7]);
         assert!(gradient.iter().zip(penalty).all(|(g, p)| (g - p).abs() < 1.001e-8));
-        let short = MeanFieldCd { iterations: 3, ..learner }.fit(&machine, &table).unwrap();
+        let short = learner.iterations(3).fit(&machine, &table).unwrap();
         assert!(!short.converged && short.stopped.contains("limit of 3"), "{}", short.stopped);
     }
 }
@@ -278,8 +269,7 @@ fn much_damping_gives_the_gradient_of_the_pseudo_likelihood() {
     let gain = PseudoGain::new(&machine, &table, 0.0, Budget::default()).unwrap();
     let mut exact = vec![0.0; gain.parameters_of(&machine).len()];
     gain.value_and_gradient(&gain.parameters_of(&machine), &mut exact).unwrap();
-    let learner =
-        MeanFieldCd { damping: 1.0 - 1e-7, rate: 1.0, momentum: 0.0, iterations: 1, tolerance: 0.0, ..MEANS };
+    let learner = MEANS.damping(1.0 - 1e-7).rate(1.0).momentum(0.0).iterations(1).tolerance(0.0);
     let found = step_of(&learner, &machine, &table);
     // The last unit is an input, whose bias is not among the trained parameters.
     for (x, y) in found.iter().zip(exact) {
@@ -309,11 +299,10 @@ fn fits_go_on_from_every_iteration_with_the_same_bits() {
     let layers = two_layers((6, &Links::None), (3, &Links::None), true, 2);
     let linked = two_layers((6, &Links::Chain), (3, &Links::Chain), false, 2);
     let table = chance_rows(6, 70, true, 4);
-    let sampled = ContrastiveDivergence { epochs: 6, momentum: 0.7, rate_decay: 0.1, l2: 0.01, ..PLAIN };
-    let persistent = ContrastiveDivergence { persistent: true, chains: Some(23), ..sampled };
-    let means = MeanFieldCd { iterations: 6, l2: 0.01, ..MEANS };
-    let learners: [&dyn Learner; 4] =
-        [&sampled, &persistent, &means, &MeanFieldCd { batch: Some(16), ..means }];
+    let sampled = PLAIN.iterations(6).momentum(0.7).rate_decay(0.1).l2(0.01);
+    let persistent = sampled.persistent(true).chains(Some(23));
+    let means = MEANS.iterations(6).l2(0.01);
+    let learners: [&dyn Learner; 4] = [&sampled, &persistent, &means, &means.batch(Some(16))];
     for learner in learners {
         for machine in [&layers, &linked] {
             let mut keeper = Keeper { states: Vec::new(), told: Vec::new(), last: usize::MAX };
@@ -343,9 +332,9 @@ fn any_number_of_threads_gives_the_same_bits() {
     let layers = two_layers((40, &Links::None), (30, &Links::None), false, 2);
     let linked = two_layers((40, &Links::Chain), (30, &Links::Chain), false, 2);
     let table = chance_rows(40, 2500, true, 4);
-    let sampled = ContrastiveDivergence { epochs: 2, batch: 1700, ..PLAIN };
-    let persistent = ContrastiveDivergence { persistent: true, chains: Some(1800), ..sampled };
-    let means = MeanFieldCd { iterations: 2, ..MEANS };
+    let sampled = PLAIN.iterations(2).batch(1700);
+    let persistent = sampled.persistent(true).chains(Some(1800));
+    let means = MEANS.iterations(2);
     let learners: [&(dyn Learner + Sync); 3] = [&sampled, &persistent, &means];
     for machine in [&layers, &linked] {
         for learner in learners {
@@ -364,10 +353,10 @@ fn seeds_tell_fits_apart_and_objectives_rise() {
     let rows: &[(&[i8], f64)] = &[(&[1, 1, 1, -1, -1, -1], 1.0), (&[-1, -1, -1, 1, 1, 1], 1.0)];
     let table = repeated(&["v0", "v1", "v2", "v3", "v4", "v5"], rows, 100);
     for persistent in [false, true] {
-        let learner = ContrastiveDivergence { persistent, ..PLAIN };
+        let learner = PLAIN.persistent(persistent);
         let fit = learner.fit(&machine, &table).unwrap();
         assert_eq!(bits(&fit), bits(&learner.fit(&machine, &table).unwrap()));
-        let other = ContrastiveDivergence { seed: 1, ..learner };
+        let other = learner.seed(1);
         assert_ne!(bits(&fit), bits(&other.fit(&machine, &table).unwrap()));
         let (first, last) = (fit.history[0].objective, fit.history[10].objective);
         assert!(first < -4.0 && last > -1.0, "from {first} to {last}");
@@ -382,8 +371,8 @@ fn without_hidden_units_the_objective_is_the_pseudo_likelihood() {
     let gain = PseudoGain::new(&machine, &table, 0.0, Budget::default()).unwrap();
     let exact = gain.value(&gain.parameters_of(&machine)).unwrap();
     let begin = |learner: &dyn Learner| learner.fit(&machine, &table).unwrap().history[0].objective;
-    close(begin(&MeanFieldCd { iterations: 0, ..MEANS }), exact, 1e-12, "objective of means");
-    close(begin(&ContrastiveDivergence { epochs: 0, ..PLAIN }), exact, 1e-5, "objective of samples");
+    close(begin(&MEANS.iterations(0)), exact, 1e-12, "objective of means");
+    close(begin(&PLAIN.iterations(0)), exact, 1e-5, "objective of samples");
 }
 
 #[test]
@@ -398,7 +387,7 @@ fn odd_machines_work() {
     let table = Table::from_rows(["v0"], [[1], [1], [-1], [0], [1]]).unwrap();
     for machine in [one, alone, given, zero] {
         for persistent in [false, true] {
-            let learner = ContrastiveDivergence { persistent, epochs: 30, momentum: 0.5, ..PLAIN };
+            let learner = PLAIN.persistent(persistent).iterations(30).momentum(0.5);
             let fit = learner.fit(&machine, &table).unwrap();
             let visible = machine.roles()[0] == Role::Visible;
             assert_eq!(fit.machine.biases()[0] > machine.biases()[0], visible);
@@ -417,35 +406,35 @@ fn what_cannot_be_done_is_refused() {
         let found = message(&learner, &table);
         assert!(found.contains(word), "{found}");
     };
-    refused(ContrastiveDivergence { rate: f64::NAN, ..PLAIN }, "rate");
-    refused(ContrastiveDivergence { rate: 0.0, ..PLAIN }, "rate");
-    refused(ContrastiveDivergence { momentum: 1.0, ..PLAIN }, "momentum");
-    refused(ContrastiveDivergence { batch: 0, ..PLAIN }, "batch");
-    refused(ContrastiveDivergence { steps: 0, ..PLAIN }, "steps");
-    refused(ContrastiveDivergence { chains: Some(0), ..PLAIN }, "chains");
-    refused(ContrastiveDivergence { clamped_sweeps: 0, ..PLAIN }, "clamped_sweeps");
-    refused(ContrastiveDivergence { l2: -1.0, ..PLAIN }, "l2");
-    refused(ContrastiveDivergence { rate_decay: f64::INFINITY, ..PLAIN }, "rate_decay");
-    refused(ContrastiveDivergence { budget: Budget(100), ..PLAIN }, "budget");
+    refused(PLAIN.rate(f64::NAN), "rate");
+    refused(PLAIN.rate(0.0), "rate");
+    refused(PLAIN.momentum(1.0), "momentum");
+    refused(PLAIN.batch(0), "batch");
+    refused(PLAIN.steps(0), "steps");
+    refused(PLAIN.chains(Some(0)), "chains");
+    refused(PLAIN.clamped_sweeps(0), "clamped_sweeps");
+    refused(PLAIN.l2(-1.0), "l2");
+    refused(PLAIN.rate_decay(f64::INFINITY), "rate_decay");
+    refused(PLAIN.budget(Budget(100)), "budget");
     for (learner, word) in [
-        (MeanFieldCd { rate: -1.0, ..MEANS }, "rate"),
-        (MeanFieldCd { momentum: -0.1, ..MEANS }, "momentum"),
-        (MeanFieldCd { steps: 0, ..MEANS }, "steps"),
-        (MeanFieldCd { damping: 1.0, ..MEANS }, "damping"),
-        (MeanFieldCd { batch: Some(0), ..MEANS }, "batch"),
-        (MeanFieldCd { tolerance: f64::NAN, ..MEANS }, "tolerance"),
-        (MeanFieldCd { budget: Budget(100), ..MEANS }, "budget"),
+        (MEANS.rate(-1.0), "rate"),
+        (MEANS.momentum(-0.1), "momentum"),
+        (MEANS.steps(0), "steps"),
+        (MEANS.damping(1.0), "damping"),
+        (MEANS.batch(Some(0)), "batch"),
+        (MEANS.tolerance(f64::NAN), "tolerance"),
+        (MEANS.budget(Budget(100)), "budget"),
     ] {
         let found = message(&learner, &table);
         assert!(found.contains(word), "{found}");
     }
     let mut many = Table::new(["v0", "v1"]).unwrap();
     many.push(&[1, 1], 2e9).unwrap();
-    assert!(message(&PLAIN, &many).contains("2000000000 rows of an epoch"));
+    assert!(message(&*PLAIN, &many).contains("2000000000 rows of an epoch"));
     let mut light = Table::new(["v0", "v1"]).unwrap();
     light.push(&[1, 1], 0.0).unwrap();
-    assert_eq!(message(&PLAIN, &light), "table: the rows have no weight");
-    assert_eq!(message(&MEANS, &light), "table: the rows have no weight");
+    assert_eq!(message(&*PLAIN, &light), "table: the rows have no weight");
+    assert_eq!(message(&*MEANS, &light), "table: the rows have no weight");
     let huge = machine.clone().with_parameters(vec![1e40; 4], vec![0.0; 4]).unwrap();
     assert!(PLAIN.fit(&huge, &table).is_err());
 }
@@ -458,12 +447,12 @@ fn a_fit_that_runs_away_keeps_the_last_machine_that_was_sound() {
     let machine = two_layers((2, &Links::None), (2, &Links::None), false, 1);
     let table = Table::from_rows(["v0", "v1"], [[1, 1], [-1, 1]]).unwrap();
     // A penalty whose steps overshoot makes couplings ten times as large at every one.
-    let sampled = ContrastiveDivergence { rate: 0.1, l2: 110.0, ..PLAIN };
-    let means = MeanFieldCd { rate: 0.1, l2: 110.0, momentum: 0.0, ..MEANS };
+    let sampled = PLAIN.rate(0.1).l2(110.0);
+    let means = MEANS.rate(0.1).l2(110.0).momentum(0.0);
     let learners: [(ByLimit<'_>, &str); 3] = [
-        (&|epochs| Box::new(ContrastiveDivergence { epochs, ..sampled }), "epoch"),
-        (&|iterations| Box::new(MeanFieldCd { iterations, ..means }), "iteration"),
-        (&|iterations| Box::new(MeanFieldCd { iterations, batch: Some(1), ..means }), "iteration"),
+        (&|epochs| Box::new(sampled.iterations(epochs)), "epoch"),
+        (&|iterations| Box::new(means.iterations(iterations)), "iteration"),
+        (&|iterations| Box::new(means.iterations(iterations).batch(Some(1))), "iteration"),
     ];
     for (learner, word) in learners {
         let fit = learner(1000).fit(&machine, &table).unwrap();
@@ -479,10 +468,8 @@ fn a_fit_that_runs_away_keeps_the_last_machine_that_was_sound() {
         assert_eq!(fit.diagnostics, shorter.diagnostics);
     }
     // Where there is nothing before it, it is an error.
-    for (learner, word) in [
-        (&ContrastiveDivergence { rate: 1e200, ..PLAIN } as &dyn Learner, "epoch"),
-        (&MeanFieldCd { rate: 1e200, ..MEANS }, "iteration"),
-    ] {
+    for (learner, word) in [(&PLAIN.rate(1e200) as &dyn Learner, "epoch"), (&MEANS.rate(1e200), "iteration")]
+    {
         let error = learner.fit(&machine, &table).unwrap_err();
         let words = format!("diverged: parameters run away in {word} 1; a rate below 1e200 is needed");
         assert!(matches!(error, Error::Numerical { .. }) && error.to_string().contains(&words), "{error}");

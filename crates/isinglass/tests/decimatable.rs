@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 use common::structure::{exact_treewidth, partial_tree, shuffled};
 use isinglass::Graph;
-use isinglass::topology::{self, Neighbours};
+use isinglass::topology::Neighbours;
 use proptest::prelude::*;
 
 /// Follow an order: every unit has at most three neighbours, unit 0 counted, when its turn comes.

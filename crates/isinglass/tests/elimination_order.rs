@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use common::structure::{exact_treewidth, partial_tree, shuffled};
 use isinglass::Graph;
 use isinglass::graph::EliminationOrder;
-use isinglass::topology::{self, Neighbours};
+use isinglass::topology::Neighbours;
 use proptest::prelude::*;
 
 /// Follow an order by plain elimination: it has all units, and costs what it says.

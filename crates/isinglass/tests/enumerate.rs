@@ -4,6 +4,8 @@
 
 mod common;
 
+use std::sync::LazyLock;
+
 use common::{
     brute_force, check_against_brute_force, check_batch_against_rows, check_derivatives, check_draws,
     check_joint, check_mode, clamped_machines, close, rows_of_evidence,
@@ -15,25 +17,25 @@ use isinglass::{
 };
 use proptest::prelude::*;
 
-const ENGINE: Enumerate = Enumerate { budget: isinglass::Budget(1 << 30) };
+static ENGINE: LazyLock<Enumerate> = LazyLock::new(|| Enumerate::new().budget(isinglass::Budget(1 << 30)));
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
 
     #[test]
     fn agrees_with_brute_force((machine, evidence) in clamped_machines(12, 3.0)) {
-        check_against_brute_force(&ENGINE, &machine, &evidence, 1e-11);
+        check_against_brute_force(&*ENGINE, &machine, &evidence, 1e-11);
     }
 
     #[test]
     fn strong_couplings_neither_overflow_nor_lose_digits((machine, evidence) in clamped_machines(9, 20.0)) {
-        check_against_brute_force(&ENGINE, &machine, &evidence, 1e-10);
+        check_against_brute_force(&*ENGINE, &machine, &evidence, 1e-10);
     }
 
     #[test]
     fn a_batch_agrees_with_its_rows((machine, _) in clamped_machines(9, 2.0), rows in 1..20usize, seed in any::<u64>()) {
         let cells = rows_of_evidence(machine.unit_count(), rows, seed);
-        check_batch_against_rows(&ENGINE, &machine, &cells, 1e-12);
+        check_batch_against_rows(&*ENGINE, &machine, &cells, 1e-12);
     }
 
     #[test]
@@ -56,13 +58,13 @@ proptest! {
 
     #[test]
     fn no_state_beats_the_mode((machine, evidence) in clamped_machines(10, 2.0)) {
-        check_mode(&ENGINE, &machine, &evidence);
+        check_mode(&*ENGINE, &machine, &evidence);
     }
 
     /// ∂ log Z / ∂ θ_i = ⟨s_i⟩ / T, ∂ log Z / ∂ w_ij = ⟨s_i s_j⟩ / T.
     #[test]
     fn moments_are_the_derivatives_of_log_z((machine, evidence) in clamped_machines(8, 1.5)) {
-        check_derivatives(&ENGINE, &machine, &evidence);
+        check_derivatives(&*ENGINE, &machine, &evidence);
     }
 
     #[test]
@@ -297,7 +299,7 @@ fn exact_draws_have_the_distribution_of_the_machine() {
     let machine = topology::sherrington_kirkpatrick(13, 1.5, 3).unwrap();
     let mut evidence = Evidence::none(13);
     evidence.clamp(4, isinglass::Spin::Down);
-    check_draws(&ENGINE, &machine, &evidence);
+    check_draws(&*ENGINE, &machine, &evidence);
 }
 
 #[test]

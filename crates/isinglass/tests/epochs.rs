@@ -5,7 +5,7 @@ mod common;
 
 use common::contrastive::{Keeper, PLAIN, bits, chance_rows, two_layers};
 use isinglass::Table;
-use isinglass::learn::{ContrastiveDivergence, Learner, NoObserver, State};
+use isinglass::learn::{Checkpoint, Learner, NoObserver};
 use isinglass::topology::Links;
 
 #[test]
@@ -13,11 +13,10 @@ fn epochs_apart_are_epochs_at_once() {
     let layers = two_layers((6, &Links::None), (3, &Links::None), true, 2);
     let linked = two_layers((6, &Links::Chain), (3, &Links::Chain), false, 2);
     let table = chance_rows(6, 70, true, 4);
-    let sampled = ContrastiveDivergence { epochs: 1, momentum: 0.7, rate_decay: 0.1, l2: 0.01, ..PLAIN };
-    for learner in [sampled, ContrastiveDivergence { persistent: true, ..sampled }] {
+    let sampled = PLAIN.iterations(1).momentum(0.7).rate_decay(0.1).l2(0.01);
+    for learner in [sampled, sampled.persistent(true)] {
         for machine in [&layers, &linked] {
-            let at_once =
-                ContrastiveDivergence { epochs: 4, ..learner }.fit(machine, &table, &mut NoObserver);
+            let at_once = learner.iterations(4).fit(machine, &table);
             let mut made = learner.run_epochs(machine, &table, None, &mut NoObserver).unwrap();
             for _ in 1..4 {
                 let before = made.fit.machine;
@@ -33,12 +32,11 @@ fn epochs_apart_are_epochs_at_once() {
 #[test]
 fn epochs_go_on_with_other_rows() {
     let machine = two_layers((6, &Links::None), (3, &Links::None), false, 2);
-    let persistent = ContrastiveDivergence { persistent: true, epochs: 1, momentum: 0.7, ..PLAIN };
-    let mut made =
-        persistent.run_epochs(&machine, &chance_rows(6, 70, false, 4), None, &mut NoObserver).unwrap();
+    let persistent = PLAIN.persistent(true).iterations(1).momentum(0.7);
+    let mut made = persistent.run_epochs(&machine, &chance_rows(6, 70, false, 4), None, &mut NoObserver).unwrap();
     let (fewer, more) = (chance_rows(6, 4, false, 5), chance_rows(6, 90, false, 6));
-    let plain = ContrastiveDivergence { persistent: false, rate: 0.01, ..persistent };
-    let wide = ContrastiveDivergence { chains: Some(37), ..persistent };
+    let plain = persistent.persistent(false).rate(0.01);
+    let wide = persistent.chains(Some(37));
     for (learner, table) in [(persistent, &fewer), (wide, &more), (plain, &fewer), (wide, &more)] {
         let before = made.fit.machine;
         let again = learner.run_epochs(&before, table, made.state.as_ref(), &mut NoObserver).unwrap();
@@ -48,11 +46,10 @@ fn epochs_go_on_with_other_rows() {
         made = again;
     }
     let mut stopper = Keeper { states: Vec::new(), told: Vec::new(), last: 5 };
-    let stopped = ContrastiveDivergence { epochs: 9, ..plain }
-        .run_epochs(&made.fit.machine, &more, made.state.as_ref(), &mut stopper)
-        .unwrap();
+    let stopped =
+        plain.iterations(9).run_epochs(&made.fit.machine, &more, made.state.as_ref(), &mut stopper).unwrap();
     assert_eq!((stopped.is_complete, stopped.fit.iterations()), (false, 6));
-    let without_end = ContrastiveDivergence { epochs: usize::MAX, ..plain };
+    let without_end = plain.iterations(usize::MAX);
     let mut stopper = Keeper { states: Vec::new(), told: Vec::new(), last: 7 };
     let stopped =
         without_end.run_epochs(&stopped.fit.machine, &more, stopped.state.as_ref(), &mut stopper).unwrap();
@@ -68,14 +65,14 @@ fn epochs_go_on_with_other_rows() {
 fn what_epochs_leave_is_momentum_and_chains() {
     let machine = two_layers((6, &Links::None), (3, &Links::None), false, 2);
     let rows = chance_rows(6, 70, false, 4);
-    let both = ContrastiveDivergence { persistent: true, epochs: 1, momentum: 0.7, ..PLAIN };
+    let both = PLAIN.persistent(true).iterations(1).momentum(0.7);
     let left = |seed: u64| {
-        let learner = ContrastiveDivergence { seed, ..both };
+        let learner = both.seed(seed);
         learner.run_epochs(&machine, &chance_rows(6, 50, false, seed), None, &mut NoObserver).unwrap().state
     };
     let (one, other) = (left(1), left(2));
     let differs = |momentum: f64, persistent: bool, rows: &Table| {
-        let learner = ContrastiveDivergence { momentum, persistent, ..both };
+        let learner = both.momentum(momentum).persistent(persistent);
         let from = |state: &Option<Checkpoint>| {
             learner.run_epochs(&machine, rows, state.as_ref(), &mut NoObserver).unwrap().fit.machine
         };

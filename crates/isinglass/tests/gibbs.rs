@@ -9,9 +9,7 @@ use isinglass::topology::{self, Neighbours, Numbers};
 use isinglass::{Ask, Batch, Engine, Enumerate, Evidence, Gibbs, Guarantee, Machine, Pairs, Sampler, Spin};
 
 fn engine(seed: u64) -> Gibbs {
-    let mut engine = Gibbs::default();
-    engine.settings.seed = seed;
-    engine
+    Gibbs::new().seed(seed)
 }
 
 /// z-scores of all means and pair moments against exact ones: about standard normal if errors are honest.
@@ -132,8 +130,7 @@ fn seeds_fix_results_on_any_number_of_threads() {
 fn rare_states_are_as_rare_on_both_sides() {
     let rare = |sign: f64| {
         let machine = topology::chain(1).with_parameters(vec![], vec![sign * 3.0]).unwrap();
-        let mut engine = engine(2);
-        engine.settings.samples = 20_000;
+        let engine = engine(2).samples(20_000);
         let found = engine.expectations(&machine, &Evidence::none(1), Pairs::None).unwrap();
         let truth = (sign * 3.0).tanh();
         let z = (found.means[0] - truth) / found.errors.unwrap().means[0];
@@ -193,8 +190,7 @@ fn numbers_beyond_single_precision_are_refused() {
 fn chains_that_stick_cost_no_more_than_others() {
     // Long runs of a bimodal machine: every lag is correlated. The time must stay far below quadratic.
     let machine = topology::full(6).with_parameters(vec![0.45; 15], vec![0.0; 6]).unwrap();
-    let mut engine = engine(1);
-    engine.settings.samples = 200_000;
+    let engine = engine(1).samples(200_000);
     let began = std::time::Instant::now();
     let found = engine.expectations(&machine, &Evidence::none(6), Pairs::All).unwrap();
     assert!(began.elapsed().as_secs() < 30, "{:?}", began.elapsed());
@@ -204,14 +200,15 @@ fn chains_that_stick_cost_no_more_than_others() {
 #[test]
 fn memory_is_estimated_before_it_is_taken() {
     let machine = topology::chain(1000);
-    let mut engine = engine(0);
-    engine.settings.samples = 10_000_000;
+    let engine = engine(0).samples(10_000_000);
     let refusal = engine.expectations(&machine, &Evidence::none(1000), Pairs::None).unwrap_err();
     assert_eq!(
         refusal.to_string(),
         "gibbs: keeping 10000000 states of 1000 units in 32 chains needs 37.3 GiB, and the budget is 1 GiB"
     );
-    engine.settings.samples = 2;
-    let refusal = engine.expectations(&machine, &Evidence::none(1000), Pairs::None).unwrap_err();
-    assert_eq!(refusal.to_string(), "samples: found 2, expected at least 4");
+    let refusal = engine.samples(2).expectations(&machine, &Evidence::none(1000), Pairs::None).unwrap_err();
+    assert_eq!(
+        refusal.to_string(),
+        "samples: found 2, expected a whole number of at least 4, so that chains can be compared"
+    );
 }

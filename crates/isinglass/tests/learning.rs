@@ -5,11 +5,10 @@
 mod common;
 
 use std::ops::ControlFlow;
+use std::sync::LazyLock;
 
 use common::{brute_force, close};
-use isinglass::learn::{
-    Factorized, InformationGain, Learner, Likelihood, NoObserver, Objective, OptimizerSettings,
-};
+use isinglass::learn::{Factorized, InformationGain, Learner, Likelihood, Objective};
 use isinglass::likelihood::Phases;
 use isinglass::topology::{self, Links, Numbers};
 use isinglass::{
@@ -18,10 +17,10 @@ use isinglass::{
 };
 use proptest::prelude::*;
 
-const ENGINE: Enumerate = Enumerate { budget: isinglass::Budget(1 << 30) };
+static ENGINE: LazyLock<Enumerate> = LazyLock::new(|| Enumerate::new().budget(isinglass::Budget(1 << 30)));
 
 fn phases() -> Phases<'static> {
-    Phases { clamped: &ENGINE, free: &ENGINE }
+    Phases::both(&*ENGINE)
 }
 
 /// A two-layer machine with an input unit, and a weighted table with missing cells for it.
@@ -138,8 +137,8 @@ proptest! {
     #[test]
     fn value_and_gradient_of_the_information_gain((machine, table) in machines_with_tables(), l2 in prop_oneof![Just(0.0), 0.0..0.5f64]) {
         let eliminate = Eliminate::default();
-        for engine in [&ENGINE as &dyn Engine, &eliminate] {
-            let gain = InformationGain::new(Phases { clamped: engine, free: engine }, &machine, &table, l2).unwrap();
+        for engine in [&*ENGINE as &dyn Engine, &eliminate] {
+            let gain = InformationGain::new(Phases::both(engine), &machine, &table, l2).unwrap();
             let parameters = gain.parameters_of(&machine);
             let mut gradient = vec![0.0; parameters.len()];
             let value = gain.value_and_gradient(&parameters, &mut gradient).unwrap();
@@ -236,8 +235,7 @@ proptest! {
 
     #[test]
     fn a_fit_never_ends_below_its_start((machine, table) in machines_with_tables()) {
-        let settings = OptimizerSettings { iterations: 40, ..OptimizerSettings::default() };
-        let fit = Likelihood::new(&ENGINE).l2(0.01).optimizer(settings).fit(&machine, &table).unwrap();
+        let fit = Likelihood::new(&*ENGINE).l2(0.01).iterations(40).fit(&machine, &table).unwrap();
         let objective: Vec<f64> = fit.history.iter().map(|step| step.objective).collect();
         prop_assert!(objective.windows(2).all(|pair| pair[1] >= pair[0] - 1e-12), "{:?}", objective);
         close(fit.log_likelihood.unwrap(), plain_log_likelihood(&fit.machine, &table), 1e-10, "log-likelihood");
@@ -251,9 +249,9 @@ proptest! {
 #[test]
 fn a_fully_visible_fit_reproduces_the_moments_of_the_data() {
     let truth = topology::sherrington_kirkpatrick(6, 0.9, 3).unwrap();
-    let draws = isinglass::Sampler::draw(&ENGINE, &truth, &Evidence::none(6), 3000, 1).unwrap();
+    let draws = isinglass::Sampler::draw(&*ENGINE, &truth, &Evidence::none(6), 3000, 1).unwrap();
     let table = Table::from_rows(truth.names().iter().cloned(), draws.cells.chunks(6)).unwrap();
-    let fit = Likelihood::new(&ENGINE).fit(&topology::full(6), &table).unwrap();
+    let fit = Likelihood::new(&*ENGINE).fit(&topology::full(6), &table).unwrap();
     assert!(fit.converged, "{}", fit.stopped);
     let model = ENGINE.expectations(&fit.machine, &Evidence::none(6), Pairs::All).unwrap();
     for a in 0..6 {
@@ -278,8 +276,7 @@ fn a_large_decimatable_fit_reproduces_the_moments_of_the_data() {
     let truth = Machine::from_graph(graph.clone()).with_numbers(&normal, &normal, 4).unwrap();
     let draws = isinglass::Sampler::draw(&engine, &truth, &Evidence::none(80), 2000, 1).unwrap();
     let table = Table::from_rows(truth.names().iter().cloned(), draws.cells.chunks(80)).unwrap();
-    let fit =
-        Likelihood::new(&engine).fit(&Machine::from_graph(graph.clone()), &table, &mut NoObserver).unwrap();
+    let fit = Likelihood::new(&engine).fit(&Machine::from_graph(graph.clone()), &table).unwrap();
     assert!(fit.converged, "{}", fit.stopped);
     let model = engine.expectations(&fit.machine, &Evidence::none(80), Pairs::Edges).unwrap();
     for (found, expected) in model.means.iter().zip(table.means()) {
@@ -316,7 +313,7 @@ fn row_weights_count_as_repeated_rows() {
         }
     }
     let start = topology::full(3).with_names(["a", "b", "c"]).unwrap();
-    let fit = |table: &Table| Likelihood::new(&ENGINE).fit(&start, table).unwrap();
+    let fit = |table: &Table| Likelihood::new(&*ENGINE).fit(&start, table).unwrap();
     assert_eq!(fit(&repeated).machine, fit(&weighted).machine);
 }
 
@@ -326,7 +323,7 @@ fn hidden_units_explain_what_couplings_cannot() {
     let rows = [[1i8, 1, 1], [1, -1, -1], [-1, 1, -1], [-1, -1, 1]];
     let table = Table::from_rows(["v0", "v1", "v2"], rows).unwrap();
     let visible = topology::two_layer(3, &Links::Full, 0, &Links::None).unwrap();
-    let plain = Likelihood::new(&ENGINE).fit(&visible, &table).unwrap();
+    let plain = Likelihood::new(&*ENGINE).fit(&visible, &table).unwrap();
     close(plain.log_likelihood.unwrap(), -(8f64.ln()), 1e-9, "without hidden units");
     let best = (0..8)
         .map(|seed| {
@@ -334,9 +331,7 @@ fn hidden_units_explain_what_couplings_cannot() {
                 .unwrap()
                 .with_numbers(&Numbers::Normal { mean: 0.0, deviation: 0.5 }, &Numbers::Constant(0.0), seed)
                 .unwrap();
-            let settings =
-                OptimizerSettings { iterations: 500, tolerance: 1e-4, ..OptimizerSettings::default() };
-            let learner = Likelihood::new(&ENGINE).optimizer(settings);
+            let learner = Likelihood::new(&*ENGINE).iterations(500).tolerance(1e-4);
             learner.fit(&start, &table).unwrap().log_likelihood.unwrap()
         })
         .fold(f64::NEG_INFINITY, f64::max);
@@ -357,7 +352,7 @@ fn factorized_is_the_best_machine_without_couplings() {
         1e-12,
         "log-likelihood",
     );
-    let followed = Likelihood::new(&ENGINE).fit(&alone, &table).unwrap();
+    let followed = Likelihood::new(&*ENGINE).fit(&alone, &table).unwrap();
     close(closed.machine.biases()[0], followed.machine.biases()[0], 1e-5, "bias of a");
     // b is always −1: finite all the same, and said.
     assert!(closed.machine.biases()[1].is_finite());
@@ -371,7 +366,7 @@ fn an_engine_without_log_z_is_refused_with_a_reason() {
     let engine = Gibbs::default();
     let refusal = Likelihood::new(&engine).fit(&start, &table).unwrap_err();
     assert!(matches!(refusal, Error::CannotDo { .. }), "{refusal}");
-    let both = Phases { clamped: &ENGINE, free: &engine };
+    let both = Phases { clamped: &*ENGINE, free: &engine };
     let found = score::score(&start, &table, both).unwrap();
     assert_eq!(found.log_likelihood, None);
     assert_eq!((found.kullback, found.guarantee), (None, Guarantee::Exact));
@@ -427,19 +422,19 @@ fn guarantees_follow_the_arithmetic() {
         let found = gain.likelihood().value(&machine).unwrap();
         (found.value - exact.log_likelihood.unwrap(), found.guarantee)
     };
-    let (error, guarantee) = with(&TooLow, &ENGINE);
+    let (error, guarantee) = with(&TooLow, &*ENGINE);
     assert!((error + 0.1).abs() < 1e-12 && guarantee == Guarantee::LowerBound);
-    let (error, guarantee) = with(&ENGINE, &TooLow);
+    let (error, guarantee) = with(&*ENGINE, &TooLow);
     assert!((error - 0.1).abs() < 1e-12 && guarantee == Guarantee::UpperBound);
     assert_eq!(with(&TooLow, &TooLow).1, Guarantee::Approximation);
-    let found = score::score(&machine, &table, Phases { clamped: &TooLow, free: &ENGINE }).unwrap();
+    let found = score::score(&machine, &table, Phases { clamped: &TooLow, free: &*ENGINE }).unwrap();
     assert_eq!(found.guarantee, Guarantee::Approximation, "ratios of bounds are no bounds");
     // A likelihood that is too low makes a divergence that is too high, and the other way round.
     let whole = Table::from_rows(["v0", "v1"], [[1i8, 1], [-1, 1]]).unwrap();
     let truth = score::score(&machine, &whole, phases()).unwrap().kullback.unwrap();
     for (phases, error, guarantee) in [
-        (Phases { clamped: &TooLow, free: &ENGINE }, 0.1, Guarantee::UpperBound),
-        (Phases { clamped: &ENGINE, free: &TooLow }, -0.1, Guarantee::LowerBound),
+        (Phases { clamped: &TooLow, free: &*ENGINE }, 0.1, Guarantee::UpperBound),
+        (Phases { clamped: &*ENGINE, free: &TooLow }, -0.1, Guarantee::LowerBound),
     ] {
         let found = score::score(&machine, &whole, phases).unwrap();
         close(found.kullback.unwrap(), truth + error, 1e-12, "Kullback divergence");
@@ -454,7 +449,7 @@ fn an_offset_does_not_disturb_learning_or_scores() {
     let table = Table::from_rows(["v0", "v1"], [[1i8, 1], [-1, -1], [1, -1], [0, 1], [1, 1]]).unwrap();
     let plain = isinglass::learn::start(&topology::rbm(2, 1).unwrap(), &table, 1, 0).unwrap();
     let shifted = plain.clone().with_offset(1e12).unwrap();
-    let fit = |start: &Machine| Likelihood::new(&ENGINE).l2(0.01).fit(start, &table).unwrap();
+    let fit = |start: &Machine| Likelihood::new(&*ENGINE).l2(0.01).fit(start, &table).unwrap();
     let (one, two) = (fit(&plain), fit(&shifted));
     assert!(two.converged);
     assert_eq!(one.machine.weights(), two.machine.weights());
@@ -467,7 +462,7 @@ fn an_offset_does_not_disturb_learning_or_scores() {
 fn an_objective_that_is_not_finite_ends_the_fit() {
     let table = Table::from_rows(["x0", "x1"], [[1i8, 1], [-1, 1]]).unwrap();
     let start = topology::full(2).with_parameters(vec![0.0], vec![1e308, 1e308]).unwrap();
-    let refusal = Likelihood::new(&ENGINE).fit(&start, &table).unwrap_err();
+    let refusal = Likelihood::new(&*ENGINE).fit(&start, &table).unwrap_err();
     assert!(matches!(refusal, Error::Numerical { .. }), "{refusal}");
 }
 
@@ -486,11 +481,11 @@ fn an_observer_can_stop_a_fit_and_can_fail() {
     let table =
         Table::from_rows(["x0", "x1", "x2"], [[1i8, 1, -1], [-1, 1, 1], [1, 1, 1], [-1, -1, 1]]).unwrap();
     let start = topology::full(3);
-    let fit = Likelihood::new(&ENGINE).fit(&start, &table, &mut Until(2, false)).unwrap();
+    let fit = Likelihood::new(&*ENGINE).fit_with(&start, &table, &mut Until(2, false)).unwrap();
     assert_eq!((fit.iterations(), fit.converged, fit.stopped.as_str()), (2, false, "stopped on request"));
     let best = fit.history.iter().map(|step| step.objective).fold(f64::NEG_INFINITY, f64::max);
     close(fit.log_likelihood.unwrap(), best, 1e-12, "the best machine is kept");
-    let failed = Likelihood::new(&ENGINE).fit(&start, &table, &mut Until(2, true)).unwrap_err();
+    let failed = Likelihood::new(&*ENGINE).fit_with(&start, &table, &mut Until(2, true)).unwrap_err();
     assert_eq!(failed.to_string(), "checkpoint: the disk is full");
 }
 
@@ -517,6 +512,6 @@ fn tables_without_weight_are_refused() {
     let mut table = Table::new(["x0", "x1"]).unwrap();
     table.push(&[1, 1], 0.0).unwrap();
     let start = topology::full(2);
-    let message = Likelihood::new(&ENGINE).fit(&start, &table).unwrap_err().to_string();
+    let message = Likelihood::new(&*ENGINE).fit(&start, &table).unwrap_err().to_string();
     assert_eq!(message, "table: the rows have no weight");
 }

@@ -186,7 +186,7 @@ proptest! {
 /// Each row of a batch is what it is alone, on any number of threads.
 fn check_rows(machine: &Machine, cells: &[i8]) {
     let n = machine.unit_count();
-    let finder = MaxProduct { sweeps: 40, ..MaxProduct::default() };
+    let finder = MaxProduct::new().max_sweeps(40);
     let batch = Batch::new(n, cells, &vec![1.0; cells.len() / n]).unwrap();
     let [states, again] = [1, 2].map(|threads| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
@@ -321,11 +321,11 @@ fn bad_settings_numbers_and_budgets_are_refused() {
     let nothing = Evidence::none(5);
     let refusal = |finder: MaxProduct| finder.mode(&machine, &nothing).unwrap_err().to_string();
     let usual = MaxProduct::default();
-    assert!(refusal(MaxProduct { damping: 1.0, ..usual }).starts_with("damping: found 1"));
-    assert!(refusal(MaxProduct { damping: f64::NAN, ..usual }).starts_with("damping: found NaN"));
-    assert!(refusal(MaxProduct { sweeps: 0, ..usual }).starts_with("sweeps: found 0"));
-    assert!(refusal(MaxProduct { tolerance: 0.0, ..usual }).starts_with("tolerance: found 0"));
-    let small = MaxProduct { budget: Budget(100), ..usual };
+    assert!(refusal(usual.damping(1.0)).starts_with("damping: found 1"));
+    assert!(refusal(usual.damping(f64::NAN)).starts_with("damping: found NaN"));
+    assert!(refusal(usual.max_sweeps(0)).starts_with("max_sweeps: found 0"));
+    assert!(refusal(usual.tolerance(0.0)).starts_with("tolerance: found 0"));
+    let small = usual.budget(Budget(100));
     assert!(matches!(small.mode(&machine, &nothing), Err(Error::OverBudget { .. })));
     let batch = Batch::new(5, &[0; 50], &[1.0; 10]).unwrap();
     assert!(matches!(small.rows(&machine, &batch), Err(Error::OverBudget { .. })));

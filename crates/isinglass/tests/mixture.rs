@@ -8,7 +8,7 @@ use common::{
     brute_force, check_against_brute_force, check_batch_against_rows, check_derivatives, clamped_machines,
     close, rows_of_evidence,
 };
-use isinglass::engine::{Annealing, Schedule, VariationalSettings};
+use isinglass::engine::Annealing;
 use isinglass::topology::{self, Numbers};
 use isinglass::{
     Ask, Batch, Budget, Engine, Error, Evidence, Graph, Guarantee, Machine, MeanField, Mixture, Pairs, Unit,
@@ -21,18 +21,16 @@ fn uniform(units: usize, reach: f64, seed: u64) -> Machine {
 }
 
 fn mixture(components: usize) -> Mixture {
-    Mixture { components, ..Mixture::default() }
+    Mixture::new().components(components)
 }
 
 /// A search that may stop early: what is tested must hold all the same.
 fn brief(components: usize) -> Mixture {
-    Mixture { components, settings: VariationalSettings { sweeps: 100, ..Mixture::default().settings } }
+    mixture(components).max_sweeps(100)
 }
 
 fn annealed(components: usize, anneal: &str) -> Mixture {
-    let settings =
-        VariationalSettings { anneal: Some(anneal.parse().unwrap()), ..Mixture::default().settings };
-    Mixture { components, settings }
+    mixture(components).anneal(Some(anneal.parse().unwrap()))
 }
 
 /// Lawrence, Bishop and Jordan 1998, figure 1: the summed squared error of the pair moments against the number of components.
@@ -69,19 +67,17 @@ proptest! {
         (machine, evidence) in clamped_machines(8, 3.0),
         components in 1..11usize,
         anneal in proptest::option::of((11.0..50.0f64, 1..5usize)),
-        damping in prop_oneof![Just(0.0), 0.0..0.9f64],
         seed in any::<u64>(),
     ) {
         let truth = brute_force(&machine, &evidence).log_z;
         let anneal = anneal.map(|(from, steps)| Annealing { from, steps });
         for sweeps in [1, 2, 3, 200] {
-            let settings = VariationalSettings { anneal, sweeps, damping, seed, ..Mixture::default().settings };
-            let engine = Mixture { components, settings };
+            let engine = mixture(components).anneal(anneal).max_sweeps(sweeps).seed(seed);
             let found = engine.expectations(&machine, &evidence, Pairs::Edges).unwrap();
             let bound = found.log_z.unwrap();
             prop_assert!(bound <= truth + 1e-12 * truth.abs().max(1.0), "{bound} is above {truth} after {sweeps} sweeps");
             let told = found.diagnostics.iteration.unwrap();
-            prop_assert_eq!(found.diagnostics.converged, told.residual <= settings.tolerance);
+            prop_assert_eq!(found.diagnostics.converged, told.residual <= engine.tolerance);
             prop_assert!(found.means.iter().chain(&found.correlations.values).all(|m| m.abs() <= 1.0 + 1e-12));
         }
     }
@@ -93,14 +89,14 @@ proptest! {
     #[test]
     fn one_component_is_mean_field((machine, evidence) in clamped_machines(9, 2.0), starts in 1..3usize) {
         let anneal = Some(Annealing { from: 20.0, steps: 3 });
-        let settings = VariationalSettings { starts, anneal, ..VariationalSettings::default() };
-        let one = Mixture { components: 1, settings }.expectations(&machine, &evidence, Pairs::All).unwrap();
-        let field = MeanField { settings }.expectations(&machine, &evidence, Pairs::All).unwrap();
+        let mixture = Mixture::new().components(1).tolerance(1e-10).starts(starts).anneal(anneal);
+        let one = mixture.expectations(&machine, &evidence, Pairs::All).unwrap();
+        let field = MeanField::new().starts(starts).anneal(anneal).expectations(&machine, &evidence, Pairs::All).unwrap();
         close(one.log_z.unwrap(), field.log_z.unwrap(), 1e-10, "bound");
         for (found, expected) in one.means.iter().zip(&field.means) {
             close(*found, *expected, 1e-10, "mean");
         }
-        let components = Mixture { components: 1, settings }.components_of(&machine, &evidence).unwrap();
+        let components = mixture.components_of(&machine, &evidence).unwrap();
         prop_assert_eq!(&components.means[0], &one.means);
     }
 
@@ -157,8 +153,7 @@ proptest! {
     #[test]
     fn more_starts_never_lower_the_bound((machine, evidence) in clamped_machines(8, 2.0), starts in 2..4usize) {
         let bound = |starts: usize| {
-            let settings = VariationalSettings { starts, ..brief(3).settings };
-            Mixture { components: 3, settings }.expectations(&machine, &evidence, Pairs::None).unwrap().log_z.unwrap()
+            brief(3).starts(starts).expectations(&machine, &evidence, Pairs::None).unwrap().log_z.unwrap()
         };
         prop_assert!(bound(starts) >= bound(starts - 1));
     }
@@ -180,10 +175,9 @@ proptest! {
 fn moments_are_the_derivatives_of_the_bound() {
     for seed in 0..6 {
         let machine = uniform(6, 0.7, seed).with_temperature(1.3).unwrap();
-        let settings =
-            VariationalSettings { tolerance: 1e-11, sweeps: 100_000, ..annealed(3, "20:4").settings };
         for components in [2, 3] {
-            check_derivatives(&Mixture { components, settings }, &machine, &Evidence::none(6));
+            let engine = annealed(components, "20:4").tolerance(1e-11).max_sweeps(100_000);
+            check_derivatives(&engine, &machine, &Evidence::none(6));
         }
     }
 }
@@ -219,9 +213,7 @@ fn flipped_units_have_bounds_as_good() {
         let biases = machine.biases().iter().enumerate().map(|(unit, bias)| bias * sign(unit)).collect();
         let flipped = machine.clone().with_parameters(weights, biases).unwrap();
         let gap = |machine: &Machine| {
-            let settings = VariationalSettings { starts: 4, ..annealed(3, "20:5").settings };
-            let found =
-                Mixture { components: 3, settings }.expectations(machine, &nothing, Pairs::None).unwrap();
+            let found = annealed(3, "20:5").starts(4).expectations(machine, &nothing, Pairs::None).unwrap();
             brute_force(machine, &nothing).log_z - found.log_z.unwrap()
         };
         let (one, other) = (gap(&machine), gap(&flipped));
@@ -238,8 +230,7 @@ fn the_same_seed_gives_the_same_bytes_on_any_number_of_threads() {
     let cells = rows_of_evidence(12, 300, 0x5a5a_1234);
     let batch = Batch::new(12, &cells, &vec![1.0; 300]).unwrap();
     let on = |threads: usize, seed: u64| {
-        let settings = VariationalSettings { seed, ..brief(4).settings };
-        let engine = Mixture { components: 4, settings };
+        let engine = brief(4).seed(seed);
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| engine.batch(&machine, &batch, Ask { statistics: true, means: true }).unwrap())
     };
@@ -283,25 +274,18 @@ fn what_cannot_be_done_is_refused() {
     let nothing = Evidence::none(4);
     let refusal = |engine: Mixture| engine.expectations(&machine, &nothing, Pairs::None).unwrap_err();
     assert!(refusal(mixture(0)).to_string().starts_with("components: found 0, expected at least 1"));
-    assert!(matches!(refusal(mixture(usize::MAX)), Error::Invalid { .. }));
-    let parallel = VariationalSettings { schedule: Schedule::Parallel, ..VariationalSettings::default() };
-    for components in [1, 3] {
-        let error = refusal(Mixture { components, settings: parallel });
-        assert!(matches!(error, Error::CannotDo { who: "mixture", .. }), "{error}");
-    }
-    let small = VariationalSettings { budget: Budget(100), ..VariationalSettings::default() };
+    assert!(matches!(refusal(mixture(usize::MAX)), Error::Setting { .. }));
     for components in [1, 3, 1 << 20] {
-        let error = refusal(Mixture { components, settings: small });
+        let small = mixture(components).budget(Budget(100));
+        let error = refusal(small);
         assert!(matches!(error, Error::OverBudget { who: "mixture", .. }), "{error}");
         let batch = Batch::new(4, &[0; 8], &[1.0; 2]).unwrap();
-        let error =
-            Mixture { components, settings: small }.batch(&machine, &batch, Ask::default()).unwrap_err();
+        let error = small.batch(&machine, &batch, Ask::default()).unwrap_err();
         assert!(matches!(error, Error::OverBudget { who: "mixture", .. }), "{error}");
     }
     let other = Batch::new(3, &[0; 6], &[1.0; 2]).unwrap();
     assert!(matches!(mixture(2).batch(&machine, &other, Ask::default()), Err(Error::Length { .. })));
-    let sweeps = VariationalSettings { sweeps: 0, ..VariationalSettings::default() };
-    assert!(matches!(refusal(Mixture { components: 2, settings: sweeps }), Error::Invalid { .. }));
+    assert!(matches!(refusal(mixture(2).max_sweeps(0)), Error::Setting { .. }));
     assert!(mixture(2).components_of(&machine, &Evidence::none(3)).is_err());
 }
 
@@ -316,8 +300,7 @@ fn a_mixture_is_never_below_mean_field() {
         let nothing = Evidence::none(49);
         for sweeps in [1, 3, 10_000] {
             let bound = |components: usize| {
-                let settings = VariationalSettings { sweeps, ..Mixture::default().settings };
-                let engine = Mixture { components, settings };
+                let engine = mixture(components).max_sweeps(sweeps);
                 engine.expectations(&machine, &nothing, Pairs::None).unwrap().log_z.unwrap()
             };
             let alone = bound(1);

@@ -7,8 +7,8 @@ mod common;
 use std::ops::ControlFlow;
 
 use common::{check_gradient, close};
-use isinglass::engine::{Annealing, VariationalSettings};
-use isinglass::learn::{InformationGain, Learner, Likelihood, Method, Observer, OptimizerSettings, Step};
+use isinglass::engine::Annealing;
+use isinglass::learn::{InformationGain, Learner, Likelihood, Observer, Optimizer, Step};
 use isinglass::likelihood::Phases;
 use isinglass::topology::{self, Numbers};
 use isinglass::{Engine, Enumerate, Machine, MeanField, Mixture, Result, Table, score};
@@ -37,17 +37,21 @@ const STEPS: usize = 400;
 /// Gradient ascent at the source's rate.
 fn path(engine: &dyn Engine) -> Vec<Machine> {
     let (table, start) = toy();
-    let method = Method::Momentum { rate: 0.25, momentum: 0.0 };
-    let settings = OptimizerSettings { method, iterations: STEPS, tolerance: 0.0 };
     let mut path = Path::default();
-    Likelihood::new(engine).optimizer(settings).fit_with(&start, &table, &mut path).unwrap();
+    let learner = Likelihood::new(engine)
+        .optimizer(Optimizer::Momentum)
+        .rate(Some(0.25))
+        .momentum(Some(0.0))
+        .iterations(STEPS)
+        .tolerance(0.0);
+    learner.fit_with(&start, &table, &mut path).unwrap();
     path.0
 }
 
 /// The exact Kullback divergence between the patterns and a machine.
 fn divergence(machine: &Machine) -> f64 {
     let engine = Enumerate::default();
-    score::score(machine, &toy().0, Phases { clamped: &engine, free: &engine }).unwrap().kullback.unwrap()
+    score::score(machine, &toy().0, Phases::both(&engine)).unwrap().kullback.unwrap()
 }
 
 /// How often the change of a bias turns round.
@@ -58,15 +62,13 @@ fn turns(path: &[Machine]) -> usize {
 }
 
 /// Cooled, so that both find the better of two modes.
-fn settings() -> VariationalSettings {
-    VariationalSettings { anneal: Some(Annealing { from: 60.0, steps: 8 }), ..VariationalSettings::default() }
-}
+const ANNEALING: Annealing = Annealing { from: 60.0, steps: 8 };
 
 #[test]
 fn two_units_are_learned_as_with_the_exact_gradient_and_mean_field_swings() {
     let exact = path(&Enumerate::default());
-    let mixture = path(&Mixture { components: 2, settings: settings() });
-    let mean_field = path(&MeanField { settings: settings() });
+    let mixture = path(&Mixture::new().components(2).tolerance(1e-10).anneal(Some(ANNEALING)));
+    let mean_field = path(&MeanField::new().anneal(Some(ANNEALING)));
     let last = |path: &[Machine]| divergence(path.last().unwrap());
     close(last(&mixture), last(&exact), 0.01, "K of mixture learning");
     assert!(last(&exact) < 0.05, "exact learning gets somewhere: {}", last(&exact));
@@ -91,10 +93,8 @@ fn the_gradient_is_that_of_both_bounds() {
     let structure = topology::two_layer(4, &topology::Links::Full, 3, &topology::Links::Full).unwrap();
     let numbers = Numbers::Uniform { low: -0.7, high: 0.7 };
     let machine = structure.with_numbers(&numbers, &numbers, 3).unwrap();
-    let settings =
-        VariationalSettings { tolerance: 1e-10, sweeps: 100_000, ..VariationalSettings::default() };
-    let mixture = Mixture { components: 3, settings };
-    let mean_field = MeanField { settings };
+    let mixture = Mixture::new().components(3).tolerance(1e-10).max_sweeps(100_000);
+    let mean_field = MeanField::new().tolerance(1e-10).max_sweeps(100_000);
     for clamped in [&mixture as &dyn Engine, &mean_field] {
         let gain = InformationGain::new(Phases { clamped, free: &mixture }, &machine, &table, 0.01).unwrap();
         check_gradient(&gain, &gain.parameters_of(&machine), 1e-5, clamped.name());

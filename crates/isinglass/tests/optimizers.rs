@@ -5,29 +5,19 @@
 mod common;
 
 use std::ops::ControlFlow;
+use std::sync::LazyLock;
 
 use common::close;
 use isinglass::learn::{
-    Factorized, Fit, InformationGain, Learner, Likelihood, Method, NoObserver, Objective, Observer,
-    OptimizerSettings, Restarts, Step,
+    Factorized, Fit, InformationGain, Learner, Likelihood, NoObserver, Objective, Observer, Optimizer,
+    Restarts, Step,
 };
 use isinglass::likelihood::Phases;
 use isinglass::topology::{self, Links};
 use isinglass::{Enumerate, Evidence, Machine, Sampler, Table, learn};
 use proptest::prelude::*;
 
-const ENGINE: Enumerate = Enumerate { budget: isinglass::Budget(1 << 30) };
-
-const METHODS: [Method; 4] = [
-    Method::Lbfgs,
-    Method::Cg,
-    Method::Momentum { rate: Method::MOMENTUM_RATE, momentum: Method::MOMENTUM },
-    Method::Adaptive { rate: Method::ADAPTIVE_RATE },
-];
-
-fn settings(method: Method, iterations: usize) -> OptimizerSettings {
-    OptimizerSettings { method, iterations, ..OptimizerSettings::default() }
-}
+static ENGINE: LazyLock<Enumerate> = LazyLock::new(|| Enumerate::new().budget(isinglass::Budget(1 << 30)));
 
 /// Rows drawn from a glass, some cells taken out.
 fn rows_of_a_glass(units: usize, rows: usize, missing: bool) -> Table {
@@ -44,10 +34,15 @@ fn rows_of_a_glass(units: usize, rows: usize, missing: bool) -> Table {
     table
 }
 
-fn fit(method: Method, structure: &Machine, table: &Table, iterations: usize) -> Fit {
+const METHODS: [Optimizer; 4] = [Optimizer::Lbfgs, Optimizer::Cg, Optimizer::Momentum, Optimizer::Adaptive];
+
+fn fit(method: Optimizer, structure: &Machine, table: &Table, iterations: usize) -> Fit {
+    fit_with(Likelihood::new(&*ENGINE).optimizer(method).iterations(iterations), structure, table)
+}
+
+fn fit_with(learner: Likelihood<'_>, structure: &Machine, table: &Table) -> Fit {
     let begin = learn::start(structure, table, 3, 0).unwrap();
-    let learner = Likelihood::new(&ENGINE).l2(0.01).optimizer(settings(method, iterations));
-    learner.fit(&begin, table).unwrap()
+    learner.l2(0.01).fit(&begin, table).unwrap()
 }
 
 #[test]
@@ -57,11 +52,11 @@ fn all_methods_agree_where_there_is_one_maximum() {
     let [first, others @ ..] = METHODS.map(|method| fit(method, &structure, &table, 20_000));
     assert!(first.converged);
     for (other, method) in others.iter().zip(&METHODS[1..]) {
-        assert!(other.converged, "{}: {}", method.name(), other.stopped);
-        close(other.best().unwrap().objective, first.best().unwrap().objective, 1e-10, method.name());
+        assert!(other.converged, "{}: {}", method.word(), other.stopped);
+        close(other.best().unwrap().objective, first.best().unwrap().objective, 1e-10, method.word());
         let pairs = other.machine.weights().iter().zip(first.machine.weights());
         for (x, y) in pairs.chain(other.machine.biases().iter().zip(first.machine.biases())) {
-            close(*x, *y, 1e-5, method.name());
+            close(*x, *y, 1e-5, method.word());
         }
     }
 }
@@ -72,13 +67,13 @@ fn all_methods_climb_with_hidden_units_and_missing_cells() {
     let structure = topology::rbm(5, 2).unwrap();
     for method in METHODS {
         let found = fit(method, &structure, &table, 20_000);
-        assert!(found.converged, "{}: {}", method.name(), found.stopped);
+        assert!(found.converged, "{}: {}", method.word(), found.stopped);
         let last = found.best().unwrap();
         assert!(last.objective > found.history[0].objective && last.gradient_norm <= 5e-7);
         let short = fit(method, &structure, &table, 7);
-        assert_eq!((short.converged, short.iterations()), (false, 7), "{}", method.name());
+        assert_eq!((short.converged, short.iterations()), (false, 7), "{}", method.word());
         let again = fit(method, &structure, &table, 7);
-        assert_eq!(short.machine, again.machine, "{}: the same every time", method.name());
+        assert_eq!(short.machine, again.machine, "{}: the same every time", method.word());
     }
 }
 
@@ -86,7 +81,9 @@ fn all_methods_climb_with_hidden_units_and_missing_cells() {
 fn adaptive_steps_never_lower_the_objective() {
     let table = rows_of_a_glass(4, 60, true);
     for rate in [1e-6, 0.1, 1e6] {
-        let found = fit(Method::Adaptive { rate }, &topology::rbm(4, 2).unwrap(), &table, 300);
+        let learner =
+            Likelihood::new(&*ENGINE).optimizer(Optimizer::Adaptive).rate(Some(rate)).iterations(300);
+        let found = fit_with(learner, &topology::rbm(4, 2).unwrap(), &table);
         assert!(found.history.windows(2).all(|pair| pair[1].objective >= pair[0].objective), "rate {rate}");
         assert!(found.best().unwrap().gradient_norm < 1e-2, "rate {rate}: {:?}", found.best());
     }
@@ -96,7 +93,7 @@ fn adaptive_steps_never_lower_the_objective() {
 fn a_bad_rate_is_refused_by_name() {
     let table = rows_of_a_glass(2, 10, false);
     let begin = topology::two_layer(2, &Links::Full, 0, &Links::None).unwrap();
-    let learner = Likelihood::new(&ENGINE).optimizer(settings(Method::Adaptive { rate: 0.0 }, 10));
+    let learner = Likelihood::new(&*ENGINE).optimizer(Optimizer::Adaptive).rate(Some(0.0)).iterations(10);
     let message = learner.fit(&begin, &table).unwrap_err().to_string();
     assert_eq!(message, "rate: found 0, expected a finite number above 0");
 }
@@ -107,8 +104,12 @@ fn divergence_is_told_and_the_best_machine_kept() {
     let table = rows_of_a_glass(3, 50, false);
     let structure = topology::two_layer(3, &Links::Full, 0, &Links::None).unwrap();
     let begin = learn::start(&structure, &table, 0, 0).unwrap();
-    let method = Method::Momentum { rate: 1.0, momentum: 0.0 };
-    let learner = Likelihood::new(&ENGINE).l2(5.0).optimizer(settings(method, 10_000));
+    let learner = Likelihood::new(&*ENGINE)
+        .l2(5.0)
+        .optimizer(Optimizer::Momentum)
+        .rate(Some(1.0))
+        .momentum(Some(0.0))
+        .iterations(10_000);
     let found = learner.fit(&begin, &table).unwrap();
     assert!(!found.converged && found.stopped.starts_with("diverged"), "{}", found.stopped);
     assert!(found.log_likelihood.unwrap() >= found.history[0].objective);
@@ -127,19 +128,19 @@ proptest! {
         let table = Table::from_rows(["v0", "v1", "v2"], cells.chunks(3)).unwrap();
         let structure = topology::two_layer(3, &Links::Full, hidden, &Links::None).unwrap();
         let begin = learn::start(&structure, &table, seed, 0).unwrap();
-        let learner = Likelihood::new(&ENGINE).l2(0.02).optimizer(settings(method, iterations));
+        let learner = Likelihood::new(&*ENGINE).l2(0.02).optimizer(method).iterations(iterations);
         let found = learner.fit(&begin, &table).unwrap();
-        let gain = InformationGain::new(Phases { clamped: &ENGINE, free: &ENGINE }, &begin, &table, 0.02).unwrap();
+        let gain = InformationGain::new(Phases::both(&*ENGINE), &begin, &table, 0.02).unwrap();
         let parameters = gain.parameters_of(&found.machine);
         let value = gain.value(&parameters).unwrap();
-        prop_assert!(value >= found.history[0].objective - 1e-13, "{}", method.name());
+        prop_assert!(value >= found.history[0].objective - 1e-13, "{}", method.word());
         close(value, found.best().unwrap().objective, 1e-12, "the machine kept is the best");
         // The value alone is that which comes with the gradient.
         let mut gradient = vec![0.0; parameters.len()];
         let fused = gain.value_and_gradient(&parameters, &mut gradient).unwrap();
         close(value, fused, 1e-13, "value alone");
         let norm = gradient.iter().fold(0.0, |most: f64, x| most.max(x.abs()));
-        prop_assert!(!found.converged || norm <= 5e-7 * (1.0 + 1e-6), "{}: {}", method.name(), norm);
+        prop_assert!(!found.converged || norm <= 5e-7 * (1.0 + 1e-6), "{}: {}", method.word(), norm);
         prop_assert_eq!(found.converged, found.stopped.starts_with("the gradient fell"));
     }
 }
@@ -170,8 +171,8 @@ fn parity() -> Table {
 #[test]
 fn restarts_keep_the_best_and_more_of_them_are_never_worse() {
     let (table, structure) = (parity(), topology::two_layer(3, &Links::Full, 1, &Links::None).unwrap());
-    let learner = Likelihood::new(&ENGINE).l2(0.003);
-    let of = |count| Restarts { count, seed: 1 }.fit(&learner, &structure, &table).unwrap();
+    let learner = Likelihood::new(&*ENGINE).l2(0.003);
+    let of = |count| Restarts { count, seed: 1 }.fit(&learner, &structure, &table, &mut NoObserver).unwrap();
     let (one, six) = (of(1), of(6));
     let alone = learner.fit(&learn::start(&structure, &table, 1, 0).unwrap(), &table).unwrap();
     assert_eq!(one.fit, alone, "one start is a fit from it");
@@ -186,27 +187,26 @@ fn restarts_keep_the_best_and_more_of_them_are_never_worse() {
 #[test]
 fn restarts_are_told_and_can_be_stopped() {
     let (table, structure) = (parity(), topology::rbm(3, 2).unwrap());
-    let learner = Likelihood::new(&ENGINE).l2(0.003);
+    let learner = Likelihood::new(&*ENGINE).l2(0.003);
     let mut all = Starts::default();
-    Restarts { count: 3, seed: 0 }.fit_with(&learner, &structure, &table, &mut all).unwrap();
+    Restarts { count: 3, seed: 0 }.fit(&learner, &structure, &table, &mut all).unwrap();
     assert_eq!(all.told, [(0, 3), (1, 3), (2, 3)]);
     let mut some = Starts { stop_in: Some(1), ..Starts::default() };
-    let found = Restarts { count: 5, seed: 0 }.fit_with(&learner, &structure, &table, &mut some).unwrap();
+    let found = Restarts { count: 5, seed: 0 }.fit(&learner, &structure, &table, &mut some).unwrap();
     assert_eq!((some.told.len(), found.objectives.len()), (2, 2));
     assert_eq!(found.fit.notes.last().unwrap(), "stopped on request in restart 2 of 5");
     // The first was finished and is better than a second that was not.
     assert!(found.best == 0 && found.fit.converged);
-    let message = Restarts { count: 0, seed: 0 }.fit(&learner, &structure, &table);
+    let message = Restarts { count: 0, seed: 0 }.fit(&learner, &structure, &table, &mut NoObserver);
     assert_eq!(message.unwrap_err().to_string(), "restarts: found 0, expected at least 1");
 }
 
 #[test]
 fn without_hidden_units_one_start_is_enough_and_a_note_says_so() {
     let (table, structure) = (parity(), topology::two_layer(3, &Links::Full, 0, &Links::None).unwrap());
-    for learner in [&Likelihood::new(&ENGINE) as &dyn Learner, &Factorized] {
+    for learner in [&Likelihood::new(&*ENGINE) as &dyn Learner, &Factorized] {
         let mut starts = Starts::default();
-        let found =
-            Restarts { count: 9, seed: 0 }.fit_with(learner, &structure, &table, &mut starts).unwrap();
+        let found = Restarts { count: 9, seed: 0 }.fit(learner, &structure, &table, &mut starts).unwrap();
         assert_eq!((starts.told.as_slice(), found.objectives.len()), ([(0, 1)].as_slice(), 1));
         assert!(found.fit.notes.last().unwrap().ends_with("1 start in place of 9"));
     }

@@ -5,8 +5,8 @@
 use std::ops::ControlFlow;
 
 use isinglass::learn::{
-    EStep, InformationGain, Learner, MStep, MeanFieldCd, NoObserver, Objective, Observer, PseudoLikelihood,
-    PseudoLikelihoodEm, State, Step, start,
+    Checkpoint, Drawing, InformationGain, Learner, MStep, MeanFieldCd, NoObserver, Objective, Observer,
+    PseudoLikelihood, PseudoLikelihoodEm, Step, start,
 };
 use isinglass::likelihood::Phases;
 use isinglass::topology::{self, Numbers};
@@ -59,10 +59,10 @@ fn without_free_units_it_finds_the_optimum_of_pseudo_likelihood() {
     let machine = two_layers(7, 0, 0.4, 1);
     let table = drawn_rows(&machine, 400, 1);
     let begin = start(&machine, &table, 0, 0).unwrap();
-    let plain = PseudoLikelihood { l2: 0.01, ..PseudoLikelihood::default() };
+    let plain = PseudoLikelihood::new().l2(0.01);
     let plain = plain.fit(&begin, &table).unwrap();
-    for m_step in [MStep::default(), MStep::FULL] {
-        let learner = PseudoLikelihoodEm { l2: 0.01, m_step, ..PseudoLikelihoodEm::default() };
+    for m_step in [MStep::default(), MStep::Lbfgs] {
+        let learner = PseudoLikelihoodEm::new().l2(0.01).m_step(m_step);
         let fit = learner.fit(&begin, &table).unwrap();
         assert!(fit.converged && fit.iterations() == 2, "{}", fit.stopped);
         let numbers = |machine: &Machine| [machine.weights(), machine.biases()].concat();
@@ -77,7 +77,7 @@ fn without_free_units_it_finds_the_optimum_of_pseudo_likelihood() {
 
 /// Keeps every state, and stops where it is told to.
 struct Keeper {
-    states: Vec<State>,
+    states: Vec<Checkpoint>,
     last: usize,
 }
 
@@ -86,7 +86,7 @@ impl Observer for Keeper {
         Ok(if step.iteration < self.last { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
     }
 
-    fn state(&mut self, _step: &Step, take: &dyn Fn() -> Result<State>) -> Result<()> {
+    fn checkpoint(&mut self, _step: &Step, take: &dyn Fn() -> Result<Checkpoint>) -> Result<()> {
         self.states.push(take()?);
         Ok(())
     }
@@ -95,10 +95,9 @@ impl Observer for Keeper {
 #[test]
 fn a_fit_goes_on_from_any_state_bit_for_bit() {
     let (begin, table) = with_gaps();
-    for e_step in [EStep::Exact, EStep::SOURCE] {
-        for m_step in [MStep::SOURCE, MStep::default()] {
-            let learner =
-                PseudoLikelihoodEm { e_step, m_step, iterations: 75, ..PseudoLikelihoodEm::default() };
+    for draws in [Drawing::Exact, Drawing::Gibbs] {
+        for m_step in [MStep::Gradient, MStep::default()] {
+            let learner = PseudoLikelihoodEm::new().draws(draws).m_step(m_step).iterations(75);
             let mut keeper = Keeper { states: Vec::new(), last: usize::MAX };
             let whole = learner.fit_with(&begin, &table, &mut keeper).unwrap();
             assert_eq!(keeper.states.len(), whole.history.len());
@@ -114,7 +113,7 @@ fn a_fit_goes_on_from_any_state_bit_for_bit() {
             assert_eq!(rest, whole);
         }
     }
-    let learner = PseudoLikelihoodEm { iterations: 2, ..PseudoLikelihoodEm::default() };
+    let learner = PseudoLikelihoodEm::new().iterations(2);
     let mut keeper = Keeper { states: Vec::new(), last: usize::MAX };
     learner.fit_with(&begin, &table, &mut keeper).unwrap();
     let other = two_layers(5, 2, 0.1, 0);
@@ -127,14 +126,14 @@ fn the_same_seed_gives_the_same_bytes_on_one_thread_and_on_two() {
     let machine = two_layers(10, 4, 0.5, 2);
     let table = drawn_rows(&machine, 500, 2);
     let begin = start(&machine, &table, 3, 0).unwrap();
-    for e_step in [EStep::Exact, EStep::SOURCE] {
-        let learner = PseudoLikelihoodEm { e_step, iterations: 8, seed: 5, ..PseudoLikelihoodEm::default() };
+    for draws in [Drawing::Exact, Drawing::Gibbs] {
+        let learner = PseudoLikelihoodEm::new().draws(draws).iterations(8).seed(5);
         let on = |threads: usize| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
             pool.install(|| learner.fit(&begin, &table).unwrap())
         };
         assert_eq!(on(1), on(2));
-        let other = PseudoLikelihoodEm { seed: 6, ..learner };
+        let other = learner.seed(6);
         assert_ne!(other.fit(&begin, &table).unwrap().machine, on(1).machine);
     }
 }
@@ -159,14 +158,13 @@ impl Observer for Heights<'_> {
 #[test]
 fn the_log_likelihood_rises_and_settles_by_a_hundred_steps() {
     let (clamped, free) = (Eliminate::default(), Enumerate::default());
-    for (seed, e_step) in [(0, EStep::SOURCE), (1, EStep::Auto)] {
+    for (seed, draws) in [(0, Drawing::Gibbs), (1, Drawing::Auto)] {
         let machine = two_layers(17, 3, 0.3, seed);
         let table = drawn_rows(&machine, 100, seed);
         let begin = start(&machine, &table, seed, 0).unwrap();
         let phases = Phases { clamped: &clamped, free: &free };
         let gain = InformationGain::new(phases, &begin, &table, 0.0).unwrap();
-        let learner =
-            PseudoLikelihoodEm { e_step, iterations: 150, tolerance: 0.0, ..PseudoLikelihoodEm::default() };
+        let learner = PseudoLikelihoodEm::new().draws(draws).iterations(150).tolerance(0.0);
         let mut heights = Heights { gain: &gain, at: &[0, 10, 100, 125, 150], found: Vec::new() };
         let fit = learner.fit_with(&begin, &table, &mut heights).unwrap();
         let per_unit: Vec<f64> = heights.found.iter().map(|x| x / 17.0).collect();
@@ -198,7 +196,7 @@ fn it_describes_rows_of_strong_couplings_better_than_mean_field_contrastive_dive
                 gain.value(&gain.parameters_of(&fit.machine)).unwrap() / 17.0
             };
             let drawn = height(&PseudoLikelihoodEm::default());
-            let baseline = height(&MeanFieldCd { damping: 0.0, iterations: 500, ..MeanFieldCd::default() });
+            let baseline = height(&MeanFieldCd::new().damping(0.0).iterations(500));
             gap += (drawn - baseline) / 3.0;
         }
         assert!(gap > 0.0, "{spread}: {gap}");
@@ -210,7 +208,7 @@ fn it_describes_rows_of_strong_couplings_better_than_mean_field_contrastive_dive
 #[test]
 fn how_units_were_drawn_is_told() {
     let (begin, table) = with_gaps();
-    let learner = PseudoLikelihoodEm { iterations: 1, ..PseudoLikelihoodEm::default() };
+    let learner = PseudoLikelihoodEm::new().iterations(1);
     let note = |learner: &PseudoLikelihoodEm, begin: &Machine, table: &Table| {
         let fit = learner.fit(begin, table).unwrap();
         (fit.notes.join("; "), fit.pseudo_log_likelihood)
@@ -229,37 +227,38 @@ fn how_units_were_drawn_is_told() {
     let (chains, height) = note(&learner, &wide, &rows);
     assert!(chains.contains("Gibbs") && chains.contains("tables of"), "{chains}");
     assert_eq!(height, None);
-    let (asked, _) = note(&PseudoLikelihoodEm { e_step: EStep::Exact, ..learner }, &wide, &rows);
+    let (asked, _) = note(&learner.draws(Drawing::Exact), &wide, &rows);
     assert!(asked.contains("drawn exactly"), "{asked}");
 }
 
 #[test]
 fn bad_settings_and_tables_are_refused() {
     let (begin, table) = with_gaps();
-    let fine = PseudoLikelihoodEm { iterations: 1, ..PseudoLikelihoodEm::default() };
+    let fine = PseudoLikelihoodEm::new().iterations(1);
     for bad in [
-        PseudoLikelihoodEm { draws: 0, ..fine },
-        PseudoLikelihoodEm { e_step: EStep::Gibbs { sweeps: 0 }, ..fine },
-        PseudoLikelihoodEm { m_step: MStep::Steps { count: 0, rate: 0.01 }, ..fine },
-        PseudoLikelihoodEm { m_step: MStep::Steps { count: 20, rate: f64::NAN }, ..fine },
-        PseudoLikelihoodEm { m_step: MStep::Damped { reach: 0.0 }, ..fine },
-        PseudoLikelihoodEm { m_step: MStep::Lbfgs { most: 0, tolerance: 1e-6 }, ..fine },
-        PseudoLikelihoodEm { m_step: MStep::Lbfgs { most: 9, tolerance: -1.0 }, ..fine },
-        PseudoLikelihoodEm { l2: f64::INFINITY, ..fine },
-        PseudoLikelihoodEm { tolerance: f64::NAN, ..fine },
-        PseudoLikelihoodEm { iterations: usize::MAX, ..fine },
+        fine.samples(0),
+        fine.draws(Drawing::Gibbs).sweeps(Some(0)),
+        fine.m_step(MStep::Gradient).gradient_steps(0).rate(Some(0.01)),
+        fine.m_step(MStep::Gradient).gradient_steps(20).rate(Some(f64::NAN)),
+        fine.reach(0.0),
+        fine.m_step(MStep::Lbfgs).lbfgs_steps(0).lbfgs_tolerance(1e-6),
+        fine.m_step(MStep::Lbfgs).lbfgs_steps(9).lbfgs_tolerance(-1.0),
+        fine.l2(f64::INFINITY),
+        fine.tolerance(f64::NAN),
     ] {
         let error = bad.fit(&begin, &table).unwrap_err();
-        assert!(matches!(error, Error::Invalid { .. }), "{bad:?}: {error}");
+        assert!(matches!(error, Error::Setting { .. }), "{bad:?}: {error}");
     }
-    let many = PseudoLikelihoodEm { draws: 1 << 40, ..fine };
+    let error = fine.iterations(usize::MAX).fit(&begin, &table).unwrap_err();
+    assert!(matches!(error, Error::Invalid { .. }), "{error}");
+    let many = fine.samples(1 << 40);
     let error = many.fit(&begin, &table).unwrap_err();
     assert!(matches!(error, Error::OverBudget { .. }), "{error}");
-    let small = PseudoLikelihoodEm { budget: Budget(1000), ..fine };
+    let small = fine.budget(Budget(1000));
     assert!(matches!(small.fit(&begin, &table), Err(Error::OverBudget { .. })));
     let empty = Table::new(table.columns().iter().cloned()).unwrap();
     assert!(fine.fit(&begin, &empty).is_err());
-    let runs = PseudoLikelihoodEm { m_step: MStep::Steps { count: 50, rate: 1e300 }, ..fine };
+    let runs = fine.m_step(MStep::Gradient).gradient_steps(50).rate(Some(1e300));
     let error = runs.fit(&begin, &table).unwrap_err();
     assert!(matches!(error, Error::Numerical { .. }), "{error}");
     assert!(error.to_string().contains("in iteration 1; a rate below 1e300 is needed"), "{error}");
@@ -271,9 +270,13 @@ fn bad_settings_and_tables_are_refused() {
 fn a_fit_that_runs_away_keeps_what_was_found_before() {
     let (begin, table) = with_gaps();
     // A penalty whose steps overshoot makes couplings ten times as large at every one.
-    for e_step in [EStep::Exact, EStep::SOURCE] {
-        let m_step = MStep::Steps { count: 1, rate: 0.1 };
-        let runs = PseudoLikelihoodEm { e_step, m_step, l2: 110.0, ..PseudoLikelihoodEm::default() };
+    for draws in [Drawing::Exact, Drawing::Gibbs] {
+        let runs = PseudoLikelihoodEm::new()
+            .draws(draws)
+            .m_step(MStep::Gradient)
+            .gradient_steps(1)
+            .rate(Some(0.1))
+            .l2(110.0);
         let fit = runs.fit(&begin, &table).unwrap();
         let last = fit.iterations();
         assert!(last > 10 && !fit.converged && fit.kept == last, "{last} iterations");
@@ -282,7 +285,7 @@ fn a_fit_that_runs_away_keeps_what_was_found_before() {
             last + 1
         );
         assert_eq!(fit.stopped, expected);
-        let shorter = PseudoLikelihoodEm { iterations: last, ..runs };
+        let shorter = runs.iterations(last);
         let shorter = shorter.fit(&begin, &table).unwrap();
         assert_eq!((fit.machine, fit.history), (shorter.machine, shorter.history));
     }
@@ -292,7 +295,7 @@ fn a_fit_that_runs_away_keeps_what_was_found_before() {
 fn a_height_on_some_rows_is_told_as_such() {
     let machine = two_layers(9, 1, 0.1, 3);
     let begin = start(&machine, &drawn_rows(&machine, 10, 1), 0, 0).unwrap();
-    let learner = PseudoLikelihoodEm { iterations: 2, ..PseudoLikelihoodEm::default() };
+    let learner = PseudoLikelihoodEm::new().iterations(2);
     for (rows, is_told) in [(60, false), (300, true)] {
         let table = drawn_rows(&machine, rows, 1);
         assert_eq!(table.distinct_count() > 100, is_told);
@@ -307,14 +310,14 @@ fn a_height_on_some_rows_is_told_as_such() {
 
 #[test]
 fn structures_at_the_edge_work() {
-    let fine = PseudoLikelihoodEm { iterations: 30, l2: 0.01, ..PseudoLikelihoodEm::default() };
+    let fine = PseudoLikelihoodEm::new().iterations(30).l2(0.01);
     // No edges; a hidden unit by itself; a row of which nothing is known.
     let mut lonely = Unit::new("h", 0.0);
     lonely.role = Role::Hidden;
     let machine = Machine::new(vec![Unit::new("a", 0.3), Unit::new("b", 0.0), lonely], []).unwrap();
     let table = Table::from_rows(["a", "b"], [[1, 1], [1, -1], [-1, 0], [0, 0]]).unwrap();
-    for e_step in [EStep::Auto, EStep::SOURCE] {
-        let fit = PseudoLikelihoodEm { e_step, ..fine }.fit(&machine, &table).unwrap();
+    for draws in [Drawing::Auto, Drawing::Gibbs] {
+        let fit = fine.draws(draws).fit(&machine, &table).unwrap();
         assert!(fit.machine.biases().iter().all(|bias| bias.is_finite()));
     }
     // Hidden units alone among themselves, with couplings of 0.

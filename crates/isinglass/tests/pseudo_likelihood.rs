@@ -8,8 +8,8 @@ use std::ops::ControlFlow;
 
 use common::{close, graphs};
 use isinglass::learn::{
-    EbicPaths, Fit, Learner, Likelihood, Method, NoObserver, Objective, Observer, OptimizerSettings,
-    PseudoGain, PseudoLikelihood, Rule, Step,
+    EbicPaths, Fit, L1, Learner, Likelihood, NoObserver, Objective, Observer, Optimizer, PseudoGain,
+    PseudoLikelihood, Rule, Step,
 };
 use isinglass::{
     Budget, Eliminate, Enumerate, Error, Evidence, Graph, Machine, Role, Sampler, Table, topology,
@@ -143,8 +143,7 @@ fn newton(start: &Machine, table: &Table, l2: f64, size: usize) -> Vec<f64> {
 }
 
 fn precise(l2: f64, l1: f64) -> PseudoLikelihood {
-    let settings = OptimizerSettings { tolerance: 1e-10, ..OptimizerSettings::default() };
-    PseudoLikelihood { l2, l1, settings, ..PseudoLikelihood::default() }
+    PseudoLikelihood::new().tolerance(1e-10).l2(l2).l1(Some(L1::Weight(l1)))
 }
 
 fn fit(learner: &dyn Learner, start: &Machine, table: &Table) -> Fit {
@@ -198,7 +197,7 @@ proptest! {
     #[test]
     fn with_l1_the_conditions_of_an_optimum_hold((start, table, l2) in problems(), l1 in 0.001..0.3f64) {
         let gain = gain(&start, &table, l2);
-        let found = fit(&PseudoLikelihood { l2, l1, ..PseudoLikelihood::default() }, &start, &table);
+        let found = fit(&PseudoLikelihood::new().l2(l2).l1(Some(L1::Weight(l1))), &start, &table);
         prop_assert!(found.converged, "{}", found.stopped);
         let parameters = gain.parameters_of(&found.machine);
         let (_, slopes, _) = plain(&start, &table, l2, &parameters);
@@ -230,7 +229,7 @@ proptest! {
             (0..n).for_each(|unit| cells[new(unit)] = table.row(row)[unit] * sign(unit) as i8);
             moved.push(&cells, table.weight(row)).unwrap();
         }
-        let paths = EbicPaths { gamma: 0.0, rule: Rule::Or, ..EbicPaths::default() };
+        let paths = EbicPaths::new().gamma(0.0).rule(Rule::Or);
         // The conditions of a path's optima hold to 1e-9, in directions of little curvature.
         let learners = [(&precise(l2, 0.0) as &dyn Learner, 1e-8), (&precise(l2, 0.05), 1e-8), (&paths, 1e-7)];
         for (learner, tolerance) in learners {
@@ -301,9 +300,8 @@ fn ebic_finds_the_edges_of_fifty_units() {
     assert!((2.7..3.3).contains(&degree), "{degree}");
     let table = draw(&truth, 5000, 2);
     for rule in [Rule::And, Rule::Or] {
-        let found = EbicPaths { rule, ..EbicPaths::default() }
-            .solve(&machine(Graph::full(50)), &table, &mut NoObserver)
-            .unwrap();
+        let found =
+            EbicPaths::new().rule(rule).solve(&machine(Graph::full(50)), &table, &mut NoObserver).unwrap();
         assert!(found.fit.converged);
         let learned = &found.fit.machine;
         let is_found = |edge: usize| learned.weights()[edge] != 0.0;
@@ -341,7 +339,7 @@ fn a_start_without_couplings_is_judged_by_its_moments_alone_and_few_steps_follow
     let mut gradient = vec![0.0; begin.len()];
     let value = gain.value_and_gradient(&begin, &mut gradient).unwrap();
     let largest = gradient.iter().fold(0.0, |most: f64, g| most.max(g.abs()));
-    let found = fit(&PseudoLikelihood { l2: 0.1, ..PseudoLikelihood::default() }, &start, &table);
+    let found = fit(&PseudoLikelihood::new().l2(0.1), &start, &table);
     close(found.history[0].objective, value, 1e-13, "value at the start");
     close(found.history[0].gradient_norm, largest, 1e-13, "gradient at the start");
     assert!(found.converged && found.iterations() <= 12, "{:?}", found.history);
@@ -361,7 +359,7 @@ fn the_same_bytes_on_one_and_two_threads() {
     };
     let learners: [&(dyn Learner + Sync); 3] = [
         &PseudoLikelihood::default(),
-        &PseudoLikelihood { l1: 0.02, ..PseudoLikelihood::default() },
+        &PseudoLikelihood::new().l1(Some(L1::Weight(0.02))),
         &EbicPaths::default(),
     ];
     for learner in learners {
@@ -388,20 +386,19 @@ fn what_it_cannot_do_is_refused_with_who_can() {
         assert!(learner.fit(&visible, &empty).unwrap_err().to_string().contains("no weight"));
     }
     let bad = [
-        (PseudoLikelihood { l1: -1.0, ..PseudoLikelihood::default() }, "l1"),
-        (PseudoLikelihood { l2: f64::NAN, ..PseudoLikelihood::default() }, "l2"),
-        (PseudoLikelihood { budget: Budget(100), ..PseudoLikelihood::default() }, "100 bytes"),
+        (PseudoLikelihood::new().l1(Some(L1::Weight(-1.0))), "l1"),
+        (PseudoLikelihood::new().l2(f64::NAN), "l2"),
+        (PseudoLikelihood::new().budget(Budget(100)), "100 bytes"),
     ];
     for (learner, word) in bad {
         let message = learner.fit(&visible, &rows).unwrap_err().to_string();
         assert!(message.contains(word), "{message}");
     }
-    let settings = OptimizerSettings { method: Method::Cg, ..OptimizerSettings::default() };
-    let cg = PseudoLikelihood { l1: 0.1, settings, ..PseudoLikelihood::default() };
+    let cg = PseudoLikelihood::new().optimizer(Optimizer::Cg).l1(Some(L1::Weight(0.1)));
     assert!(matches!(cg.fit(&visible, &rows), Err(Error::CannotDo { .. })));
-    let paths = EbicPaths { gamma: -0.1, ..EbicPaths::default() };
+    let paths = EbicPaths::new().gamma(-0.1);
     assert!(paths.fit(&visible, &rows).unwrap_err().to_string().contains("gamma"));
-    let paths = EbicPaths { budget: Budget(100), ..EbicPaths::default() };
+    let paths = EbicPaths::new().budget(Budget(100));
     assert!(matches!(paths.fit(&visible, &rows), Err(Error::OverBudget { .. })));
 }
 
@@ -410,8 +407,7 @@ fn other_methods_find_the_same_optimum() {
     let table = table(5, 200, 8);
     let start = machine(Graph::full(5));
     let expected = fit(&precise(0.01, 0.0), &start, &table);
-    let settings = OptimizerSettings { method: Method::Cg, ..precise(0.0, 0.0).settings };
-    let found = fit(&PseudoLikelihood { l2: 0.01, settings, ..PseudoLikelihood::default() }, &start, &table);
+    let found = fit(&precise(0.01, 0.0).optimizer(Optimizer::Cg), &start, &table);
     for (found, expected) in found.machine.weights().iter().zip(expected.machine.weights()) {
         close(*found, *expected, 1e-6, "weight");
     }
@@ -423,8 +419,7 @@ fn two_units_have_the_weights_of_the_likelihood() {
     let table = table(2, 300, 4);
     let start = machine(Graph::full(2)).with_temperature(1.5).unwrap();
     let engine = Enumerate::default();
-    let settings = OptimizerSettings { tolerance: 1e-9, ..OptimizerSettings::default() };
-    let likelihood = fit(&Likelihood::new(&engine).optimizer(settings), &start, &table).machine;
+    let likelihood = fit(&Likelihood::new(&engine).tolerance(1e-9), &start, &table).machine;
     let pseudo = fit(&precise(0.0, 0.0), &start, &table).machine;
     close(pseudo.weights()[0], likelihood.weights()[0], 1e-7, "weight");
     close(pseudo.biases()[0], likelihood.biases()[0], 1e-7, "bias");
@@ -452,11 +447,8 @@ fn columns_of_one_value_end_with_a_note() {
 fn small_and_odd_machines_work() {
     let one = machine(Graph::full(1));
     let rows = Table::from_rows(["x0"], [[1], [1], [1], [-1]]).unwrap();
-    let learners: [&dyn Learner; 3] = [
-        &precise(0.0, 0.0),
-        &PseudoLikelihood { l1: 0.1, ..PseudoLikelihood::default() },
-        &EbicPaths::default(),
-    ];
+    let learners: [&dyn Learner; 3] =
+        [&precise(0.0, 0.0), &PseudoLikelihood::new().l1(Some(L1::Weight(0.1))), &EbicPaths::default()];
     for learner in learners {
         close(fit(learner, &one, &rows).machine.biases()[0], 0.5f64.atanh(), 1e-7, "bias alone");
         // Inputs alone: nothing is modelled.
@@ -478,7 +470,8 @@ fn an_observer_can_stop_it() {
     }
     for l1 in [0.0, 0.01] {
         let mut observer = Three(0);
-        let found = precise(0.0, l1).fit(&machine(Graph::full(6)), &table(6, 200, 2), &mut observer).unwrap();
+        let found =
+            precise(0.0, l1).fit_with(&machine(Graph::full(6)), &table(6, 200, 2), &mut observer).unwrap();
         assert_eq!((observer.0, found.iterations(), found.converged), (3, 3, false));
         let rising = found.history.windows(2).all(|two| two[1].objective >= two[0].objective);
         assert!(rising, "{:?}", found.history);
@@ -549,7 +542,7 @@ fn ebic_chooses_what_a_plain_path_chooses() {
     let table = draw(&truth, 300, 7);
     let start = machine(Graph::full(5)).with_temperature(2.0).unwrap();
     for (gamma, rule) in [(0.25, Rule::And), (0.0, Rule::Or), (1.0, Rule::And)] {
-        let found = EbicPaths { gamma, rule, ..EbicPaths::default() };
+        let found = EbicPaths::new().gamma(gamma).rule(rule);
         let found = found.solve(&start, &table, &mut NoObserver).unwrap();
         let plain: Vec<(f64, Vec<f64>)> = (0..5).map(|unit| plain_choice(&table, unit, gamma)).collect();
         for unit in 0..5 {

@@ -4,11 +4,10 @@
 
 use std::ops::ControlFlow;
 
-use isinglass::engine::AisSettings;
 use isinglass::learn::{
-    Checkpoint, ClosedForm, ContrastiveDivergence, EStep, EbicPaths, Factorized, Fit, Learner, Likelihood,
-    MStep, MeanFieldCd, Method, NoObserver, Observer, OptimizerSettings, PseudoLikelihood,
-    PseudoLikelihoodEm, Restarts, Rule, Singular, Step, start,
+    Checkpoint, ClosedForm, ContrastiveDivergence, Drawing, EbicPaths, Factorized, Fit, L1, Learner,
+    Likelihood, MStep, MeanFieldCd, NoObserver, Observer, Optimizer, PseudoLikelihood, PseudoLikelihoodEm,
+    Restarts, Rule, Singular, Step, start,
 };
 use isinglass::likelihood::Phases;
 use isinglass::topology::{self, Links};
@@ -18,16 +17,7 @@ use isinglass::{
 };
 use proptest::prelude::*;
 
-const METHODS: [Method; 4] = [
-    Method::Lbfgs,
-    Method::Cg,
-    Method::Momentum { rate: Method::MOMENTUM_RATE, momentum: Method::MOMENTUM },
-    Method::Adaptive { rate: Method::ADAPTIVE_RATE },
-];
-
-fn settings(method: Method, iterations: usize) -> OptimizerSettings {
-    OptimizerSettings { method, iterations, ..OptimizerSettings::default() }
-}
+const METHODS: [Optimizer; 4] = [Optimizer::Lbfgs, Optimizer::Cg, Optimizer::Momentum, Optimizer::Adaptive];
 
 /// Rows drawn from a glass; some cells are taken out if so asked.
 fn rows_of_a_glass(units: usize, rows: usize, missing: bool) -> Table {
@@ -135,8 +125,7 @@ fn likelihood_with_every_method_and_kind_of_engine() {
     let exact = Enumerate::default();
     let response = LinearResponse::default();
     let mean_field = MeanField::default();
-    let few = AisSettings { chains: 16, temperatures: 8, ..AisSettings::default() };
-    let sampled = Ais { settings: few };
+    let sampled = Ais::new().chains(16).temperatures(8);
     let table = rows_of_a_glass(5, 60, true);
     let structure = topology::rbm(5, 2).unwrap();
     let begin = start(&structure, &table, 3, 0).unwrap();
@@ -144,13 +133,13 @@ fn likelihood_with_every_method_and_kind_of_engine() {
         [(&exact, &exact), (&mean_field, &mean_field), (&exact, &response), (&exact, &sampled)];
     for (clamped, free) in engines {
         for method in METHODS {
-            let compares = matches!(method, Method::Cg | Method::Adaptive { .. });
+            let compares = matches!(method, Optimizer::Cg | Optimizer::Adaptive);
             if compares && !free.moments_are_derivatives() {
                 continue;
             }
             let learner =
-                Likelihood::with_phases(Phases { clamped, free }).l2(0.01).optimizer(settings(method, 15));
-            check_learner(&format!("{} with {}", method.name(), free.name()), &learner, &begin, &table);
+                Likelihood::with_phases(Phases { clamped, free }).l2(0.01).optimizer(method).iterations(15);
+            check_learner(&format!("{} with {}", method.word(), free.name()), &learner, &begin, &table);
         }
     }
 }
@@ -161,27 +150,26 @@ fn likelihood_up_to_its_end_whatever_that_is() {
     let begin = start(&columns(5), &table, 0, 0).unwrap();
     let exact = Eliminate::default();
     for method in METHODS {
-        let learner = Likelihood::new(&exact).l2(0.01).optimizer(settings(method, 300));
-        check_learner(method.name(), &learner, &begin, &table);
+        let learner = Likelihood::new(&exact).l2(0.01).optimizer(method).iterations(300);
+        check_learner(method.word(), &learner, &begin, &table);
     }
     // Nothing more to be gained, divergence, hope given up.
-    let precise = OptimizerSettings { tolerance: 0.0, ..OptimizerSettings::default() };
-    check_learner("stuck", &Likelihood::new(&exact).optimizer(precise), &begin, &table);
-    let wild = settings(Method::Momentum { rate: 1.0, momentum: 0.0 }, 10_000);
-    check_learner("diverges", &Likelihood::new(&exact).l2(5.0).optimizer(wild), &begin, &table);
+    check_learner("stuck", &Likelihood::new(&exact).tolerance(0.0), &begin, &table);
+    let wild = Likelihood::new(&exact)
+        .l2(5.0)
+        .optimizer(Optimizer::Momentum)
+        .rate(Some(1.0))
+        .momentum(Some(0.0))
+        .iterations(10_000);
+    check_learner("diverges", &wild, &begin, &table);
     let naive = MeanField::default();
     let hopeless = Likelihood::new(&naive).fit(&begin, &table).unwrap();
     assert!(!hopeless.converged, "{}", hopeless.stopped);
     check_learner("mean field", &Likelihood::new(&naive), &begin, &table);
     let bethe = Bethe::default();
     check_learner("bethe", &Likelihood::new(&bethe).l2(0.01), &begin, &table);
-    let mixture = Mixture { components: 2, ..Mixture::default() };
-    check_learner(
-        "mixture",
-        &Likelihood::new(&mixture).l2(0.01).optimizer(settings(Method::Lbfgs, 10)),
-        &begin,
-        &table,
-    );
+    let mixture = Mixture::new().components(2);
+    check_learner("mixture", &Likelihood::new(&mixture).l2(0.01).iterations(10), &begin, &table);
 }
 
 #[test]
@@ -190,15 +178,12 @@ fn pseudo_likelihood_with_every_method() {
     let begin = start(&columns(6), &table, 0, 0).unwrap();
     for method in METHODS {
         for iterations in [12, 300] {
-            let learner = PseudoLikelihood {
-                l2: 0.01,
-                settings: settings(method, iterations),
-                ..PseudoLikelihood::default()
-            };
-            check_learner(method.name(), &learner, &begin, &table);
+            let learner =
+                PseudoLikelihood::new().optimizer(method).iterations(iterations).tolerance(5e-7).l2(0.01);
+            check_learner(method.word(), &learner, &begin, &table);
         }
     }
-    let sparse = PseudoLikelihood { l1: 0.05, ..PseudoLikelihood::default() };
+    let sparse = PseudoLikelihood::new().l1(Some(L1::Weight(0.05)));
     check_learner("l1", &sparse, &begin, &table);
 }
 
@@ -214,10 +199,9 @@ fn paths_by_units() {
         table.push(&cells, 1.0).unwrap();
     }
     let chain = topology::chain(70).with_names(table.columns().iter().cloned()).unwrap();
-    for (learner, start) in [
-        (EbicPaths::default(), &chain),
-        (EbicPaths { gamma: 0.0, rule: Rule::Or, ..EbicPaths::default() }, &chain),
-    ] {
+    for (learner, start) in
+        [(EbicPaths::default(), &chain), (EbicPaths::new().gamma(0.0).rule(Rule::Or), &chain)]
+    {
         let whole = learner.fit(start, &table).unwrap();
         assert_eq!(whole.history.len(), 3, "32 units, 32 and 6");
         assert!(whole.converged && whole.history.windows(2).all(|two| two[1].objective >= two[0].objective));
@@ -237,13 +221,13 @@ fn closed_form_by_every_way() {
     let chain = topology::two_layer(6, &Links::Chain, 0, &Links::None).unwrap();
     check_learner("formula", &ClosedForm::default(), &full, &regular);
     check_learner("selection", &ClosedForm::default(), &chain, &regular);
-    let without = ClosedForm { self_coupling: false, ..ClosedForm::default() };
+    let without = ClosedForm::new().no_self_coupling(true);
     check_learner("without self-couplings", &without, &full, &regular);
     // Four rows, of which the last column repeats the first.
     let rows = [[1, 1, -1, 1, 1, 1], [-1, 1, 1, -1, 1, -1], [1, -1, 1, 1, -1, 1], [-1, -1, -1, 1, 1, -1]];
     let singular = Table::from_rows((0..6).map(|k| format!("v{k}")), rows).unwrap();
     for how in [Singular::Better, Singular::LevenbergMarquardt, Singular::Shrinkage] {
-        let learner = ClosedForm { singular: how, ..ClosedForm::default() };
+        let learner = ClosedForm::new().singular(how);
         check_learner(&format!("{how:?}"), &learner, &full, &singular);
     }
     let edges = [(0, 1), (0, 5), (1, 5), (2, 3)];
@@ -268,10 +252,9 @@ fn restarts_go_on_in_any_of_them() {
     let structure = topology::rbm(4, 2).unwrap();
     let (exact, naive) = (Enumerate::default(), MeanField::default());
     let restarts = Restarts { count: 3, seed: 1 };
-    let some = settings(Method::Lbfgs, 8);
     let learners: [(&str, &dyn Learner); 3] = [
-        ("exact", &Likelihood::new(&exact).l2(0.003).optimizer(some)),
-        ("mean field", &Likelihood::new(&naive).optimizer(some)),
+        ("exact", &Likelihood::new(&exact).l2(0.003).iterations(8)),
+        ("mean field", &Likelihood::new(&naive).iterations(8)),
         ("factorized", &Factorized),
     ];
     for (what, learner) in learners {
@@ -281,11 +264,11 @@ fn restarts_go_on_in_any_of_them() {
         });
     }
     // More restarts may be asked for, and fewer than were begun may not.
-    let learner = Likelihood::new(&exact).l2(0.003).optimizer(some);
+    let learner = Likelihood::new(&exact).l2(0.003).iterations(8);
     let mut keeper = Keeper::default();
-    restarts.fit_with(&learner, &structure, &table, &mut keeper).unwrap();
+    restarts.fit(&learner, &structure, &table, &mut keeper).unwrap();
     let five = Restarts { count: 5, ..restarts };
-    let whole = five.fit(&learner, &structure, &table).unwrap();
+    let whole = five.fit(&learner, &structure, &table, &mut NoObserver).unwrap();
     let last = state(keeper.states.last().unwrap());
     assert_eq!(five.fit_from(&learner, &structure, &table, Some(&last), &mut NoObserver).unwrap(), whole);
     let message = |restarts: Restarts| {
@@ -294,11 +277,11 @@ fn restarts_go_on_in_any_of_them() {
     };
     assert_eq!(
         message(Restarts { count: 2, seed: 1 }),
-        "state: it is of restart 3, beyond the 2 that are to be made"
+        "checkpoint: it is of restart 3, beyond the 2 that are to be made"
     );
     assert_eq!(
         message(Restarts { count: 3, seed: 2 }),
-        "state: it is of a fit with seed 1, and this one has 2"
+        "checkpoint: it is of a fit with seed 1, and this one has 2"
     );
 }
 
@@ -310,8 +293,7 @@ fn a_fit_may_go_on_for_longer_than_was_asked_for_at_first() {
     for method in METHODS {
         for engine in [&exact as &dyn Engine, &naive] {
             let with = |iterations, tolerance| {
-                let settings = OptimizerSettings { method, iterations, tolerance };
-                Likelihood::new(engine).l2(0.01).optimizer(settings)
+                Likelihood::new(engine).l2(0.01).optimizer(method).iterations(iterations).tolerance(tolerance)
             };
             let whole = with(40, 1e-6).fit(&begin, &table).unwrap();
             for shorter in [with(5, 1e-6), with(40, 0.03)] {
@@ -319,7 +301,7 @@ fn a_fit_may_go_on_for_longer_than_was_asked_for_at_first() {
                 shorter.fit_with(&begin, &table, &mut keeper).unwrap();
                 let last = state(keeper.states.last().unwrap());
                 let found = with(40, 1e-6).fit_from(&begin, &table, Some(&last), &mut NoObserver).unwrap();
-                assert_eq!(words(&found), words(&whole), "{}", method.name());
+                assert_eq!(words(&found), words(&whole), "{}", method.word());
                 let message = |learner: Likelihood<'_>| {
                     learner.fit_from(&begin, &table, Some(&last), &mut NoObserver).unwrap_err().to_string()
                 };
@@ -336,13 +318,13 @@ fn a_state_of_something_else_is_refused() {
     let begin = start(&columns(4), &table, 0, 0).unwrap();
     let mut keeper = Keeper::default();
     let (engine, loose) = (MeanField::default(), LinearResponse::default());
-    let learner = || Likelihood::new(&engine).optimizer(settings(Method::Lbfgs, 5));
+    let learner = || Likelihood::new(&engine).iterations(5);
     learner().fit_with(&begin, &table, &mut keeper).unwrap();
     let kept = state(&keeper.states[2]);
     assert_eq!(kept.learner(), "likelihood");
     let refused = |learner: &dyn Learner, begin: &Machine, table: &Table, words: &str| {
         let message = learner.fit_from(begin, table, Some(&kept), &mut NoObserver).unwrap_err().to_string();
-        assert!(message.starts_with("state: ") && message.contains(words), "{message}");
+        assert!(message.starts_with("checkpoint: ") && message.contains(words), "{message}");
     };
     let other = rows_of_a_glass(4, 41, false);
     refused(&learner(), &begin, &other, "another table");
@@ -351,10 +333,9 @@ fn a_state_of_something_else_is_refused() {
     let chain = topology::two_layer(4, &Links::Chain, 0, &Links::None).unwrap();
     refused(&learner(), &chain, &table, "couplings");
     refused(&learner().l2(0.5), &begin, &table, "l2 0.0, and this one has 0.5");
-    refused(&learner().optimizer(settings(Method::Cg, 5)), &begin, &table, "optimizer Lbfgs");
+    refused(&learner().optimizer(Optimizer::Cg).iterations(5), &begin, &table, "optimizer Lbfgs");
     refused(&Likelihood::new(&loose), &begin, &table, "engine MeanField");
-    let mut eager = MeanField::default();
-    eager.settings.tolerance *= 10.0;
+    let eager = MeanField::new().tolerance(10.0 * MeanField::new().tolerance);
     refused(&Likelihood::new(&eager), &begin, &table, "engine MeanField");
     for learner in [
         &Factorized as &dyn Learner,
@@ -382,13 +363,14 @@ struct Case {
 
 fn pl_em(what: &'static str, base: PseudoLikelihoodEm, exact: bool) -> Case {
     type Em = PseudoLikelihoodEm;
-    let other_step = if exact { EStep::SOURCE } else { EStep::Gibbs { sweeps: 3 } };
+    let drawn = base.draws(Drawing::Gibbs);
+    let other_step = if exact { drawn } else { drawn.sweeps(Some(3)) };
     let others: Vec<(Em, &str)> = vec![
-        (Em { e_step: other_step, ..base }, "with E-step"),
-        (Em { draws: 2, ..base }, "draws a row 3, and this one has 2"),
-        (Em { m_step: MStep::SOURCE, ..base }, "M-step Damped { reach: 0.2 }"),
-        (Em { l2: 0.5, ..base }, "l2 0.01, and this one has 0.5"),
-        (Em { seed: 7, ..base }, "seed 0, and this one has 7"),
+        (other_step, "with E-step"),
+        (base.samples(2), "draws a row 3, and this one has 2"),
+        (base.m_step(MStep::Gradient), "M-step Damped { reach: 0.2 }"),
+        (base.l2(0.5), "l2 0.01, and this one has 0.5"),
+        (base.seed(7), "seed 0, and this one has 7"),
     ];
     Case {
         what,
@@ -397,7 +379,9 @@ fn pl_em(what: &'static str, base: PseudoLikelihoodEm, exact: bool) -> Case {
             .into_iter()
             .map(|(other, words)| (Box::new(other) as Box<dyn Learner>, words))
             .collect(),
-        limited: Box::new(move |iterations, tolerance| Box::new(Em { iterations, tolerance, ..base })),
+        limited: Box::new(move |iterations, tolerance| {
+            Box::new(base.iterations(iterations).tolerance(tolerance))
+        }),
         hidden: 2,
         tolerances: [0.02, 0.002],
     }
@@ -406,16 +390,16 @@ fn pl_em(what: &'static str, base: PseudoLikelihoodEm, exact: bool) -> Case {
 fn divergence(what: &'static str, base: ContrastiveDivergence) -> Case {
     type Cd = ContrastiveDivergence;
     let others: Vec<(Cd, &str)> = vec![
-        (Cd { steps: 2, ..base }, "steps 1, and this one has 2"),
-        (Cd { persistent: !base.persistent, ..base }, "with persistent"),
-        (Cd { chains: Some(11), ..base }, "chains as many as a mini-batch has rows, and this one has 11"),
-        (Cd { clamped_sweeps: 4, ..base }, "clamped sweeps 5, and this one has 4"),
-        (Cd { batch: 9, ..base }, "batch 10, and this one has 9"),
-        (Cd { rate: 0.03, ..base }, "rate 0.02, and this one has 0.03"),
-        (Cd { rate_decay: 0.0, ..base }, "rate decay 0.5, and this one has 0.0"),
-        (Cd { momentum: 0.0, ..base }, "momentum 0.5, and this one has 0.0"),
-        (Cd { l2: 0.5, ..base }, "l2 0.0, and this one has 0.5"),
-        (Cd { seed: 7, ..base }, "seed 0, and this one has 7"),
+        (base.steps(2), "steps 1, and this one has 2"),
+        (base.persistent(!base.persistent), "with persistent"),
+        (base.chains(Some(11)), "chains as many as a mini-batch has rows, and this one has 11"),
+        (base.clamped_sweeps(4), "clamped sweeps 5, and this one has 4"),
+        (base.batch(9), "batch 10, and this one has 9"),
+        (base.rate(0.03), "rate 0.02, and this one has 0.03"),
+        (base.rate_decay(0.0), "rate decay 0.5, and this one has 0.0"),
+        (base.momentum(0.0), "momentum 0.5, and this one has 0.0"),
+        (base.l2(0.5), "l2 0.0, and this one has 0.5"),
+        (base.seed(7), "seed 0, and this one has 7"),
     ];
     Case {
         what,
@@ -424,7 +408,7 @@ fn divergence(what: &'static str, base: ContrastiveDivergence) -> Case {
             .into_iter()
             .map(|(other, words)| (Box::new(other) as Box<dyn Learner>, words))
             .collect(),
-        limited: Box::new(move |epochs, _| Box::new(Cd { epochs, ..base })),
+        limited: Box::new(move |epochs, _| Box::new(base.iterations(epochs))),
         hidden: 2,
         tolerances: [0.0; 2],
     }
@@ -433,12 +417,12 @@ fn divergence(what: &'static str, base: ContrastiveDivergence) -> Case {
 fn mean_field_cd(what: &'static str, base: MeanFieldCd) -> Case {
     type Mf = MeanFieldCd;
     let others: Vec<(Mf, &str)> = vec![
-        (Mf { steps: 2, ..base }, "steps 1, and this one has 2"),
-        (Mf { damping: 0.5, ..base }, "damping 0.9, and this one has 0.5"),
-        (Mf { rate: 0.03, ..base }, "rate 0.02, and this one has 0.03"),
-        (Mf { momentum: 0.5, ..base }, "momentum 0.0, and this one has 0.5"),
-        (Mf { l2: 0.5, ..base }, "l2 0.0, and this one has 0.5"),
-        (Mf { batch: Some(9), ..base }, "batch of all rows, and this one has 9"),
+        (base.steps(2), "steps 1, and this one has 2"),
+        (base.damping(0.5), "damping 0.9, and this one has 0.5"),
+        (base.rate(0.03), "rate 0.02, and this one has 0.03"),
+        (base.momentum(0.5), "momentum 0.0, and this one has 0.5"),
+        (base.l2(0.5), "l2 0.0, and this one has 0.5"),
+        (base.batch(Some(9)), "batch of all rows, and this one has 9"),
     ];
     Case {
         what,
@@ -447,21 +431,23 @@ fn mean_field_cd(what: &'static str, base: MeanFieldCd) -> Case {
             .into_iter()
             .map(|(other, words)| (Box::new(other) as Box<dyn Learner>, words))
             .collect(),
-        limited: Box::new(move |iterations, tolerance| Box::new(Mf { iterations, tolerance, ..base })),
+        limited: Box::new(move |iterations, tolerance| {
+            Box::new(base.iterations(iterations).tolerance(tolerance))
+        }),
         hidden: 0,
         tolerances: [0.1, 0.05],
     }
 }
 
 fn cases() -> [Case; 5] {
-    let em = PseudoLikelihoodEm { l2: 0.01, iterations: 40, ..PseudoLikelihoodEm::default() };
-    let sampled = ContrastiveDivergence { epochs: 8, ..ContrastiveDivergence::default() };
-    let means = MeanFieldCd { iterations: 60, ..MeanFieldCd::default() };
+    let em = PseudoLikelihoodEm::new().l2(0.01).iterations(40);
+    let sampled = ContrastiveDivergence::new().iterations(8);
+    let means = MeanFieldCd::new().iterations(60);
     [
-        pl_em("pl-em, exact", PseudoLikelihoodEm { e_step: EStep::Exact, ..em }, true),
-        pl_em("pl-em, gibbs", PseudoLikelihoodEm { e_step: EStep::SOURCE, ..em }, false),
+        pl_em("pl-em, exact", em.draws(Drawing::Exact), true),
+        pl_em("pl-em, gibbs", em.draws(Drawing::Gibbs), false),
         divergence("contrastive divergence", sampled),
-        divergence("persistent", ContrastiveDivergence { persistent: true, ..sampled }),
+        divergence("persistent", sampled.persistent(true)),
         mean_field_cd("mean-field-cd", means),
     ]
 }
@@ -493,7 +479,7 @@ fn learners_without_an_optimiser_refuse_states_of_other_fits() {
         let refused = |learner: &dyn Learner, begin: &Machine, table: &Table, words: &str| {
             let found = learner.fit_from(begin, table, Some(&kept), &mut NoObserver);
             let message = found.unwrap_err().to_string();
-            assert!(message.starts_with("state: ") && message.contains(words), "{what}: {message}");
+            assert!(message.starts_with("checkpoint: ") && message.contains(words), "{what}: {message}");
         };
         refused(&*learner, &begin, &other, "another table");
         refused(&*learner, &moved, &table, "other numbers");
@@ -550,15 +536,15 @@ proptest! {
         let begin = start(&columns(3), &table, 0, 0).unwrap();
         let singular = Table::from_rows(["v0", "v1", "v2"], [[1, 1, 1], [-1, 1, -1], [1, -1, 1]]).unwrap();
         let (engine, response) = (Enumerate::default(), LinearResponse::default());
-        let likelihood = Likelihood::new(&engine).optimizer(settings(method, 6));
-        let roots = Likelihood::new(&response).optimizer(settings(Method::Lbfgs, 6));
-        let pseudo = PseudoLikelihood { settings: settings(method, 6), ..PseudoLikelihood::default() };
+        let likelihood = Likelihood::new(&engine).optimizer(method).iterations(6);
+        let roots = Likelihood::new(&response).iterations(6);
+        let pseudo = PseudoLikelihood::new().optimizer(method).iterations(6).tolerance(5e-7);
         let paths = EbicPaths::default();
-        let squares = ClosedForm { singular: Singular::LevenbergMarquardt, ..ClosedForm::default() };
-        let newton = ClosedForm { self_coupling: false, ..ClosedForm::default() };
-        let em = PseudoLikelihoodEm { iterations: 6, ..PseudoLikelihoodEm::default() };
-        let sampled = ContrastiveDivergence { epochs: 6, persistent: true, ..ContrastiveDivergence::default() };
-        let means = MeanFieldCd { iterations: 6, ..MeanFieldCd::default() };
+        let squares = ClosedForm::new().singular(Singular::LevenbergMarquardt);
+        let newton = ClosedForm::new().no_self_coupling(true);
+        let em = PseudoLikelihoodEm::new().iterations(6);
+        let sampled = ContrastiveDivergence::new().iterations(6).persistent(true);
+        let means = MeanFieldCd::new().iterations(6);
         let learners: [(&dyn Learner, &Table); 9] = [
             (&likelihood, &table), (&roots, &table), (&pseudo, &table), (&paths, &table), (&squares, &singular), (&newton, &table),
             (&em, &table), (&sampled, &table), (&means, &table),

@@ -6,7 +6,6 @@ mod common;
 use common::{brute_force, close};
 use isinglass::engine::Open;
 use isinglass::engine::auto::{Choice, choose_for_rows};
-use isinglass::engine::{AisSettings, VariationalSettings};
 use isinglass::likelihood::{Phases, TwoPhase, log_likelihoods};
 use isinglass::score::score;
 use isinglass::topology::{self, Numbers};
@@ -55,7 +54,7 @@ proptest! {
         let machine = machine(with_inputs, seed);
         let table = table(&rows, &weights);
         let engine = Eliminate::default();
-        let phases = Phases { clamped: &engine, free: &engine };
+        let phases = Phases::both(&engine);
         let found = log_likelihoods(&machine, &table, phases).unwrap();
         prop_assert_eq!((found.guarantee, &found.errors), (Guarantee::Exact, &None));
         for (distinct, &value) in found.values.iter().enumerate() {
@@ -78,8 +77,8 @@ fn likelihoods_of_rows_are_worth_what_their_average_is() {
     let (machine, rows) = (machine(true, 3), [[1, 1, 0, -1, 1], [-1, 1, 1, 1, -1], [0, -1, 0, 1, 1]]);
     let table = table(&rows, &[1.0, 2.0, 0.5]);
     let exact = Enumerate::default();
-    let ais = Ais { settings: AisSettings { chains: 64, temperatures: 40, ..AisSettings::default() } };
-    let mean_field = MeanField { settings: VariationalSettings::default() };
+    let ais = Ais::new().chains(64).temperatures(40);
+    let mean_field = MeanField::new();
     let pairs: [(&dyn Engine, &dyn Engine); 7] = [
         (&exact, &ais),
         (&ais, &ais),
@@ -206,7 +205,7 @@ fn many_patterns_are_asked_about_in_pieces() {
         assert!(all.rows_differ());
         let refused =
             engine.batch(&machine, &table.evidence_for(&machine).unwrap(), isinglass::Ask::default());
-        let phases = Phases { clamped: &engine, free: &engine };
+        let phases = Phases::both(&engine);
         (log_likelihoods(&machine, &table, phases).unwrap().values, refused.is_err())
     };
     let (whole, none_refused) = of(Budget::default());

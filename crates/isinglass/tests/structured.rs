@@ -7,7 +7,7 @@ use common::{
     brute_force, check_against_brute_force, check_batch_against_rows, check_derivatives, clamped_machines,
     close, rows_of_evidence,
 };
-use isinglass::engine::{StructuredSettings, auto};
+use isinglass::engine::auto;
 use isinglass::topology::{self, Neighbours, Numbers};
 use isinglass::{
     Ask, Batch, Budget, Engine, Enumerate, Error, Evidence, Graph, Guarantee, Machine, MeanField, Pairs,
@@ -16,12 +16,11 @@ use isinglass::{
 use proptest::prelude::*;
 
 fn engine(width: usize) -> Structured {
-    Structured { width, ..Structured::default() }
+    Structured::new().width(width)
 }
 
 fn stopped(width: usize, iterations: usize) -> Structured {
-    let settings = StructuredSettings { iterations, ..StructuredSettings::default() };
-    Structured { width, settings }
+    engine(width).max_sweeps(iterations)
 }
 
 fn log_z(engine: &dyn Engine, machine: &Machine, evidence: &Evidence) -> f64 {
@@ -120,8 +119,7 @@ fn moments_are_the_derivatives_of_the_bound() {
 #[test]
 fn the_gap_on_ten_units_is_far_below_that_of_mean_field() {
     let nothing = Evidence::none(10);
-    let settings = StructuredSettings { starts: 4, ..StructuredSettings::default() };
-    let patient = Structured { width: 3, settings };
+    let patient = engine(3).starts(4);
     let (mut one, mut four, mut product) = (0.0, 0.0, 0.0);
     for seed in 0..100 {
         let machine = dense(10, seed);
@@ -230,8 +228,7 @@ fn answers_do_not_depend_on_the_number_of_threads() {
     let cells = rows_of_evidence(9, 40, 0x1234_5678_9abc_def1);
     let batch = Batch::new(9, &cells, &[1.0; 40]).unwrap();
     let ask = Ask { statistics: true, means: true };
-    let settings = StructuredSettings { starts: 3, seed: 5, ..StructuredSettings::default() };
-    let engine = Structured { width: 2, settings };
+    let engine = engine(2).starts(3).seed(5);
     let on = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| engine.batch(&machine, &batch, ask).unwrap())
@@ -242,8 +239,7 @@ fn answers_do_not_depend_on_the_number_of_threads() {
 #[test]
 fn more_starts_raise_the_bound_on_the_whole() {
     let sum = |starts: usize| -> f64 {
-        let settings = StructuredSettings { starts, ..StructuredSettings::default() };
-        let engine = Structured { width: 2, settings };
+        let engine = engine(2).starts(starts);
         (0..10).map(|seed| log_z(&engine, &dense(9, 100 + seed), &Evidence::none(9))).sum()
     };
     let (one, six) = (sum(1), sum(6));
@@ -256,17 +252,17 @@ fn settings_that_make_no_sense_are_refused() {
     let message = |engine: Structured| {
         engine.expectations(&machine, &Evidence::none(5), Pairs::None).unwrap_err().to_string()
     };
-    assert_eq!(message(engine(0)), "width: found 0, expected 1 to 3");
-    assert_eq!(message(engine(4)), "width: found 4, expected 1 to 3");
-    let with = |change: fn(&mut StructuredSettings)| {
-        let mut engine = Structured::default();
-        change(&mut engine.settings);
-        message(engine)
-    };
-    assert_eq!(with(|s| s.starts = 0), "starts: found 0, expected at least 1");
-    assert_eq!(with(|s| s.tolerance = 0.0), "tolerance: found 0, expected a finite number above 0");
-    let mut small = Structured::default();
-    small.settings.budget = Budget(1000);
+    assert_eq!(message(engine(0)), "width: found 0, expected 1, 2 or 3");
+    assert_eq!(message(engine(4)), "width: found 4, expected 1, 2 or 3");
+    assert_eq!(
+        message(Structured::new().starts(0)),
+        "starts: found 0, expected a whole number of at least 1"
+    );
+    assert_eq!(
+        message(Structured::new().tolerance(0.0)),
+        "tolerance: found 0, expected a finite number above 0"
+    );
+    let small = Structured::new().budget(Budget(1000));
     let refused = small.expectations(&machine, &Evidence::none(5), Pairs::None);
     assert!(matches!(refused, Err(Error::OverBudget { .. })));
     let rows = Batch::new(5, &[0; 5], &[1.0]).unwrap();

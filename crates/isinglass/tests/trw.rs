@@ -7,17 +7,16 @@ use common::{
     brute_force, check_against_brute_force, check_batch_against_rows, clamped_machines, close,
     rows_of_evidence,
 };
-use isinglass::engine::TrwSettings;
 use isinglass::topology::{self, Neighbours, Numbers};
 use isinglass::{Budget, Decimate, Engine, Error, Evidence, Graph, Guarantee, Machine, Pairs, Trw, Unit};
 use proptest::prelude::*;
 
 fn trw(width: usize) -> Trw {
-    Trw { width, ..Trw::default() }
+    Trw::new().width(width)
 }
 
 fn stopped_after(width: usize, iterations: usize) -> Trw {
-    Trw { width, subgraphs: Some(6), settings: TrwSettings { iterations, ..TrwSettings::default() } }
+    trw(width).subgraphs(Some(6)).max_sweeps(iterations)
 }
 
 fn log_z(engine: &Trw, machine: &Machine) -> f64 {
@@ -42,8 +41,7 @@ proptest! {
         seed in 0..4u64,
     ) {
         let truth = brute_force(&machine, &evidence).log_z;
-        let settings = TrwSettings { iterations, seed, ..TrwSettings::default() };
-        let engine = Trw { width, subgraphs: Some(subgraphs), settings };
+        let engine = trw(width).subgraphs(Some(subgraphs)).max_sweeps(iterations).seed(seed);
         let answer = engine.expectations(&machine, &evidence, Pairs::Edges).unwrap();
         let found = answer.log_z.unwrap();
         prop_assert!(found >= truth - 1e-10 * truth.abs().max(1.0), "{found} below {truth}");
@@ -83,8 +81,7 @@ proptest! {
         let turned = machine.clone().with_parameters(weights, biases).unwrap();
         let nothing = Evidence::none(7);
         // Where the share of a subgraph has nearly vanished, so have its slopes: one machine in some thousands comes to rest there at 1e-9, 1e-5 above the best bound.
-        let settings = TrwSettings { tolerance: 1e-12, iterations: 20_000, ..TrwSettings::default() };
-        let engine = Trw { width, settings, ..Trw::default() };
+        let engine = trw(width).tolerance(1e-12).max_sweeps(20_000);
         let one = engine.expectations(&machine, &nothing, Pairs::All).unwrap();
         let other = engine.expectations(&turned, &nothing, Pairs::All).unwrap();
         close(other.log_z.unwrap(), one.log_z.unwrap(), 1e-8, "bound");
@@ -161,8 +158,7 @@ fn moments_are_the_derivatives_of_the_bound() {
     for (width, seed) in [(1, 3), (2, 4), (3, 5)] {
         let machine = uniform(Graph::full(7), 0.4, seed);
         let machine = machine.with_temperature(1.3).unwrap();
-        let mut engine = trw(width);
-        engine.settings.tolerance = 1e-8;
+        let engine = trw(width).tolerance(1e-8);
         let nothing = Evidence::none(7);
         let answer = engine.expectations(&machine, &nothing, Pairs::Edges).unwrap();
         assert!(answer.diagnostics.converged);
@@ -262,14 +258,14 @@ fn what_makes_no_sense_is_refused() {
     let machine = uniform(Graph::full(6), 1.0, 0);
     let nothing = Evidence::none(6);
     let message = |engine: Trw| engine.expectations(&machine, &nothing, Pairs::None).unwrap_err().to_string();
-    assert_eq!(message(trw(0)), "width: found 0, expected 1 to 3");
-    assert_eq!(message(trw(4)), "width: found 4, expected 1 to 3");
-    assert_eq!(message(Trw { subgraphs: Some(0), ..trw(2) }), "subgraphs: found 0, expected at least 1");
-    let mut engine = trw(2);
-    engine.settings.tolerance = f64::NAN;
-    assert!(message(engine).starts_with("tolerance"));
-    let mut engine = trw(2);
-    engine.settings.budget = Budget(10_000);
+    assert_eq!(message(trw(0)), "width: found 0, expected 1, 2 or 3");
+    assert_eq!(message(trw(4)), "width: found 4, expected 1, 2 or 3");
+    assert_eq!(
+        message(trw(2).subgraphs(Some(0))),
+        "subgraphs: found 0, expected a whole number of at least 1"
+    );
+    assert!(message(trw(2).tolerance(f64::NAN)).starts_with("tolerance"));
+    let engine = trw(2).budget(Budget(10_000));
     assert!(matches!(
         engine.expectations(&machine, &nothing, Pairs::None),
         Err(Error::OverBudget { who: "trw", .. })

@@ -46,14 +46,27 @@ fn uniform(units: usize, reach: f64, seed: u64) -> Machine {
 }
 
 fn precise() -> VariationalSettings {
-    VariationalSettings { tolerance: 1e-13, sweeps: 100_000, ..VariationalSettings::default() }
+    VariationalSettings::default().tolerance(1e-13).max_sweeps(100_000)
+}
+
+fn response(around: Around, settings: VariationalSettings) -> LinearResponse {
+    LinearResponse::new()
+        .around(around)
+        .anneal(settings.anneal)
+        .starts(settings.starts)
+        .damping(settings.damping)
+        .schedule(settings.schedule)
+        .max_sweeps(settings.max_sweeps)
+        .tolerance(settings.tolerance)
+        .seed(settings.seed)
+        .budget(settings.budget)
 }
 
 fn engines(settings: VariationalSettings) -> [(&'static str, Box<dyn Engine>); 5] {
-    let response = |around| Box::new(LinearResponse { around, settings });
+    let response = |around| Box::new(response(around, settings));
     [
-        ("mean-field", Box::new(MeanField { settings })),
-        ("tap", Box::new(Tap { settings })),
+        ("mean-field", Box::new(MeanField::from(settings))),
+        ("tap", Box::new(Tap::from(settings))),
         ("linear-response", response(Around::MeanField)),
         ("linear-response around tap", response(Around::Tap)),
         ("linear-response around bethe", response(Around::Bethe)),
@@ -64,8 +77,8 @@ proptest! {
     #[test]
     fn fixed_points_satisfy_their_equations((machine, evidence) in clamped_machines(9, 2.0), parallel in any::<bool>()) {
         let schedule = if parallel { Schedule::Parallel } else { Schedule::Sequential };
-        let settings = VariationalSettings { schedule, ..VariationalSettings::default() };
-        let engines: [(bool, Box<dyn Engine>); 2] = [(false, Box::new(MeanField { settings })), (true, Box::new(Tap { settings }))];
+        let settings = VariationalSettings::default().schedule(schedule);
+        let engines: [(bool, Box<dyn Engine>); 2] = [(false, Box::new(MeanField::from(settings))), (true, Box::new(Tap::from(settings)))];
         for (tap, engine) in engines {
             let found = engine.expectations(&machine, &evidence, Pairs::None).unwrap();
             prop_assert!(parallel || found.diagnostics.converged, "{} did not settle: {:?}", engine.name(), found.diagnostics);
@@ -129,9 +142,12 @@ fn the_mean_field_bound_is_never_above_log_z() {
         for (sweeps, schedule, starts) in
             [(10_000, Schedule::Sequential, 1), (2, Schedule::Parallel, 1), (1, Schedule::Sequential, 3)]
         {
-            let settings =
-                VariationalSettings { sweeps, schedule, starts, seed, ..VariationalSettings::default() };
-            let found = MeanField { settings }.expectations(&machine, &nothing, Pairs::None).unwrap();
+            let settings = VariationalSettings::default()
+                .max_sweeps(sweeps)
+                .schedule(schedule)
+                .starts(starts)
+                .seed(seed);
+            let found = MeanField::from(settings).expectations(&machine, &nothing, Pairs::None).unwrap();
             let gap = truth - found.log_z.unwrap();
             assert!(gap >= -1e-11, "machine {seed}: the bound is {gap} below log Z");
             assert_eq!(found.guarantee, Guarantee::LowerBound);
@@ -148,9 +164,9 @@ fn more_starts_and_annealing_never_lose_what_one_start_found() {
     for seed in 0..40 {
         let machine = uniform(12, 1.5, seed);
         let bound = |starts, anneal| {
-            let settings = VariationalSettings { starts, anneal, ..VariationalSettings::default() };
+            let settings = VariationalSettings::default().starts(starts).anneal(anneal);
             let found =
-                MeanField { settings }.expectations(&machine, &Evidence::none(12), Pairs::None).unwrap();
+                MeanField::from(settings).expectations(&machine, &Evidence::none(12), Pairs::None).unwrap();
             assert!(found.diagnostics.converged);
             found.log_z.unwrap()
         };
@@ -194,7 +210,7 @@ fn responses_are_finite_differences_of_the_means() {
             evidence.clamp(2, Spin::Down);
         }
         for around in [Around::MeanField, Around::Tap, Around::Bethe] {
-            let engine = LinearResponse { around, settings: precise() };
+            let engine = response(around, precise());
             let all = engine.expectations(&machine, &evidence, Pairs::All).unwrap();
             let edges = engine.expectations(&machine, &evidence, Pairs::Edges).unwrap();
             for ((a, b), moment) in edges.correlations.iter(machine.graph()) {
@@ -218,8 +234,8 @@ fn responses_are_finite_differences_of_the_means() {
 fn moments_are_derivatives_of_log_z() {
     for seed in 0..10 {
         let machine = uniform(6, 0.4, seed).with_temperature(1.3).unwrap();
-        check_derivatives(&MeanField { settings: precise() }, &machine, &Evidence::none(6));
-        check_derivatives(&Tap { settings: precise() }, &machine, &Evidence::none(6));
+        check_derivatives(&MeanField::from(precise()), &machine, &Evidence::none(6));
+        check_derivatives(&Tap::from(precise()), &machine, &Evidence::none(6));
     }
 }
 
@@ -234,7 +250,8 @@ fn tap_is_right_to_one_order_more_than_mean_field() {
             .with_parameters(whole.weights().iter().map(|w| w / 2.0).collect(), whole.biases().to_vec());
         let machines = [whole, halved.unwrap()];
         let settings = precise();
-        let engines: [Box<dyn Engine>; 2] = [Box::new(MeanField { settings }), Box::new(Tap { settings })];
+        let engines: [Box<dyn Engine>; 2] =
+            [Box::new(MeanField::from(settings)), Box::new(Tap::from(settings))];
         for (engine, ratio) in engines.iter().zip(&mut ratios) {
             let error = |machine: &Machine| {
                 let found = engine.expectations(machine, &Evidence::none(8), Pairs::None).unwrap();
@@ -257,7 +274,7 @@ fn independent_units_are_exact_and_called_so() {
     }
     let truth = Enumerate::default().expectations(&machine, &evidence, Pairs::All).unwrap();
     // However little they may search: there is nothing to look for.
-    let hasty = VariationalSettings { damping: 0.9, sweeps: 1, ..VariationalSettings::default() };
+    let hasty = VariationalSettings::default().damping(0.9).max_sweeps(1);
     for (name, engine) in engines(VariationalSettings::default()).into_iter().chain(engines(hasty)) {
         let found = engine.expectations(&machine, &evidence, Pairs::All).unwrap();
         assert_eq!(found.guarantee, Guarantee::Exact, "{name}");
@@ -295,8 +312,8 @@ fn swings_of_parallel_updates_are_noticed_and_damped() {
     let machine = topology::full(8).with_parameters(vec![-0.8; 28], vec![0.1; 8]).unwrap();
     let nothing = Evidence::none(8);
     let solve = |schedule| {
-        let settings = VariationalSettings { schedule, ..VariationalSettings::default() };
-        MeanField { settings }.expectations(&machine, &nothing, Pairs::None).unwrap().diagnostics
+        let settings = VariationalSettings::default().schedule(schedule);
+        MeanField::from(settings).expectations(&machine, &nothing, Pairs::None).unwrap().diagnostics
     };
     let parallel = solve(Schedule::Parallel);
     let iteration = parallel.iteration.unwrap();
@@ -309,7 +326,7 @@ fn swings_of_parallel_updates_are_noticed_and_damped() {
 #[test]
 fn a_search_cut_short_says_so() {
     let machine = uniform(10, 1.0, 1);
-    let settings = VariationalSettings { sweeps: 2, ..VariationalSettings::default() };
+    let settings = VariationalSettings::default().max_sweeps(2);
     for (name, engine) in engines(settings) {
         let Ok(found) = engine.expectations(&machine, &Evidence::none(10), Pairs::None) else {
             panic!("{name}")
@@ -336,23 +353,20 @@ fn symmetric_machines_are_left_at_their_symmetric_point_only_while_it_is_stable(
 fn bad_settings_are_named() {
     let machine = uniform(3, 0.1, 0);
     let message = |settings: VariationalSettings| {
-        MeanField { settings }
+        MeanField::from(settings)
             .expectations(&machine, &Evidence::none(3), Pairs::None)
             .unwrap_err()
             .to_string()
     };
     let good = VariationalSettings::default();
+    assert_eq!(message(good.damping(1.0)), "damping: found 1, expected a number of at least 0 and below 1");
+    assert_eq!(message(good.starts(0)), "starts: found 0, expected a whole number of at least 1");
     assert_eq!(
-        message(VariationalSettings { damping: 1.0, ..good }),
-        "damping: found 1, expected a number of at least 0 and below 1"
-    );
-    assert_eq!(message(VariationalSettings { starts: 0, ..good }), "starts: found 0, expected at least 1");
-    assert_eq!(
-        message(VariationalSettings { anneal: Some(Annealing { from: 0.5, steps: 3 }), ..good }),
+        message(good.anneal(Some(Annealing { from: 0.5, steps: 3 }))),
         "anneal: begins at 0.5, expected more than the machine's own temperature, 1"
     );
-    assert!(message(VariationalSettings { tolerance: f64::NAN, ..good }).starts_with("tolerance: "));
-    assert!(message(VariationalSettings { budget: isinglass::Budget(100), ..good }).contains("needs"));
+    assert!(message(good.tolerance(f64::NAN)).starts_with("tolerance: "));
+    assert!(message(good.budget(isinglass::Budget(100))).contains("needs"));
     for text in ["60", "60:", ":8", "60:0", "-1:8", "x:y", "inf:3"] {
         assert!(text.parse::<Annealing>().is_err(), "{text}");
     }
@@ -362,8 +376,9 @@ fn bad_settings_are_named() {
 fn an_unstable_fixed_point_has_no_response() {
     // Two units, started and held at the symmetric point by a sweep limit: the curvature there is negative.
     let pair = topology::full(2).with_parameters(vec![3.0], vec![0.0; 2]).unwrap();
-    let settings = VariationalSettings { sweeps: 1, ..VariationalSettings::default() };
-    let error = LinearResponse { around: Around::MeanField, settings }
+    let error = LinearResponse::new()
+        .around(Around::MeanField)
+        .max_sweeps(1)
         .expectations(&pair, &Evidence::none(2), Pairs::Edges)
         .unwrap_err();
     assert!(error.to_string().contains("unstable"), "{error}");
@@ -374,7 +389,7 @@ fn the_response_around_bethe_is_exact_on_trees() {
     let numbers = Numbers::Uniform { low: -1.0, high: 1.0 };
     for seed in 0..10 {
         let machine = topology::tree(11, 2).with_numbers(&numbers, &numbers, seed).unwrap();
-        let engine = LinearResponse { around: Around::Bethe, ..LinearResponse::default() };
+        let engine = LinearResponse::new().around(Around::Bethe);
         check_against_brute_force(&engine, &machine, &common::given(11, 4, Spin::Up), 1e-10);
         let found = engine.expectations(&machine, &Evidence::none(11), Pairs::All).unwrap();
         assert_eq!(found.guarantee, Guarantee::Exact);

@@ -6,9 +6,7 @@ mod common;
 
 use common::{check_gradient, close};
 use isinglass::engine::{Around, VariationalSettings};
-use isinglass::learn::{
-    Factorized, InformationGain, Learner, Likelihood, Method, NoObserver, Objective, OptimizerSettings, start,
-};
+use isinglass::learn::{Factorized, InformationGain, Learner, Likelihood, Objective, Optimizer, start};
 use isinglass::likelihood::Phases;
 use isinglass::topology::{self, Numbers};
 use isinglass::{
@@ -16,13 +14,12 @@ use isinglass::{
 };
 
 fn engines() -> Vec<Box<dyn Engine>> {
-    let settings = VariationalSettings { tolerance: 1e-13, ..VariationalSettings::default() };
-    vec![Box::new(MeanField { settings }), Box::new(Tap { settings }), Box::new(Bethe { settings })]
+    let settings = VariationalSettings::default().tolerance(1e-13);
+    vec![Box::new(MeanField::from(settings)), Box::new(Tap::from(settings)), Box::new(Bethe::from(settings))]
 }
 
 fn responses() -> [LinearResponse; 3] {
-    [Around::MeanField, Around::Tap, Around::Bethe]
-        .map(|around| LinearResponse { around, ..LinearResponse::default() })
+    [Around::MeanField, Around::Tap, Around::Bethe].map(|around| LinearResponse::new().around(around))
 }
 
 /// Rows drawn from a machine with weak couplings.
@@ -36,7 +33,7 @@ fn weakly_coupled(units: usize, rows: usize, reach: f64) -> Table {
 /// The exact average log-likelihood of a row.
 fn exact_likelihood(machine: &Machine, table: &Table) -> f64 {
     let engine = Enumerate::default();
-    score::score(machine, table, Phases { clamped: &engine, free: &engine }).unwrap().log_likelihood.unwrap()
+    score::score(machine, table, Phases::both(&engine)).unwrap().log_likelihood.unwrap()
 }
 
 #[test]
@@ -57,8 +54,7 @@ fn gradients_are_those_of_the_approximate_likelihood() {
         assert!(gain.gradient_is_of_value());
     }
     for engine in responses() {
-        let gain =
-            InformationGain::new(Phases { clamped: &engine, free: &engine }, &machine, &table, 0.0).unwrap();
+        let gain = InformationGain::new(Phases::both(&engine), &machine, &table, 0.0).unwrap();
         assert!(!gain.gradient_is_of_value());
     }
 }
@@ -68,13 +64,15 @@ fn naive_mean_field_swings_on_correlated_data_and_the_best_machine_is_kept() {
     // Kappen & Rodríguez 1997, figure 1.
     let table = Table::from_rows(["a", "b"], [[1, 1], [-1, -1]]).unwrap();
     let begin = topology::full(2).with_names(["a", "b"]).unwrap();
-    let settings = OptimizerSettings {
-        method: Method::Momentum { rate: 0.1, momentum: 0.9 },
-        iterations: 300,
-        ..OptimizerSettings::default()
-    };
     let engine = MeanField::default();
-    let fit = Likelihood::new(&engine).optimizer(settings).fit(&begin, &table).unwrap();
+    let by_momentum = |engine| {
+        Likelihood::new(engine)
+            .optimizer(Optimizer::Momentum)
+            .rate(Some(0.1))
+            .momentum(Some(0.9))
+            .iterations(300)
+    };
+    let fit = by_momentum(&engine as &dyn Engine).fit(&begin, &table).unwrap();
     assert!(!fit.converged);
     assert!(fit.notes.iter().any(|note| note.starts_with("the fit oscillates: ")), "{:?}", fit.notes);
     assert!(fit.notes.iter().any(|note| note.contains("section 2.3")), "{:?}", fit.notes);
@@ -85,8 +83,7 @@ fn naive_mean_field_swings_on_correlated_data_and_the_best_machine_is_kept() {
     assert_eq!(fit.best().unwrap().iteration, fit.kept);
     // The exact gradient, for comparison, ends where it should.
     let exact = Enumerate::default();
-    let settings = OptimizerSettings { iterations: 300, ..settings };
-    let other = Likelihood::new(&exact).optimizer(settings).fit(&begin, &table).unwrap();
+    let other = by_momentum(&exact).fit(&begin, &table).unwrap();
     assert!(-2f64.ln() - exact_likelihood(&other.machine, &table) < 0.02);
     assert_eq!(other.pseudo_log_likelihood, None);
 }
@@ -132,8 +129,7 @@ fn hidden_units_and_missing_cells_are_learned_with_too() {
     let mut candidates = engines();
     candidates.extend(responses().map(|engine| Box::new(engine) as Box<dyn Engine>));
     for engine in candidates {
-        let settings = OptimizerSettings { iterations: 40, ..OptimizerSettings::default() };
-        let fit = Likelihood::new(&*engine).l2(0.01).optimizer(settings).fit(&begin, &table).unwrap();
+        let fit = Likelihood::new(&*engine).l2(0.01).iterations(40).fit(&begin, &table).unwrap();
         let (before, after) = (exact_likelihood(&begin, &table), exact_likelihood(&fit.machine, &table));
         assert!(after > before + 0.01, "{}: {before} became {after}, {:?}", engine.name(), fit.notes);
     }
@@ -144,16 +140,12 @@ fn methods_that_compare_values_refuse_a_gradient_without_one() {
     let table = weakly_coupled(3, 50, 0.3);
     let begin = topology::full(3).with_names(table.columns().to_vec()).unwrap();
     let engine = LinearResponse::default();
-    for method in [Method::Cg, Method::Adaptive { rate: 0.1 }] {
-        let settings = OptimizerSettings { method, ..OptimizerSettings::default() };
-        let error = Likelihood::new(&engine).optimizer(settings).fit(&begin, &table).unwrap_err();
+    for method in [Optimizer::Cg, Optimizer::Adaptive] {
+        let error = Likelihood::new(&engine).optimizer(method).fit(&begin, &table).unwrap_err();
         assert!(error.to_string().contains("take L-BFGS or momentum"), "{error}");
     }
-    let settings = OptimizerSettings {
-        method: Method::Momentum { rate: 0.3, momentum: 0.8 },
-        ..OptimizerSettings::default()
-    };
-    let fit = Likelihood::new(&engine).optimizer(settings).fit(&begin, &table).unwrap();
+    let learner = Likelihood::new(&engine).optimizer(Optimizer::Momentum).rate(Some(0.3)).momentum(Some(0.8));
+    let fit = learner.fit(&begin, &table).unwrap();
     assert!(fit.converged, "{}", fit.stopped);
 }
 
@@ -168,14 +160,13 @@ fn hidden_units_find_what_drives_the_visible_ones() {
     let table = Table::from_rows((0..8).map(|k| format!("v{k}")), rows).unwrap();
     let begin = start(&topology::rbm(8, 2).unwrap(), &table, 0, 0).unwrap();
     let exact = Enumerate::default();
-    let settings = OptimizerSettings { iterations: 150, ..OptimizerSettings::default() };
-    let best = Likelihood::new(&exact).l2(0.002).optimizer(settings).fit(&begin, &table).unwrap();
+    let best = Likelihood::new(&exact).l2(0.002).iterations(150).fit(&begin, &table).unwrap();
     let before = exact_likelihood(&begin, &table);
     let gain = best.log_likelihood.unwrap() - before;
     assert!(gain > 0.01, "there is {gain} to be learned");
     for (around, least) in [(Around::MeanField, 0.5), (Around::Bethe, 0.95)] {
-        let engine = LinearResponse { around, ..LinearResponse::default() };
-        let learner = Likelihood::new(&engine).l2(0.002).optimizer(settings);
+        let engine = LinearResponse::new().around(around);
+        let learner = Likelihood::new(&engine).l2(0.002).iterations(150);
         let fit = learner.fit(&begin, &table).unwrap();
         let share = (exact_likelihood(&fit.machine, &table) - before) / gain;
         assert!(share > least, "{around:?}: {share} of what can be learned; {} {:?}", fit.stopped, fit.notes);

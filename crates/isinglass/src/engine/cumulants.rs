@@ -1,30 +1,28 @@
-//! Cumulants of a few units: how means, pairs, triples and quadruples hang together beyond what
-//! fewer of them explain.
+//! Cumulants of up to four units.
 
 use super::{Diagnostics, Engine, Guarantee, JointTable};
 use crate::{Error, Evidence, Machine, Result};
 
 /// The cumulants of every subset of a list of units.
 ///
-/// The first cumulant is the mean, the second the covariance; the third and fourth vanish where
-/// pairs explain all there is.
+/// The first cumulant is the mean, the second the covariance; the third and fourth are what means
+/// and pairs do not explain.
 ///
 /// # Example
 /// ```
 /// use isinglass::{Eliminate, Engine, Evidence, Machine, Unit};
 /// let pair = Machine::new(vec![Unit::new("a", 0.3), Unit::new("b", 0.0)], [(0, 1, 0.5)])?;
 /// let cumulants = Eliminate::default().cumulants(&pair, &Evidence::none(2), &[0, 1])?;
-/// let (m_a, m_b, both) = (cumulants.get(&[0]).unwrap(), cumulants.get(&[1]).unwrap(), cumulants.get(&[0, 1]).unwrap());
-/// assert!((m_a - 0.3f64.tanh()).abs() < 1e-12);
-/// assert!((both - (0.5f64.tanh() - m_a * m_b)).abs() < 1e-12);
+/// let [a, b, both] = cumulants.values[..] else { unreachable!() };
+/// assert!((a - 0.3f64.tanh()).abs() < 1e-12);
+/// assert!((both - (0.5f64.tanh() - a * b)).abs() < 1e-12);
 /// # Ok::<(), isinglass::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Cumulants {
-    /// The units asked for; one may stand more than once.
+    /// The requested units, with repetitions.
     pub units: Vec<usize>,
-    /// The cumulant of each subset of the list but the empty one: number `set − 1` for the places
-    /// that are bits of `set`.
+    /// The cumulants of the non-empty subsets of the list: number `set − 1` for the bits of `set`.
     pub values: Vec<f64>,
     /// What kind of answer this is.
     pub guarantee: Guarantee,
@@ -56,22 +54,20 @@ fn places_of(set: usize) -> Vec<usize> {
     (0..usize::BITS as usize).filter(|place| set >> place & 1 == 1).collect()
 }
 
-/// Check a list of units.
+/// Checks a list of units.
 pub(super) fn check_units(machine: &Machine, units: &[usize]) -> Result<()> {
     if units.is_empty() || units.len() > Cumulants::MAX_ORDER {
         let problem = format!("found {} units, expected 1 to {}", units.len(), Cumulants::MAX_ORDER);
         return Err(Error::invalid("cumulants", problem));
     }
-    match units.iter().find(|&&unit| unit >= machine.unit_count()) {
-        Some(unit) => {
-            let problem = format!("position {unit} is beyond the {} units", machine.unit_count());
-            Err(Error::invalid("cumulants", problem))
-        }
-        None => Ok(()),
+    if let Some(unit) = units.iter().find(|&&unit| unit >= machine.unit_count()) {
+        let problem = format!("position {unit} is beyond the {} units", machine.unit_count());
+        return Err(Error::invalid("cumulants", problem));
     }
+    Ok(())
 }
 
-/// Cumulants by the joint probabilities of the units that are free.
+/// Cumulants from the joint probabilities of the free units.
 pub(super) fn by_joint<E: Engine + ?Sized>(
     engine: &E,
     machine: &Machine,
@@ -88,8 +84,7 @@ pub(super) fn by_joint<E: Engine + ?Sized>(
     Ok(from_joint(units, &joint, |unit| evidence.get(unit).map(|spin| f64::from(spin.value()))))
 }
 
-/// From joint probabilities of the distinct free units to the cumulants of a list: moments first,
-/// then what smaller blocks explain is taken away.
+/// From joint probabilities of the distinct free units to the cumulants of a list, by the moments.
 fn from_joint(units: &[usize], joint: &JointTable, fixed: impl Fn(usize) -> Option<f64>) -> Cumulants {
     let count = 1usize << units.len();
     let spin = |state: usize, unit: usize| match joint.units.iter().position(|&known| known == unit) {
@@ -104,7 +99,7 @@ fn from_joint(units: &[usize], joint: &JointTable, fixed: impl Fn(usize) -> Opti
         joint.probabilities.iter().enumerate().map(|(state, p)| p * product(state)).sum()
     };
     let moments: Vec<f64> = (0..count).map(moment).collect();
-    // m(S) = Σ over blocks B of S that hold its first element: c(B) m(S ∖ B). Solved for c(S).
+    // Solves m(S) = Σ c(B) m(S ∖ B), over blocks B of S with its first element, for c(S).
     let mut cumulants = vec![0.0; count];
     for set in 1..count {
         let first = set & set.wrapping_neg();
@@ -112,7 +107,7 @@ fn from_joint(units: &[usize], joint: &JointTable, fixed: impl Fn(usize) -> Opti
         let mut sum = moments[set];
         let mut part = rest;
         while part != 0 {
-            // `part` is what the block of the first element leaves out.
+            // `part` is S ∖ B.
             sum -= cumulants[set ^ part] * moments[part];
             part = (part - 1) & rest;
         }

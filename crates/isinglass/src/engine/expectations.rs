@@ -1,11 +1,10 @@
-//! What engines answer: expectations, and how far they can be trusted.
+//! The answers of engines: expectations, guarantees and diagnostics.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::Budget;
-use crate::{Error, Graph, Machine, Result};
+use crate::{Budget, Error, Graph, Machine, Result};
 
 /// What kind of answer this is. Nothing is called exact that is not.
 ///
@@ -20,11 +19,11 @@ use crate::{Error, Graph, Machine, Result};
 pub enum Guarantee {
     /// Right up to rounding.
     Exact,
-    /// The log Z is at most the true one; moments are approximations.
+    /// log Z is at most the true one; moments are approximations.
     LowerBound,
-    /// The log Z is at least the true one; moments are approximations.
+    /// log Z is at least the true one; moments are approximations.
     UpperBound,
-    /// Drawn at random: right on average, with a standard error.
+    /// From samples: right on average, with a standard error.
     Estimate,
     /// None of these.
     Approximation,
@@ -76,7 +75,7 @@ impl fmt::Display for Guarantee {
     }
 }
 
-/// Which pair moments are wanted.
+/// Which pair moments to compute.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pairs {
     /// None.
@@ -87,17 +86,17 @@ pub enum Pairs {
     All,
 }
 
-/// Raw pair moments ⟨s_i s_j⟩ of the pairs asked for.
+/// Raw pair moments ⟨s_i s_j⟩.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PairMoments {
     /// Which pairs these are.
     pub pairs: Pairs,
-    /// The moments, in the order that [`Pairs`] says.
+    /// The moments, in the order of [`Pairs`].
     pub values: Vec<f64>,
 }
 
 impl PairMoments {
-    /// How many pairs there are.
+    /// The number of pairs.
     pub fn count(pairs: Pairs, graph: &Graph) -> usize {
         match pairs {
             Pairs::None => 0,
@@ -106,7 +105,7 @@ impl PairMoments {
         }
     }
 
-    /// Refuse more than the budget has room for; those of all pairs take some copies on the way.
+    /// Refuses more than the budget allows; those of all pairs take some copies.
     pub(crate) fn check(
         engine: &'static str,
         pairs: Pairs,
@@ -119,7 +118,7 @@ impl PairMoments {
         budget.check(engine, 8 * copies * count as u128, || format!("the moments of {count} pairs"))
     }
 
-    /// Fill in the moment of each pair asked for.
+    /// Computes the moment of each pair.
     pub(crate) fn collect(pairs: Pairs, graph: &Graph, mut moment: impl FnMut(usize, usize) -> f64) -> Self {
         let mut values = Vec::with_capacity(Self::count(pairs, graph));
         each_pair(pairs, graph, |a, b| values.push(moment(a, b)));
@@ -135,7 +134,7 @@ impl PairMoments {
         edges.iter().copied().chain(all).zip(self.values.iter().copied())
     }
 
-    /// The moment of one pair, if it is among those asked for.
+    /// The moment of one pair, if it was computed.
     pub fn get(&self, graph: &Graph, a: usize, b: usize) -> Option<f64> {
         match self.pairs {
             Pairs::None => None,
@@ -151,17 +150,14 @@ pub(crate) fn packed_pair(units: usize, a: usize, b: usize) -> usize {
     a * units - a * (a + 1) / 2 + b - a - 1
 }
 
-/// Visit the pairs asked for, in order.
+/// Visits the pairs in order.
 pub(crate) fn each_pair(pairs: Pairs, graph: &Graph, mut visit: impl FnMut(usize, usize)) {
     match pairs {
         Pairs::None => {}
         Pairs::Edges => graph.edges().iter().for_each(|&(a, b)| visit(a, b)),
         Pairs::All => {
-            for a in 0..graph.unit_count() {
-                for b in a + 1..graph.unit_count() {
-                    visit(a, b);
-                }
-            }
+            let n = graph.unit_count();
+            (0..n).for_each(|a| (a + 1..n).for_each(|b| visit(a, b)));
         }
     }
 }
@@ -179,12 +175,11 @@ pub(crate) fn each_pair(pairs: Pairs, graph: &Graph, mut visit: impl FnMut(usize
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Expectations {
-    /// log Z with the evidence clamped, the clamped units' own terms included; `None` where the
-    /// engine cannot tell.
+    /// log Z under the evidence, with the clamped units' own terms; `None` where it is unavailable.
     pub log_z: Option<f64>,
     /// ⟨s_i⟩ of every unit; a clamped unit's is its value.
     pub means: Vec<f64>,
-    /// ⟨s_i s_j⟩ of the pairs asked for.
+    /// ⟨s_i s_j⟩ of the requested pairs.
     pub correlations: PairMoments,
     /// What kind of answer this is.
     pub guarantee: Guarantee,
@@ -194,7 +189,7 @@ pub struct Expectations {
     pub diagnostics: Diagnostics,
 }
 
-/// Standard errors of an [`Expectations`], each in the same order as what it belongs to.
+/// Standard errors of an [`Expectations`], in the same order.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StandardErrors {
     /// Of log Z.
@@ -208,8 +203,8 @@ pub struct StandardErrors {
 /// How a computation went.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Diagnostics {
-    /// Whether the method reached what it aims at: a fixed point, well-mixed chains, weights
-    /// carried by many runs. Direct methods always do.
+    /// Whether the method reached its goal: a fixed point, well-mixed chains, weights carried by
+    /// many runs. Direct methods always do.
     pub converged: bool,
     /// How well the chains mixed, for sampling engines.
     pub mixing: Option<Mixing>,
@@ -229,9 +224,7 @@ impl Diagnostics {
     pub fn iterated(converged: bool, iteration: Iteration) -> Self {
         Self { iteration: Some(iteration), converged, ..Self::direct() }
     }
-}
 
-impl Diagnostics {
     /// Of weighted runs.
     pub fn weighted(converged: bool, importance: Importance) -> Self {
         Self { importance: Some(importance), converged, ..Self::direct() }
@@ -240,23 +233,27 @@ impl Diagnostics {
     /// Of two computations together: converged if both are, mixed as badly as the worse.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
-        let mixing = match (self.mixing, other.mixing) {
-            (Some(a), Some(b)) => Some(Mixing {
-                r_hat: a.r_hat.max(b.r_hat),
-                effective_samples: a.effective_samples.min(b.effective_samples),
-                ..a
-            }),
-            (a, b) => a.or(b),
+        let worse_mixing = |a: Mixing, b: Mixing| Mixing {
+            r_hat: a.r_hat.max(b.r_hat),
+            effective_samples: a.effective_samples.min(b.effective_samples),
+            ..a
         };
-        let importance = match (self.importance, other.importance) {
-            (Some(a), Some(b)) => Some(if b.effective_samples < a.effective_samples { b } else { a }),
-            (a, b) => a.or(b),
-        };
-        let iteration = match (self.iteration, other.iteration) {
-            (Some(a), Some(b)) => Some(a.and(b)),
-            (a, b) => a.or(b),
-        };
-        Self { converged: self.converged && other.converged, mixing, importance, iteration }
+        let fewer =
+            |a: Importance, b: Importance| if b.effective_samples < a.effective_samples { b } else { a };
+        Self {
+            converged: self.converged && other.converged,
+            mixing: joined(self.mixing, other.mixing, worse_mixing),
+            importance: joined(self.importance, other.importance, fewer),
+            iteration: joined(self.iteration, other.iteration, Iteration::and),
+        }
+    }
+}
+
+/// Both joined, or the one that there is.
+fn joined<T>(a: Option<T>, b: Option<T>, join: impl Fn(T, T) -> T) -> Option<T> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(join(a, b)),
+        (a, b) => a.or(b),
     }
 }
 
@@ -265,12 +262,12 @@ impl Diagnostics {
 pub struct Iteration {
     /// Sweeps, all temperatures together, of the start that was kept.
     pub sweeps: usize,
-    /// By how much the worst equation is violated at the end.
+    /// The largest violation of an equation at the end.
     pub residual: f64,
     /// The damping at the end.
     pub damping: f64,
-    /// Whether the values were seen to swing between two states, or (`bethe`) to wander without
-    /// coming closer to a fixed point, so that damping had to be raised.
+    /// Whether the values oscillated between two states, or (`bethe`) did not approach a fixed
+    /// point, so that damping was raised.
     pub oscillated: bool,
 }
 
@@ -305,9 +302,9 @@ pub struct Mixing {
 pub struct Importance {
     /// The number of runs.
     pub runs: usize,
-    /// Steps from the distribution where each run began to the machine's own.
+    /// Steps from the distribution at which each run began to the machine's own.
     pub temperatures: usize,
-    /// Runs of equal weight that are worth as much: (Σ w)² / Σ w².
+    /// The effective sample size (Σ w)² / Σ w².
     pub effective_samples: f64,
 }
 
@@ -323,13 +320,13 @@ pub struct Ask {
 /// The answer of an engine for the rows of a batch, in the order in which they were given.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BatchExpectations {
-    /// log Z of every row; `None` where the engine cannot tell.
+    /// log Z of every row; `None` where it is unavailable.
     pub log_z: Option<Vec<f64>>,
     /// The standard error of each log Z, where these are estimates.
     pub log_z_errors: Option<Vec<f64>>,
-    /// The weighted sums over rows, if asked for.
+    /// The weighted sums over rows, if requested.
     pub statistics: Option<Statistics>,
-    /// ⟨s_i⟩, row after row, if asked for.
+    /// ⟨s_i⟩, row after row, if requested.
     pub means: Option<Vec<f64>>,
     /// What kind of answer this is.
     pub guarantee: Guarantee,
@@ -337,14 +334,13 @@ pub struct BatchExpectations {
     pub diagnostics: Diagnostics,
 }
 
-/// Weighted sums over rows of the means and edge moments: what the gradient of a likelihood
-/// consists of.
+/// Weighted sums over rows of the means and edge moments, as in the gradient of a likelihood.
 ///
 /// Sums over disjoint sets of rows can be [merged](Statistics::merge).
 ///
 /// # Example
 /// ```
-/// use isinglass::{Statistics, topology};
+/// use isinglass::{Graph, Statistics};
 /// let chain = Graph::chain(3);
 /// let mut sums = Statistics::zero(&chain);
 /// sums.add_state(&chain, &[1, -1, -1], 2.0);
@@ -370,7 +366,7 @@ impl Statistics {
         Self { weight: 0.0, means: vec![0.0; graph.unit_count()], edges: vec![0.0; graph.edges().len()] }
     }
 
-    /// Add a complete state.
+    /// Adds a complete state.
     pub fn add_state(&mut self, graph: &Graph, state: &[i8], weight: f64) {
         self.weight += weight;
         for (sum, &s) in self.means.iter_mut().zip(state) {
@@ -381,18 +377,14 @@ impl Statistics {
         }
     }
 
-    /// Add a row with its means and edge moments.
+    /// Adds a row with its means and edge moments.
     pub(crate) fn add(&mut self, means: &[f64], edges: &[f64], weight: f64) {
         self.weight += weight;
-        for (sum, m) in self.means.iter_mut().zip(means) {
-            *sum += weight * m;
-        }
-        for (sum, m) in self.edges.iter_mut().zip(edges) {
-            *sum += weight * m;
-        }
+        self.means.iter_mut().zip(means).for_each(|(sum, m)| *sum += weight * m);
+        self.edges.iter_mut().zip(edges).for_each(|(sum, m)| *sum += weight * m);
     }
 
-    /// Add the sums over other rows.
+    /// Adds the sums over other rows.
     ///
     /// # Errors
     /// Sums for another graph.
@@ -400,16 +392,12 @@ impl Statistics {
         Error::check_length("means", other.means.len(), self.means.len())?;
         Error::check_length("edges", other.edges.len(), self.edges.len())?;
         self.weight += other.weight;
-        for (sum, x) in self.means.iter_mut().zip(&other.means) {
-            *sum += x;
-        }
-        for (sum, x) in self.edges.iter_mut().zip(&other.edges) {
-            *sum += x;
-        }
+        self.means.iter_mut().zip(&other.means).for_each(|(sum, x)| *sum += x);
+        self.edges.iter_mut().zip(&other.edges).for_each(|(sum, x)| *sum += x);
         Ok(())
     }
 
-    /// Σ weight · (−E/T + offset) expected under these sums: linear in the machine's parameters.
+    /// Σ weight · ⟨−E/T + offset⟩ under these sums: linear in the machine's parameters.
     pub fn log_weight(&self, machine: &Machine) -> f64 {
         let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(x, y)| x * y).sum::<f64>();
         let energy = dot(&self.edges, machine.weights()) + dot(&self.means, machine.biases());
@@ -420,7 +408,7 @@ impl Statistics {
 /// The probabilities of every joint state of a few units.
 #[derive(Debug, Clone, PartialEq)]
 pub struct JointTable {
-    /// The units asked for.
+    /// The requested units.
     pub units: Vec<usize>,
     /// The probability of each state, in counting order: −1 before +1, the last unit fastest.
     pub probabilities: Vec<f64>,

@@ -1,8 +1,7 @@
-//! What clamped units do to the free ones: fields and constants, for several rows of evidence at
-//! once.
+//! The fields and constants that clamped units give to free ones, for several rows of evidence.
 //!
-//! Constants (the clamped units' own terms, the machine's offset) stay apart and are added to log Z
-//! at the end, so that moments do not depend on how large they are.
+//! Constants (the clamped units' own terms, the machine's offset) are added to log Z at the end, so
+//! that moments do not depend on their size.
 
 use crate::Machine;
 
@@ -10,7 +9,7 @@ use crate::Machine;
 pub(crate) struct Fields<const N: usize> {
     /// The field on each free unit, a number for each row.
     pub(crate) free: Vec<[f64; N]>,
-    /// What is to be added to the log-sum over free units.
+    /// The shift of the log-sum over free units.
     pub(crate) shifts: [f64; N],
     /// The value of every unit in each row; 0 where it is free.
     pub(crate) values: Vec<[f64; N]>,
@@ -42,8 +41,7 @@ impl<const N: usize> Fields<N> {
     }
 }
 
-/// Values unit by unit with rows in adjacent lanes; free units count as 0 and so drop out of every
-/// product.
+/// Values unit by unit with rows in adjacent lanes; 0 for free units, which drop out of products.
 pub(crate) fn values<const N: usize>(machine: &Machine, rows: &[&[i8]]) -> Vec<[f64; N]> {
     debug_assert!(rows.len() <= N);
     (0..machine.unit_count())

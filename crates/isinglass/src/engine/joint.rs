@@ -6,35 +6,34 @@ use crate::numeric::stable::shares;
 use crate::table::Batch;
 use crate::{Error, Evidence, Machine, Result};
 
-/// More asked units than this make a table that no one reads: a million states.
+/// The most units of a query: a million states.
 const MAX_ASKED: usize = 20;
 
-/// Check the units of a query: each a unit of the machine, once, and not clamped.
+/// Checks the units of a query: each a unit of the machine, once, and not clamped.
 pub(super) fn check_asked(machine: &Machine, evidence: &Evidence, ask: &[usize]) -> Result<()> {
     machine.check_evidence(evidence)?;
+    let invalid = |problem: String| Err(Error::invalid("query", problem));
     if ask.len() > MAX_ASKED {
-        let problem = format!("{} units make 2^{0} states; at most {MAX_ASKED} can be asked for", ask.len());
-        return Err(Error::invalid("query", problem));
+        return invalid(format!(
+            "{} units make 2^{0} states; at most {MAX_ASKED} units are supported",
+            ask.len()
+        ));
     }
     for (k, &unit) in ask.iter().enumerate() {
         if unit >= machine.unit_count() {
-            let problem = format!("position {unit} is beyond the {} units", machine.unit_count());
-            return Err(Error::invalid("query", problem));
+            return invalid(format!("position {unit} is beyond the {} units", machine.unit_count()));
         }
-        let name = machine.name(unit);
         if evidence.get(unit).is_some() {
-            let problem = format!("unit '{name}' is both asked for and given");
-            return Err(Error::invalid("query", problem));
+            return invalid(format!("unit '{}' is both asked for and given", machine.name(unit)));
         }
         if ask[..k].contains(&unit) {
-            let problem = format!("unit '{name}' is asked for twice");
-            return Err(Error::invalid("query", problem));
+            return invalid(format!("unit '{}' is asked for twice", machine.name(unit)));
         }
     }
     Ok(())
 }
 
-/// Joint states whose partition sums are computed in one batch, and the cells that these may take.
+/// The most joint states of one batch, and their cells.
 const STATES_AT_ONCE: usize = 1 << 12;
 const CELLS_AT_ONCE: usize = 1 << 22;
 
@@ -48,11 +47,11 @@ pub(super) fn by_partition_sums(
     solve: impl Fn(&Machine, &Batch) -> Result<BatchExpectations>,
 ) -> Result<JointTable> {
     check_asked(machine, evidence, ask)?;
-    // Constants cancel in the ratio; left out, they cannot take digits from it.
+    // Constants cancel in the ratio; they are left out so that they do not take digits from it.
     let evidence = clamp_pinned(machine, evidence, ask);
     let free: Vec<usize> = evidence.free().collect();
     let machine = machine.conditional(&evidence)?.with_offset(0.0)?;
-    // Asked units are free units: `check_asked` has seen to it.
+    // `check_asked` makes sure that asked units are free.
     let place = |unit: &usize| free.binary_search(unit).expect("an asked unit is free");
     let places: Vec<usize> = ask.iter().map(place).collect();
     let mut log_z = Vec::with_capacity(1 << ask.len());
@@ -74,7 +73,7 @@ pub(super) fn by_partition_sums(
         log_z.extend(answer.log_z.ok_or_else(|| Error::CannotDo {
             who: engine,
             what: "answer a query".into(),
-            why: "it has no partition sums; take an engine that has log Z".into(),
+            why: "it does not compute log Z; choose an engine that does".into(),
         })?);
         guarantee = guarantee.and(answer.guarantee);
         diagnostics = diagnostics.and(answer.diagnostics);

@@ -2,20 +2,18 @@
 
 use std::collections::BTreeSet;
 
-use crate::{Evidence, Spin};
+use crate::Evidence;
 
-/// The units that an engine must be able to sum out, row by row; the values clamped are of no
-/// account.
+/// The units that an engine must sum out, row by row, whatever the clamped values.
 ///
-/// [`crate::complete::open`] tells it of a table that is to be filled, and [`crate::learn::open`]
-/// of one that is to be learned or scored.
+/// See [`crate::complete::open`] and [`crate::learn::open`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Open {
-    /// Everything free that is free in any of the rows.
+    /// All units free that are free in any row.
     pub in_any_row: Evidence,
-    /// The first of those rows that leave most units free.
+    /// The first of the rows with most free units.
     pub in_one_row: Evidence,
-    /// What the rows leave free, each set of units once.
+    /// The sets of free units, each once.
     patterns: BTreeSet<Vec<usize>>,
 }
 
@@ -26,47 +24,39 @@ impl Open {
         Self { in_any_row: evidence.clone(), in_one_row: evidence, patterns }
     }
 
-    /// From the units that each row leaves free, in rising order.
+    /// From the free units of each row, in rising order.
     pub(crate) fn of(units: usize, rows: impl Iterator<Item = Vec<usize>>) -> Self {
-        let (mut anywhere, mut in_one) = (vec![false; units], Vec::new());
+        let mut in_one = Vec::new();
         let mut patterns = BTreeSet::new();
         for free in rows {
             if patterns.contains(&free) {
                 continue;
             }
-            for &unit in &free {
-                anywhere[unit] = true;
-            }
-            if patterns.is_empty() || free.len() > in_one.len() {
+            if free.len() > in_one.len() {
                 in_one.clone_from(&free);
             }
             patterns.insert(free);
         }
-        let mut freest = vec![false; units];
-        for unit in in_one {
-            freest[unit] = true;
-        }
-        Self { in_any_row: clamped_but(&anywhere), in_one_row: clamped_but(&freest), patterns }
+        let in_any_row = clamped_except(units, patterns.iter().flatten());
+        Self { in_any_row, in_one_row: clamped_except(units, &in_one), patterns }
     }
 
-    /// Whether rows leave different units free. What an engine can do for one of them it may then
-    /// fail to do for another, even one with fewer free units: these may be joined more densely,
-    /// and a clamped neighbour is a bias.
+    /// Whether rows leave different units free. An engine may then fail for one row and not for
+    /// another, even one with more free units: fewer units may be joined more densely, and a clamped
+    /// neighbour is a bias.
     pub fn rows_differ(&self) -> bool {
         self.patterns.len() > 1
     }
 
-    /// What the rows leave free, each set of units once, in rising order.
+    /// The sets of free units, each once, in rising order.
     pub(crate) fn patterns(&self) -> impl Iterator<Item = &[usize]> {
         self.patterns.iter().map(Vec::as_slice)
     }
 }
 
-/// Evidence of everything but what is free.
-fn clamped_but(free: &[bool]) -> Evidence {
-    let mut evidence = Evidence::none(free.len());
-    for unit in (0..free.len()).filter(|&unit| !free[unit]) {
-        evidence.clamp(unit, Spin::Up);
-    }
-    evidence
+/// Evidence of all units except the free ones.
+fn clamped_except<'a>(units: usize, free: impl IntoIterator<Item = &'a usize>) -> Evidence {
+    let mut cells = vec![1; units];
+    free.into_iter().for_each(|&unit| cells[unit] = 0);
+    Evidence::from_row(&cells)
 }

@@ -1,4 +1,4 @@
-//! A batch cut into parts: the same cut, and the same order of sums, on any number of threads.
+//! Batches cut into parts: the same cut, and the same order of sums, on any number of threads.
 
 use std::ops::Range;
 
@@ -9,14 +9,13 @@ use crate::numeric::lanes::LANES;
 use crate::table::{Batch, Group};
 use crate::{Machine, Result};
 
-/// Parts into which a batch is cut at most.
+/// The most parts of a batch.
 pub(crate) const PARTS: usize = 64;
 
-/// Numbers in the statistics of all parts together: machines with many edges are cut into fewer
-/// parts.
+/// The most numbers in the statistics of all parts: with many edges there are fewer parts.
 const NUMBERS: usize = 1 << 24;
 
-/// How many parts a batch for a machine is cut into at most.
+/// The most parts of a batch for a machine.
 fn most_parts(machine: &Machine) -> usize {
     (NUMBERS / (machine.unit_count() + machine.graph().edges().len()).max(1)).clamp(2, PARTS)
 }
@@ -27,7 +26,7 @@ pub(in crate::engine) fn statistics_bytes(machine: &Machine) -> u128 {
     8 * (numbers as u128) * (most_parts(machine) as u128 + 1)
 }
 
-/// What a part costs at least, in nanoseconds: less would not be worth waking a thread for.
+/// The least cost of a part in nanoseconds: less is not worth a thread.
 const LEAST_COST: f64 = 100_000.0;
 
 /// Rows of one group that are solved one after another.
@@ -35,14 +34,14 @@ const LEAST_COST: f64 = 100_000.0;
 pub(crate) struct Piece {
     /// The number of the group.
     pub(crate) group: usize,
-    /// Which rows, in the batch's grouped order; whole lanes but at the end of the group.
+    /// The rows, in the batch's grouped order; whole lanes except at the end of the group.
     pub(crate) rows: Range<usize>,
 }
 
 /// Results of some rows of a batch, in grouped order.
 pub(in crate::engine) struct Part {
     pub(in crate::engine) log_z: Vec<f64>,
-    /// Where log Z is an estimate, its standard error for each row; otherwise none.
+    /// The standard error of log Z for each row; empty where it is not an estimate.
     pub(in crate::engine) log_z_errors: Vec<f64>,
     pub(in crate::engine) means: Vec<f64>,
     pub(in crate::engine) statistics: Option<Statistics>,
@@ -50,10 +49,9 @@ pub(in crate::engine) struct Part {
     pub(in crate::engine) diagnostics: Diagnostics,
 }
 
-/// Solve all rows of a batch: pieces of about equal cost on all cores.
+/// Solves all rows of a batch: pieces of about equal cost on all cores.
 ///
-/// *Arguments*: the cost of eight rows of a group, in about nanoseconds; what solves some pieces,
-/// in order.
+/// *Arguments*: the cost of eight rows of a group in nanoseconds; the solver of pieces.
 pub(in crate::engine) fn solve_in_parts(
     machine: &Machine,
     batch: &Batch,
@@ -105,21 +103,19 @@ pub(in crate::engine) fn solve_in_parts(
     Ok(BatchExpectations { log_z: Some(log_z), log_z_errors, statistics, means, guarantee, diagnostics })
 }
 
-/// Cut a batch into parts of about equal work, in order and whatever the number of threads: pieces
-/// of groups, whole lanes each.
+/// Cuts a batch into parts of about equal work, in order: pieces of groups, in whole lanes,
+/// independent of the number of threads.
 ///
-/// *Arguments*: the most parts; the cost of eight rows of a group, in about nanoseconds.
+/// *Arguments*: the most parts; the cost of eight rows of a group in nanoseconds.
 pub(crate) fn cut(batch: &Batch, most: usize, cost: impl Fn(usize, &Group) -> f64) -> Vec<Vec<Piece>> {
-    let costs: Vec<f64> =
-        batch.groups().iter().enumerate().map(|(number, group)| cost(number, group).max(100.0)).collect();
+    let groups = batch.groups();
+    let costs = groups.iter().enumerate().map(|(number, group)| cost(number, group).max(100.0));
+    let costs: Vec<f64> = costs.collect();
     let lanes = |rows: usize| rows.div_ceil(LANES) as f64;
-    let total: f64 =
-        batch.groups().iter().zip(&costs).map(|(group, cost)| cost * lanes(group.rows.len())).sum();
+    let total: f64 = groups.iter().zip(&costs).map(|(group, cost)| cost * lanes(group.rows.len())).sum();
     let share = (total / most as f64).max(LEAST_COST);
-    let mut parts = Vec::new();
-    let mut part = Vec::new();
-    let mut filled = 0.0;
-    for (number, (group, cost)) in batch.groups().iter().zip(&costs).enumerate() {
+    let (mut parts, mut part, mut filled) = (Vec::new(), Vec::new(), 0.0);
+    for (number, (group, cost)) in groups.iter().zip(&costs).enumerate() {
         let mut start = group.rows.start;
         while start < group.rows.end {
             let count = (((share - filled) / cost).ceil() as usize).max(1);

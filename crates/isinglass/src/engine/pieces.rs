@@ -1,12 +1,10 @@
-//! Rows that an engine is asked about piece by piece.
+//! Rows sent to an engine piece by piece.
 
 use crate::{Error, Result};
 
-/// Ask about rows, so many at once at most, and fewer where the preparations for all of them are
-/// beyond an engine's budget.
+/// Solves rows, up to a number at once, and fewer where preparing them exceeds the engine's budget.
 ///
-/// *Arguments*: the rows; how many at once; how many units a row leaves free; the question; what is
-/// done with its answer.
+/// *Arguments*: the rows; how many at once; a row's free units; the request; the use of its answer.
 pub(crate) fn in_pieces<R: Copy, A>(
     rows: &[R],
     mut at_once: usize,
@@ -18,8 +16,7 @@ pub(crate) fn in_pieces<R: Copy, A>(
     while !rest.is_empty() {
         let piece = &rest[..at_once.clamp(1, rest.len())];
         let answer = match ask(piece) {
-            // What one row cannot have, fewer rows cannot have either; else the preparations for
-            // all these rows were too much at once.
+            // If the freest row alone exceeds the budget, fewer rows do not help.
             Err(refusal @ Error::OverBudget { .. }) if piece.len() > 1 => {
                 let freest = piece.iter().copied().max_by_key(|&row| free(row));
                 freest.map(|row| ask(&[row])).transpose().map_err(|_| refusal)?;

@@ -63,7 +63,7 @@ impl Graph {
         for pair in numbered.windows(2) {
             if pair[0].0 == pair[1].0 {
                 let ((a, b), second) = pair[1];
-                let problem = format!("the same pair as edge {}; each pair may stand once", pair[0].1);
+                let problem = format!("the same pair as edge {}; each pair may occur once", pair[0].1);
                 return Err(Error::invalid(format!("edge {second} ({a}, {b})"), problem));
             }
         }
@@ -141,7 +141,7 @@ mod tests {
         assert_eq!(message(&[(0, 3)]), "edge 0 (0, 3): position 3 is beyond the 3 units");
         assert_eq!(
             message(&[(0, 1), (1, 2), (1, 0)]),
-            "edge 2 (0, 1): the same pair as edge 0; each pair may stand once"
+            "edge 2 (0, 1): the same pair as edge 0; each pair may occur once"
         );
     }
 

@@ -24,7 +24,9 @@ pub(crate) fn peeled_last<I: Iterator<Item = (u32, usize)>>(
         next += 1;
     }
     let mut is_core = vec![true; units];
-    peeled.iter().for_each(|&k| is_core[k as usize] = false);
+    for &k in &peeled {
+        is_core[k as usize] = false;
+    }
     let mut order: Vec<u32> = (0..units as u32).filter(|&k| is_core[k as usize]).collect();
     let core = order.len();
     order.extend(peeled.iter().rev());

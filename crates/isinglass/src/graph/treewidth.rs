@@ -66,7 +66,7 @@ impl Graph {
     /// ```
     pub fn pathwidth_bound(&self) -> usize {
         let natural: Vec<usize> = (0..self.unit_count()).collect();
-        self.longest_front(&natural).min(self.longest_front(&self.breadth_first()))
+        self.longest_front(&natural).min(self.longest_front(&self.breadth_first().0))
     }
 
     fn longest_front(&self, order: &[usize]) -> usize {
@@ -80,28 +80,6 @@ impl Graph {
             longest = longest.max(front);
         }
         longest
-    }
-
-    /// All units, each component breadth first from its first unit.
-    fn breadth_first(&self) -> Vec<usize> {
-        let mut order = Vec::with_capacity(self.unit_count());
-        let mut seen = vec![false; self.unit_count()];
-        for start in 0..self.unit_count() {
-            if std::mem::replace(&mut seen[start], true) {
-                continue;
-            }
-            let mut next = order.len();
-            order.push(start);
-            while next < order.len() {
-                for (other, _) in self.neighbours(order[next]) {
-                    if !std::mem::replace(&mut seen[other], true) {
-                        order.push(other);
-                    }
-                }
-                next += 1;
-            }
-        }
-        order
     }
 
     /// The largest least degree of any subgraph, by removing vertices of least degree. Linear time.

@@ -61,7 +61,7 @@ const LEAST_SHARE: f64 = 0.2;
 /// ```
 /// use std::ops::ControlFlow;
 /// use isinglass::{Machine, Table, topology};
-/// use isinglass::learn::{Bootstrap, Learner, NoObserver, PseudoLikelihood};
+/// use isinglass::learn::{Bootstrap, Learner, PseudoLikelihood};
 /// let mut table = Table::new(["a", "b"])?;
 /// for (row, weight) in [([1, 1], 40.0), ([-1, -1], 40.0), ([1, -1], 10.0), ([-1, 1], 10.0)] {
 ///     table.push(&row, weight)?;
@@ -449,7 +449,6 @@ struct Stoppable<'a> {
 impl Observer for Stoppable<'_> {
     fn step(&mut self, _step: &Step, _machine: &Machine) -> Result<ControlFlow<()>> {
         self.stopped = (self.is_stopped)();
-
         Ok(if self.stopped { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
     }
 }

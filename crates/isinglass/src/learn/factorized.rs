@@ -15,7 +15,7 @@ use crate::{Error, Graph, Machine, Note, Result, Role, Table};
 /// # Example
 /// ```
 /// use isinglass::{Machine, Table, topology};
-/// use isinglass::learn::{Factorized, Learner, NoObserver};
+/// use isinglass::learn::{Factorized, Learner};
 /// let table = Table::from_rows(["a", "b"], [[1, 1], [1, -1], [1, -1], [-1, 1]])?;
 /// let start = topology::full(2).with_names(["a", "b"])?;
 /// let fit = Factorized.fit(&start, &table)?;

@@ -38,7 +38,7 @@ const NAME: &str = "likelihood";
 /// # Example
 /// ```
 /// use isinglass::{Enumerate, Machine, Table, topology};
-/// use isinglass::learn::{Learner, Likelihood, NoObserver};
+/// use isinglass::learn::{Learner, Likelihood};
 /// let table = Table::from_rows(["a", "b"], [[1, 1], [1, 1], [-1, -1], [1, -1], [-1, 1], [-1, -1]])?;
 /// let start = topology::full(2).with_names(["a", "b"])?;
 /// let engine = Enumerate::default();

@@ -24,7 +24,7 @@ use crate::{Error, Machine, Note, Result, Role, Table};
 /// let engine = Enumerate::default();
 /// let learner = Likelihood::new(&engine).l2(0.001);
 /// let restarts = Restarts { count: 4, seed: 0 };
-/// let found = restarts.fit(&learner, &topology::rbm(3, 2)?, &table)?;
+/// let found = restarts.fit(&learner, &topology::rbm(3, 2)?, &table, &mut NoObserver)?;
 /// assert_eq!(found.objectives.len(), 4);
 /// assert!(found.objectives.iter().all(|objective| *objective <= found.objectives[found.best]));
 /// # Ok::<(), isinglass::Error>(())

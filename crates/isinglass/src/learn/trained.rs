@@ -35,7 +35,6 @@ impl Trained {
     }
 
     /// The start with other trained parameters.
-
     pub(super) fn machine_of(&self, parameters: &[f64]) -> Result<Machine> {
         let mut weights = self.start.weights().to_vec();
         let mut biases = self.start.biases().to_vec();

@@ -93,7 +93,6 @@ impl<'a> Conditionals<'a> {
 
 /// The average over rows of Σ over visible units of log P(s_i | all other units), with missing
 /// cells at their columns' means.
-
 pub(crate) fn filled_pseudo_log_likelihood(machine: &Machine, table: &Table, fill: &[f64]) -> Result<f64> {
     let (cells, weights) = table.cells_for(machine)?;
     let rows: Vec<(&[i8], f64)> = cells.chunks_exact(machine.unit_count().max(1)).zip(weights).collect();

@@ -236,7 +236,7 @@ impl Machine {
         } else {
             format!("the offset of the machine is {offset:e}, and its other energies add up to {scale:e}")
         };
-        let problem = format!("{what}, beyond the {limit:e} that it can compute with");
+        let problem = format!("{what}, beyond the limit of {limit:e}");
         Err(Error::Numerical { method: engine, problem })
     }
 

@@ -56,7 +56,7 @@ impl FromStr for Role {
     }
 }
 
-/// One unit as it stands in a model file: name, role and bias.
+/// One unit of a machine: name, role and bias.
 ///
 /// # Example
 /// ```

@@ -8,7 +8,7 @@ use rand::Rng;
 /// The number of floats in a vector.
 pub const WIDTH: usize = 16;
 
-/// Sixteen numbers, aligned so that no vector lies across two lines of a cache.
+/// Sixteen numbers, aligned to cache lines.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[repr(align(64))]
 pub(crate) struct Sixteen(pub(crate) [f32; WIDTH]);
@@ -35,13 +35,9 @@ impl Generators {
     /// Seeds all generators from one stream.
     pub fn new(mut source: impl Rng) -> Self {
         let mut words = [[0; WIDTH]; 4];
-        for word in words.as_flattened_mut() {
-            *word = source.next_u32();
-        }
-        // xoshiro must not start from zero everywhere.
-        for word in &mut words[0] {
-            *word |= 1;
-        }
+        words.as_flattened_mut().fill_with(|| source.next_u32());
+        // xoshiro must not start from zeros.
+        words[0].iter_mut().for_each(|word| *word |= 1);
         Self(words)
     }
 
@@ -59,7 +55,7 @@ impl Generators {
 }
 
 /// A uniform number in (0, 1) in each lane: the upper 23 bits of xoshiro128++ (Blackman & Vigna
-/// 2021), in the middles of 2²³ equal intervals, so that u and 1 − u are equally likely.
+/// 2021), in the middle of 2²³ equal intervals, so that u and 1 − u are equally likely.
 #[inline(always)]
 pub(crate) fn uniform<S: Simd>(simd: S, s: &mut [u32x16<S>; 4]) -> f32x16<S> {
     let rotate = |x: u32x16<S>, by: u32| (x << by) | (x >> (32 - by));
@@ -75,7 +71,7 @@ pub(crate) fn uniform<S: Simd>(simd: S, s: &mut [u32x16<S>; 4]) -> f32x16<S> {
     (number + f32x16::splat(simd, 0.5)) * f32x16::splat(simd, 1.0 / 8_388_608.0)
 }
 
-/// `e^x` in each lane with a relative error below 1e-6, for x held between −80 and 80.
+/// `e^x` in each lane with a relative error below 1e-6; x is clamped to −80 … 80.
 #[inline(always)]
 pub(crate) fn exp<S: Simd>(simd: S, x: f32x16<S>) -> f32x16<S> {
     /// 1.5 · 2²³: adding it leaves the nearest integer in the low bits.
@@ -99,15 +95,26 @@ pub(crate) fn exp<S: Simd>(simd: S, x: f32x16<S>) -> f32x16<S> {
 pub fn spin_and_mean<S: Simd>(simd: S, x: f32x16<S>, random: &mut [u32x16<S>; 4]) -> (f32x16<S>, f32x16<S>) {
     let one = f32x16::splat(simd, 1.0);
     let odds = exp(simd, -x);
-    let u = uniform(simd, random);
-    (u.mul_add(odds, u).simd_lt(one).select(one, -one), (one - odds) / (one + odds))
+    (spin_by_odds(simd, odds, random), mean_by_odds(simd, odds))
 }
 
 /// tanh(x/2) in each lane.
 #[inline(always)]
 pub(crate) fn mean_of<S: Simd>(simd: S, x: f32x16<S>) -> f32x16<S> {
+    mean_by_odds(simd, exp(simd, -x))
+}
+
+/// +1 with probability 1/(1 + odds) in each lane, else −1.
+#[inline(always)]
+pub(crate) fn spin_by_odds<S: Simd>(simd: S, odds: f32x16<S>, random: &mut [u32x16<S>; 4]) -> f32x16<S> {
     let one = f32x16::splat(simd, 1.0);
-    let odds = exp(simd, -x);
+    let u = uniform(simd, random);
+    u.mul_add(odds, u).simd_lt(one).select(one, -one)
+}
+
+#[inline(always)]
+fn mean_by_odds<S: Simd>(simd: S, odds: f32x16<S>) -> f32x16<S> {
+    let one = f32x16::splat(simd, 1.0);
     (one - odds) / (one + odds)
 }
 

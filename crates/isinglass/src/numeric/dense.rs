@@ -1,7 +1,5 @@
-//! Dense matrices: products, Cholesky factors, eigenvalues. The only place that knows the linear
-//! algebra crate.
-//!
-//! Everything here runs on one thread, so that results do not depend on how many there are.
+//! Dense matrices: products, Cholesky factors, eigenvalues. The only user of the linear algebra
+//! crate. Everything runs on the calling thread, so that results are independent of threads.
 
 use std::ops::{Index, IndexMut};
 
@@ -9,8 +7,7 @@ use faer::linalg::matmul::matmul;
 use faer::linalg::solvers::{DenseSolveCore, Llt, Solve};
 use faer::{Accum, Mat, MatMut, MatRef, Par, Side};
 
-use crate::cancel;
-use crate::{Error, Result};
+use crate::{Error, Result, cancel};
 
 /// A matrix of f64, stored column by column.
 #[derive(Debug, Clone)]
@@ -47,12 +44,12 @@ impl Matrix {
         self.0.col_as_slice(column)
     }
 
-    /// A column, to be changed.
+    /// A mutable column.
     pub(crate) fn column_mut(&mut self, column: usize) -> &mut [f64] {
         self.0.col_as_slice_mut(column)
     }
 
-    /// Set an element and its mirror image.
+    /// Sets an element and its mirror image.
     pub(crate) fn set_both(&mut self, row: usize, column: usize, value: f64) {
         self.0[(row, column)] = value;
         self.0[(column, row)] = value;
@@ -66,7 +63,7 @@ impl Matrix {
         Self(product)
     }
 
-    /// `out = rows · self`: `rows` and `out` hold one row of the matrix' size after another.
+    /// `out = rows · self`; `rows` and `out` are row-major.
     pub(crate) fn times_rows(&self, rows: &[f64], out: &mut [f64]) {
         let size = self.size();
         let count = rows.len() / size.max(1);
@@ -75,28 +72,24 @@ impl Matrix {
         matmul(out, Accum::Replace, rows, &self.0, 1.0, Par::Seq);
     }
 
-    /// The factor L of a symmetric matrix `L Lᵀ`; `None` if it is not positive definite. Only the
-    /// lower half is read.
+    /// The factor L of a symmetric matrix `L Lᵀ`, from its lower half, if it is positive definite.
     pub(crate) fn cholesky(&self) -> Option<Cholesky> {
         cancel::point();
         let factor = self.0.llt(Side::Lower).ok().map(Cholesky)?;
         factor.log_det().is_finite().then_some(factor)
     }
 
-    /// Eigenvalues, rising, and eigenvectors of a symmetric matrix. Only the lower half is read.
+    /// Eigenvalues, rising, and eigenvectors of a symmetric matrix, from its lower half.
     ///
     /// # Errors
-    /// [`Error::Numerical`] if the iteration does not come to an end, as with numbers that are not
-    /// finite.
+    /// [`Error::Numerical`] if the iteration does not end, as with numbers that are not finite.
     pub(crate) fn eigen(&self, method: &'static str) -> Result<Eigen> {
         cancel::point();
-        let failed =
-            |_| Error::Numerical { method, problem: "the eigenvalues of a matrix were not found".into() };
+        let problem = "the eigenvalues of a matrix were not found";
+        let failed = |_| Error::Numerical { method, problem: problem.into() };
         let found = self.0.self_adjoint_eigen(Side::Lower).map_err(failed)?;
-        Ok(Eigen {
-            values: found.S().column_vector().iter().copied().collect(),
-            vectors: found.U().to_owned(),
-        })
+        let values = found.S().column_vector().iter().copied().collect();
+        Ok(Eigen { values, vectors: found.U().to_owned() })
     }
 }
 
@@ -129,7 +122,7 @@ impl Cholesky {
         2.0 * self.0.L().diagonal().column_vector().iter().map(|x| x.ln()).sum::<f64>()
     }
 
-    /// Replace a right-hand side by the solution.
+    /// Replaces a right-hand side by the solution.
     pub(crate) fn solve(&self, right: &mut [f64]) {
         let size = right.len();
         self.0.solve_in_place(MatMut::from_column_major_slice_mut(right, size, 1));
@@ -155,7 +148,7 @@ impl Eigen {
         let size = values.len();
         let mut product = Mat::zeros(size, size);
         matmul(&mut product, Accum::Replace, &scaled, self.vectors.transpose(), 1.0, Par::Seq);
-        // Rounding differs in the two halves; callers count on symmetry.
+        // Rounding differs in the two halves; callers rely on symmetry.
         let mut product = Matrix(product);
         for column in 0..size {
             for row in 0..column {
@@ -167,42 +160,26 @@ impl Eigen {
     }
 }
 
-/// `out ← a b` (or `out ← out + a b`): `out` is rows × columns, `a` rows × inner, `b` inner ×
-/// columns, all column after column.
-///
-/// On the calling thread alone: callers cut the work, the same way on any number of threads.
+/// `out ← a b` (or `out ← out + a b`), all column-major; `a` is rows × inner.
 pub(crate) fn multiply(out: &mut [f64], a: &[f64], b: &[f64], rows: usize, inner: usize, add: bool) {
-    if rows == 0 || out.is_empty() {
-        return;
-    }
-    let columns = out.len() / rows;
-    debug_assert_eq!((out.len(), a.len(), b.len()), (rows * columns, rows * inner, inner * columns));
-    matmul(
-        MatMut::from_column_major_slice_mut(out, rows, columns),
-        if add { Accum::Add } else { Accum::Replace },
-        MatRef::from_column_major_slice(a, rows, inner),
-        MatRef::from_column_major_slice(b, inner, columns),
-        1.0,
-        Par::Seq,
-    );
+    let accum = if add { Accum::Add } else { Accum::Replace };
+    product(out, accum, MatRef::from_column_major_slice(a, rows, inner), b);
 }
 
-/// `out ← out + aᵀ b`: `out` is rows × columns, `a` inner × rows, `b` inner × columns, all column
-/// after column. On the calling thread alone.
+/// `out ← out + aᵀ b`, all column-major; `a` is inner × rows.
 pub(crate) fn add_transposed_times(out: &mut [f64], a: &[f64], b: &[f64], rows: usize, inner: usize) {
+    product(out, Accum::Add, MatRef::from_column_major_slice(a, inner, rows).transpose(), b);
+}
+
+fn product(out: &mut [f64], accum: Accum, a: MatRef<'_, f64>, b: &[f64]) {
+    let (rows, inner) = (a.nrows(), a.ncols());
     if rows == 0 || out.is_empty() {
         return;
     }
     let columns = out.len() / rows;
-    debug_assert_eq!((out.len(), a.len(), b.len()), (rows * columns, rows * inner, inner * columns));
-    matmul(
-        MatMut::from_column_major_slice_mut(out, rows, columns),
-        Accum::Add,
-        MatRef::from_column_major_slice(a, inner, rows).transpose(),
-        MatRef::from_column_major_slice(b, inner, columns),
-        1.0,
-        Par::Seq,
-    );
+    debug_assert_eq!((out.len(), b.len()), (rows * columns, inner * columns));
+    let out = MatMut::from_column_major_slice_mut(out, rows, columns);
+    matmul(out, accum, a, MatRef::from_column_major_slice(b, inner, columns), 1.0, Par::Seq);
 }
 
 #[cfg(test)]

@@ -55,12 +55,9 @@ pub fn exp_nonpositive<S: Simd>(simd: S, x: f64x8<S>) -> f64x8<S> {
     doubled(power, doublings)
 }
 
-/// `x = k ln 2 + r` with |r| ≤ ½ ln 2 for −700 ≤ x ≤ 0, below that as for −700: r, and a number
-/// with k in its low bits.
+/// `x = k ln 2 + r` with |r| ≤ ½ ln 2 for −700 ≤ x ≤ 0: r, and a number with k in its low bits.
 #[inline(always)]
 fn split<S: Simd>(simd: S, x: f64x8<S>) -> (f64x8<S>, f64x8<S>) {
-    const LN_2_HIGH: f64 = 6.931_471_803_691_238e-1;
-    const LN_2_LOW: f64 = 1.908_214_929_270_587_7e-10;
     /// 1.5 · 2⁵²: adding it leaves the nearest integer in the low bits.
     const ROUNDER: f64 = 6_755_399_441_055_744.0;
     let rounder = f64x8::splat(simd, ROUNDER);
@@ -87,26 +84,29 @@ pub fn ln_1p_of_share<S: Simd>(simd: S, e: f64x8<S>) -> f64x8<S> {
     let root = f64x8::splat(simd, std::f64::consts::SQRT_2);
     let m = e + f64x8::splat(simd, 1.0);
     let x = (m - root) / (m + root);
+    (x + x).mul_add(artanh_ratio(simd, x), f64x8::splat(simd, 0.5 * std::f64::consts::LN_2))
+}
+
+/// `artanh(x) / x` for |x| < 0.172, by eleven terms of the series.
+#[inline(always)]
+fn artanh_ratio<S: Simd>(simd: S, x: f64x8<S>) -> f64x8<S> {
+    const TERMS: usize = 11;
     let square = x * x;
     let mut series = f64x8::splat(simd, 1.0 / (2 * TERMS - 1) as f64);
     for k in (0..TERMS - 1).rev() {
         series = series.mul_add(square, f64x8::splat(simd, 1.0 / (2 * k + 1) as f64));
     }
-    (x + x).mul_add(series, f64x8::splat(simd, 0.5 * std::f64::consts::LN_2))
+    series
 }
 
 /// `ln x` in each lane for normal x > 0, with an error below 4e-16 of it or, near 1, of x − 1.
 ///
-/// With `x = 2^k m` and m within a factor √2 of 1 it is `k ln 2 + 2 artanh((m − 1) / (m + 1))`; the
-/// argument stays below 0.172 in size.
+/// With `x = 2^k m` and m within a factor √2 of 1 it is `k ln 2 + 2 artanh((m − 1) / (m + 1))`.
 #[inline(always)]
 pub(crate) fn ln<S: Simd>(simd: S, x: f64x8<S>) -> f64x8<S> {
-    const TERMS: usize = 11;
-    const LN_2_HIGH: f64 = 6.931_471_803_691_238e-1;
-    const LN_2_LOW: f64 = 1.908_214_929_270_587_7e-10;
-    /// What is added so that mantissas above √2 carry over into the exponent.
+    /// Added so that mantissas above √2 carry over into the exponent.
     const CARRY: u64 = 0x3ff0_0000_0000_0000 - 0x3fe6_a09e_667f_3bcd;
-    /// A number with the integer of 52 bits below in its low bits is 2⁵² and that integer.
+    /// 2⁵²: with an integer in its low bits, it is the sum of both.
     const HOLDER: f64 = 4_503_599_627_370_496.0;
     let bits = x.to_bits();
     let exponent = (bits + u64x8::splat(simd, CARRY)) >> 52u32;
@@ -115,12 +115,8 @@ pub(crate) fn ln<S: Simd>(simd: S, x: f64x8<S>) -> f64x8<S> {
     let m = f64x8::from_bits(bits - (exponent << 52u32) + u64x8::splat(simd, 1.0f64.to_bits()));
     let one = f64x8::splat(simd, 1.0);
     let ratio = (m - one) / (m + one);
-    let square = ratio * ratio;
-    let mut series = f64x8::splat(simd, 1.0 / (2 * TERMS - 1) as f64);
-    for k in (0..TERMS - 1).rev() {
-        series = series.mul_add(square, f64x8::splat(simd, 1.0 / (2 * k + 1) as f64));
-    }
-    let small = k.mul_add(f64x8::splat(simd, LN_2_LOW), (ratio + ratio) * series);
+    let artanh_twice = (ratio + ratio) * artanh_ratio(simd, ratio);
+    let small = k.mul_add(f64x8::splat(simd, LN_2_LOW), artanh_twice);
     k.mul_add(f64x8::splat(simd, LN_2_HIGH), small)
 }
 
@@ -148,8 +144,7 @@ pub fn tanh_and_ln_two_cosh<S: Simd>(simd: S, x: f64x8<S>) -> (f64x8<S>, f64x8<S
     (((one - e) / (one + e)).copysign(x), size + ln_1p_of_share(simd, e))
 }
 
-/// `tanh` of two lanes with one division for both, `a/b = ad/bd` and `c/d = bc/bd`; with an
-/// absolute error below 8e-16.
+/// `tanh` of two vectors with one division, `a/b = ad/bd`; with an absolute error below 8e-16.
 #[inline(always)]
 pub(crate) fn tanh_of_two<S: Simd>(simd: S, x: f64x8<S>, y: f64x8<S>) -> (f64x8<S>, f64x8<S>) {
     let ((a, b), (c, d)) = (tanh_as_quotient(simd, x), tanh_as_quotient(simd, y));
@@ -159,9 +154,9 @@ pub(crate) fn tanh_of_two<S: Simd>(simd: S, x: f64x8<S>, y: f64x8<S>) -> (f64x8<
 
 /// Numerator and denominator of `tanh |x| = (1 − e) / (1 + e)`, with `e = e^(−2|x|)`.
 ///
-/// With `−2|x| = k ln 2 + r` and the Padé approximant `e^r ≈ (A + rB) / (A − rB)`, where `A = 1 +
-/// r²/9 + r⁴/1008` and `B = 1/2 + r²/72 + r⁴/30240` (remainder below 1e-15), both are multiplied by
-/// `A − rB`: no division is needed to come by them.
+/// With `−2|x| = k ln 2 + r` and the Padé approximant `e^r ≈ (A + rB) / (A − rB)`, where
+/// `A = 1 + r²/9 + r⁴/1008` and `B = 1/2 + r²/72 + r⁴/30240` (remainder below 1e-15), both are
+/// multiplied by `A − rB`, which avoids a division.
 #[inline(always)]
 pub(crate) fn tanh_as_quotient<S: Simd>(simd: S, x: f64x8<S>) -> (f64x8<S>, f64x8<S>) {
     let number = |x: f64| f64x8::splat(simd, x);
@@ -180,32 +175,23 @@ mod tests {
 
     #[inline(always)]
     fn exp_of<S: Simd>(simd: S, x: [f64; LANES]) -> [f64; LANES] {
-        let mut out = Lane::ZERO;
-        out.store(exp_nonpositive(simd, Lane(x).load(simd)));
-        out.0
+        exp_nonpositive(simd, Lane(x).load(simd)).to_array()
     }
 
     #[inline(always)]
     fn two_tanh_of<S: Simd>(simd: S, x: [f64; LANES]) -> ([f64; LANES], [f64; LANES]) {
-        let (mut one, mut two) = (Lane::ZERO, Lane::ZERO);
         let y = x.map(|x| 0.7 - 3.0 * x);
         let (a, b) = tanh_of_two(simd, Lane(x).load(simd), Lane(y).load(simd));
-        one.store(a);
-        two.store(b);
-        (one.0, two.0)
+        (a.to_array(), b.to_array())
     }
 
     #[inline(always)]
     fn both_of<S: Simd>(simd: S, x: [f64; LANES]) -> ([f64; LANES], [f64; LANES]) {
-        let (mut cosh, mut tan) = (Lane::ZERO, Lane::ZERO);
-        cosh.store(ln_two_cosh(simd, Lane(x).load(simd)));
-        tan.store(tanh(simd, Lane(x).load(simd)));
-        let (both_tan, both_cosh) = tanh_and_ln_two_cosh(simd, Lane(x).load(simd));
-        let (mut again_cosh, mut again_tan) = (Lane::ZERO, Lane::ZERO);
-        again_cosh.store(both_cosh);
-        again_tan.store(both_tan);
-        assert_eq!((again_cosh.0, again_tan.0), (cosh.0, tan.0));
-        (cosh.0, tan.0)
+        let x = Lane(x).load(simd);
+        let (cosh, tan) = (ln_two_cosh(simd, x).to_array(), tanh(simd, x).to_array());
+        let (both_tan, both_cosh) = tanh_and_ln_two_cosh(simd, x);
+        assert_eq!((both_cosh.to_array(), both_tan.to_array()), (cosh, tan));
+        (cosh, tan)
     }
 
     #[test]
@@ -234,9 +220,7 @@ mod tests {
 
     #[inline(always)]
     fn ln_of<S: Simd>(simd: S, x: [f64; LANES]) -> [f64; LANES] {
-        let mut out = Lane::ZERO;
-        out.store(ln(simd, Lane(x).load(simd)));
-        out.0
+        ln(simd, Lane(x).load(simd)).to_array()
     }
 
     #[test]
@@ -246,11 +230,8 @@ mod tests {
             let x = std::array::from_fn(|lane| (0.1 * f64::from(k) + 0.011 * lane as f64).exp());
             let y = dispatch!(level, simd => ln_of(simd, x));
             for (x, y) in x.into_iter().zip(y) {
-                assert!(
-                    (y - x.ln()).abs() <= 4e-16 * x.ln().abs().max(1e-300),
-                    "ln({x}): {y}, not {}",
-                    x.ln()
-                );
+                let exact = x.ln();
+                assert!((y - exact).abs() <= 4e-16 * exact.abs().max(1e-300), "ln({x}): {y}, not {exact}");
             }
         }
         let near =

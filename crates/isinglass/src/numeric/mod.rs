@@ -1,6 +1,4 @@
-//! Numeric ground: random streams, lanes of numbers, dense matrices, stable elementary functions.
-//!
-//! Called by every engine and learner; calls nothing of the crate.
+//! Random streams, SIMD lanes, dense and sparse matrices, stable elementary functions.
 
 pub mod chance;
 pub(crate) mod dense;

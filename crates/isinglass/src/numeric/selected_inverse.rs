@@ -1,19 +1,18 @@
-//! The entries of an inverse where the matrix has entries, for sparse symmetric positive definite
-//! matrices.
+//! The entries of the inverse of a sparse symmetric positive definite matrix where the matrix has
+//! entries.
 //!
-//! Takahashi's recurrence (Takahashi, Fagan and Chen 1973; Erisman and Tinney 1975): from `M = L D
-//! Lᵀ` follows `M⁻¹ = D⁻¹ L⁻¹ + (1 − Lᵀ) M⁻¹`, which gives the entries of a column from those of
-//! later columns within the pattern of L alone. What follows from the pattern is found once; the
-//! numbers may be `N` matrices side by side.
+//! Takahashi's recurrence (Takahashi, Fagan and Chen 1973; Erisman and Tinney 1975): from
+//! `M = L D Lᵀ` follows `M⁻¹ = D⁻¹ L⁻¹ + (1 − Lᵀ) M⁻¹`, which gives the entries of a column from
+//! those of later columns within the pattern of L. `N` matrices are inverted side by side.
 
-/// The pattern of a factor: for each column (in the order of elimination) its rows below the
+/// The pattern of a factor: for each column, in the order of elimination, its rows below the
 /// diagonal, rising.
 pub(crate) struct SelectedInverse {
-    /// For each row or column of the matrix, its place in the order of elimination.
+    /// The place of each row or column in the order of elimination.
     place: Vec<u32>,
     offsets: Vec<usize>,
     rows: Vec<u32>,
-    /// For each entry off the diagonal that was asked for, its slot among the rows of all columns.
+    /// The slot of each requested entry off the diagonal among the rows of all columns.
     slots: Vec<u32>,
 }
 
@@ -22,14 +21,13 @@ pub(crate) struct Inverse<const N: usize> {
     /// On the diagonal, in the matrix's own order.
     #[cfg_attr(not(test), expect(dead_code, reason = "only the tests compare the diagonal"))]
     pub(crate) diagonal: Vec<[f64; N]>,
-    /// Off the diagonal, in the order of the entries asked for.
+    /// Off the diagonal, in the order of the requested entries.
     pub(crate) entries: Vec<[f64; N]>,
 }
 
 impl SelectedInverse {
     /// *Arguments*: the order of elimination; the rows below the diagonal of each column of the
-    /// factor, named by their places in that order; the entries of the matrix off the diagonal,
-    /// each once.
+    /// factor, by their places in that order; the entries off the diagonal, each once.
     pub(crate) fn new<'a>(
         order: &[usize],
         pattern: impl Iterator<Item = &'a [u32]>,
@@ -48,10 +46,9 @@ impl SelectedInverse {
         let slot = |(a, b): (usize, usize)| {
             let (column, row) = (place[a].min(place[b]), place[a].max(place[b]));
             let (start, end) = (offsets[column as usize], offsets[column as usize + 1]);
-            // The pattern of the factor holds that of the matrix.
-            let found =
-                rows[start..end].binary_search(&row).expect("an entry of the matrix is in its factor");
-            (start + found) as u32
+            // The pattern of the factor includes that of the matrix.
+            let found = rows[start..end].binary_search(&row);
+            (start + found.expect("an entry of the matrix is in its factor")) as u32
         };
         let slots = entries.map(slot).collect();
         Self { place, offsets, rows, slots }
@@ -67,8 +64,8 @@ impl SelectedInverse {
         self.offsets.windows(2).map(|pair| 1.5 * ((pair[1] - pair[0]) as f64).powi(2)).sum()
     }
 
-    /// Invert `N` matrices, given by their diagonals and entries. `Err` tells which of them is not
-    /// positive definite.
+    /// Inverts `N` matrices, given by their diagonals and entries. `Err` is the number of one that is
+    /// not positive definite.
     ///
     /// *Complexity*: the sum of the squares of the columns' lengths.
     #[inline(always)]
@@ -98,7 +95,7 @@ impl SelectedInverse {
         self.offsets[k]..self.offsets[k + 1]
     }
 
-    /// `M = L D Lᵀ`, column by column; what a column leaves to later ones is subtracted at once.
+    /// `M = L D Lᵀ`, column by column; each is subtracted from later ones at once.
     #[inline(always)]
     fn factorize<const N: usize>(
         &self,
@@ -117,7 +114,7 @@ impl SelectedInverse {
                 for lane in 0..N {
                     pivots[column][lane] -= scaled[lane] * factor[at][lane];
                 }
-                // The rows behind are rows of that column as well, in the same order.
+                // The later rows are rows of that column as well, in the same order.
                 let mut target = self.offsets[column];
                 for other in at + 1..range.end {
                     while self.rows[target] != self.rows[other] {
@@ -127,8 +124,7 @@ impl SelectedInverse {
                         factor[target][lane] -= scaled[lane] * factor[other][lane];
                     }
                 }
-                // Nothing reads this entry as it was any more: the columns behind have had their
-                // share.
+                // The unscaled entry is not needed any more.
                 factor[at] = scaled;
             }
         }
@@ -179,7 +175,7 @@ mod tests {
     use super::*;
     use crate::Graph;
     use crate::numeric::dense::Matrix;
-    use crate::topology::{self, Neighbours};
+    use crate::topology::Neighbours;
 
     #[test]
     fn entries_are_those_of_the_dense_inverse() {

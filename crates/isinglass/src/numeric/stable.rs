@@ -31,7 +31,7 @@ pub fn log_add(a: f64, b: f64) -> f64 {
 ///
 /// ```
 /// use isinglass::numeric::stable::log_sum;
-/// assert!((log_sum(&[-800.0, -800.0, -801.0]) - (-800.0 + (2.0 + (-1f64).exp()).ln())).abs() < 1e-12);
+/// assert!((log_sum(&[-800.0, -800.0]) - (-800.0 + 2f64.ln())).abs() < 1e-12);
 /// assert_eq!(log_sum(&[]), f64::NEG_INFINITY);
 /// ```
 pub fn log_sum(terms: &[f64]) -> f64 {
@@ -42,8 +42,7 @@ pub fn log_sum(terms: &[f64]) -> f64 {
     top + terms.iter().map(|x| (x - top).exp()).sum::<f64>().ln()
 }
 
-/// `ln Σ e^x`, and the share of each term in the sum; the shares do not suffer from a large common
-/// constant.
+/// `ln Σ e^x`, and the share of each term in the sum, whatever their common constant.
 ///
 /// ```
 /// use isinglass::numeric::stable::shares;

@@ -4,6 +4,8 @@ use std::cell::Cell;
 use std::ops::ControlFlow;
 
 use super::*;
+use crate::learn::LikelihoodSettings;
+use crate::settings::Settings;
 
 const METHODS: [Method; 4] = [
     Method::Lbfgs,
@@ -11,6 +13,10 @@ const METHODS: [Method; 4] = [
     Method::Momentum { rate: 1e-3, momentum: 0.9 },
     Method::Adaptive { rate: 0.1 },
 ];
+
+fn settings(method: Method) -> OptimizerSettings {
+    OptimizerSettings { method, iterations: 1000, tolerance: 5e-7 }
+}
 
 /// `7 − ½ Σ_k λ_k y_k²` with `y` the parameters, rotated and shifted; counts its evaluations.
 struct Quadratic {
@@ -136,11 +142,7 @@ fn a_start_at_the_top_stays_there() {
             assert_eq!((found.converged, values.len()), (true, 1));
             assert_eq!(found.parameters, hill.top);
         }
-        let (found, _) = climb(
-            &Quadratic::ill_conditioned(2),
-            Vec::new(),
-            &OptimizerSettings { method, ..Default::default() },
-        );
+        let (found, _) = climb(&Quadratic::ill_conditioned(2), Vec::new(), &settings(method));
         assert!(found.converged, "no parameters: nothing to do");
     }
 }
@@ -148,7 +150,7 @@ fn a_start_at_the_top_stays_there() {
 #[test]
 fn an_observer_stops_every_method() {
     for method in METHODS {
-        let settings = OptimizerSettings { method, ..OptimizerSettings::default() };
+        let settings = settings(method);
         let stop = |iteration| if iteration < 2 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) };
         let hill = Quadratic::ill_conditioned(5);
         let found =
@@ -189,12 +191,12 @@ fn trial_steps_may_go_too_far_but_a_start_may_not() {
     ];
     for beyond in too_far {
         for method in [Method::Lbfgs, Method::Cg, Method::Adaptive { rate: 100.0 }] {
-            let settings = OptimizerSettings { method, ..OptimizerSettings::default() };
+            let settings = settings(method);
             let (found, _) = climb(&Cliff(beyond), vec![-1.4], &settings);
             assert!(found.converged && (found.parameters[0] - 1.0).abs() < 1e-6, "{}", method.name());
         }
         for method in METHODS {
-            let settings = OptimizerSettings { method, ..OptimizerSettings::default() };
+            let settings = settings(method);
             let found =
                 maximize(&Cliff(beyond), vec![2.0].into(), &settings, &mut |_| Ok(ControlFlow::Continue(())));
             assert!(matches!(found, Err(Error::Numerical { .. })), "{}", method.name());
@@ -204,31 +206,29 @@ fn trial_steps_may_go_too_far_but_a_start_may_not() {
 
 #[test]
 fn invalid_settings_are_named() {
-    let momentum = |rate, momentum| Method::Momentum { rate, momentum };
-    let message = |method, tolerance| {
-        let settings = OptimizerSettings { method, tolerance, ..OptimizerSettings::default() };
-        settings.check().unwrap_err().to_string()
-    };
+    let by = |optimizer| LikelihoodSettings::default().optimizer(optimizer);
+    let momentum = |rate, momentum| by(Optimizer::Momentum).rate(Some(rate)).momentum(Some(momentum));
+    let message = |settings: LikelihoodSettings| settings.validate().unwrap_err().to_string();
     for rate in [0.0, -1.0, f64::NAN, f64::INFINITY] {
-        for method in [momentum(rate, 0.5), Method::Adaptive { rate }] {
-            assert_eq!(message(method, 0.0), format!("rate: found {rate}, expected a finite number above 0"));
+        for settings in [momentum(rate, 0.5), by(Optimizer::Adaptive).rate(Some(rate))] {
+            assert_eq!(message(settings), format!("rate: found {rate}, expected a finite number above 0"));
         }
     }
     for bad in [-0.1, 1.0, f64::NAN] {
         let expected = format!("momentum: found {bad}, expected a number of at least 0 and below 1");
-        assert_eq!(message(momentum(0.1, bad), 0.0), expected);
+        assert_eq!(message(momentum(0.1, bad)), expected);
     }
     for bad in [-1.0, f64::NAN, f64::INFINITY] {
-        assert!(message(Method::Lbfgs, bad).starts_with("tolerance: found"));
+        assert!(message(by(Optimizer::Lbfgs).tolerance(bad)).starts_with("tolerance: found"));
     }
-    assert!(OptimizerSettings { method: momentum(1e-9, 0.0), ..Default::default() }.check().is_ok());
+    assert!(momentum(1e-9, 0.0).validate().is_ok());
 }
 
 #[test]
 fn with_kinks_the_conditions_of_an_optimum_hold_and_zeros_are_exact() {
     let quadratic = Quadratic::ill_conditioned(30);
     let model = Remembered(&quadratic);
-    let settings = OptimizerSettings { tolerance: 1e-9, ..OptimizerSettings::default() };
+    let settings = OptimizerSettings { tolerance: 1e-9, ..settings(Method::Lbfgs) };
     let mut heights = Vec::new();
     let mut watch = |visit: &Visit<'_>| {
         heights.push(visit.value);

@@ -48,14 +48,14 @@ pub struct Score {
 /// let coins = topology::full(3);
 /// let table = Table::from_rows(["x0", "x1", "x2"], [[1, 1, -1], [0, 1, 1]])?;
 /// let engine = Enumerate::default();
-/// let score = score::score(&coins, &table, Phases { clamped: &engine, free: &engine })?;
+/// let score = score::score(&coins, &table, Phases::both(&engine))?;
 /// let ln2 = 2f64.ln();
 /// assert!((score.log_likelihood.unwrap() - -2.5 * ln2).abs() < 1e-12);    // three cells, then two
 /// assert!((score.completion.unwrap() - ln2).abs() < 1e-12);
 /// assert_eq!(score.kullback, None);                                       // a cell is missing
 ///
 /// let table = Table::from_rows(["x0", "x1", "x2"], [[1, 1, -1], [-1, 1, 1]])?;
-/// let score = score::score(&coins, &table, Phases { clamped: &engine, free: &engine })?;
+/// let score = score::score(&coins, &table, Phases::both(&engine))?;
 /// assert!((score.kullback.unwrap() - 2.0 * ln2).abs() < 1e-12);           // log (1/2)/(1/8), for both rows
 /// # Ok::<(), isinglass::Error>(())
 /// ```
@@ -80,7 +80,7 @@ pub fn score(machine: &Machine, table: &Table, phases: Phases<'_>) -> Result<Sco
 /// let full = topology::full(6).with_parameters(vec![0.2; 15], vec![0.1; 6])?;
 /// let table = Table::from_rows(["x0", "x1", "x2", "x3", "x4", "x5"], [[1, 1, -1, 1, 1, 1], [0, 1, 1, 1, -1, 1]])?;
 /// let engine = Enumerate::default();
-/// let exact = score::score(&full, &table, Phases { clamped: &engine, free: &engine })?.log_likelihood.unwrap();
+/// let exact = score::score(&full, &table, Phases::both(&engine))?.log_likelihood.unwrap();
 /// let bounds = Bounds::default();
 /// let bracket = score::score_between(&full, &table, &bounds, &bounds, &engine)?.bracket.unwrap();
 /// assert!(bracket.lower <= exact && exact <= bracket.upper);

@@ -1,25 +1,15 @@
 //! What the tests of contrastive learners share.
 
 use std::ops::ControlFlow;
+use std::sync::LazyLock;
 
 use isinglass::learn::{Checkpoint, ContrastiveDivergence, Fit, Observer, Step};
 use isinglass::topology::{self, Links, Numbers};
 use isinglass::{Budget, Machine, Role, Table};
 
-pub(crate) const PLAIN: ContrastiveDivergence = ContrastiveDivergence {
-    steps: 1,
-    persistent: false,
-    chains: None,
-    clamped_sweeps: 5,
-    batch: 10,
-    epochs: 10,
-    rate: 0.05,
-    rate_decay: 0.0,
-    momentum: 0.0,
-    l2: 0.0,
-    seed: 0,
-    budget: Budget(1 << 30),
-};
+pub(crate) static PLAIN: LazyLock<ContrastiveDivergence> = LazyLock::new(|| {
+    ContrastiveDivergence::new().rate(0.05).rate_decay(0.0).momentum(0.0).budget(Budget(1 << 30))
+});
 
 /// Visible and hidden layers with numbers by chance; the last visible unit an input if asked for.
 pub(crate) fn two_layers(

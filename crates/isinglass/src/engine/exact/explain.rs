@@ -68,8 +68,8 @@ pub fn explain_decimation(machine: &Machine, order: &[usize]) -> Result<Vec<Deci
         if count > 3 {
             return Err(Error::CannotDo {
                 who: Decimate::NAME,
-                what: format!("take out unit '{}' in this order", machine.name(unit)),
-                why: format!("it has {count} neighbours when its turn comes, and decimation ends at 3"),
+                what: format!("decimate unit '{}' in this order", machine.name(unit)),
+                why: format!("it has {count} neighbours when its turn comes, and at most 3 are allowed"),
             });
         }
         let (log_factor, corrections) = decimate(&joined);

@@ -1,7 +1,6 @@
 //! Units pinned by their field.
 //!
-//! A bias of 1e10 means "always on". Summed over, it would take ten digits from everything else; so
-//! such units are clamped first.
+//! A bias of 1e10 means "always on". Summed over, it would take ten digits from everything else.
 
 use crate::{Evidence, Machine, Spin};
 

@@ -1,35 +1,44 @@
-//! How well chains mixed, and how large the error of a mean is: split-R̂ and effective sample size.
+//! Mixing of chains and errors of means: split-R̂ and effective sample size.
 //!
-//! Everything recorded is ±1, so sums over time are counts of bits: the product of a sequence with
-//! itself at a lag is an exclusive or with the shifted sequence. The estimators are those of
-//! Vehtari et al. 2021, "Rank-normalization, folding, and localization", without ranks (two values
-//! have none).
+//! Records are ±1, so sums over time are counts of bits, and products at a lag are exclusive ors
+//! with the shifted sequence. The estimators are those of Vehtari et al. 2021, "Rank-normalization,
+//! folding, and localization", without ranks (two values have none).
 
 use super::record::clear_tail;
 
-/// What a set of sequences of ±1, one for each chain, says about their common mean.
+/// The common mean of sequences of ±1, one for each chain, and its quality.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Summary {
     pub(super) mean: f64,
     pub(super) standard_error: f64,
     /// Infinite if chains stay apart without moving.
     pub(super) r_hat: f64,
-    /// Independent states that the sequences are worth; as many as chains if nothing ever moved.
+    /// As many as chains if nothing ever moved.
     pub(super) effective_samples: f64,
-    /// Whether any chain ever moved. If none did, all of them came to the same value from random
-    /// starts.
+    /// Whether any chain ever moved. If none did, all reached the same value from random starts.
     pub(super) moved: bool,
 }
 
-/// Halves of chains: equal lengths, packed from bit 0.
+impl Summary {
+    /// Of a clamped value.
+    pub(super) fn known(mean: f64) -> Self {
+        Self { mean, standard_error: 0.0, r_hat: 1.0, effective_samples: f64::INFINITY, moved: false }
+    }
+
+    /// Multiplied by a sign.
+    pub(super) fn times(self, sign: f64) -> Self {
+        Self { mean: sign * self.mean, ..self }
+    }
+}
+
+/// Half of a chain, packed from bit 0.
 struct Half {
     bits: Vec<u64>,
     /// Σ s over the half.
     sum: f64,
 }
 
-/// Judge sequences of `samples` states each; `fill` writes the packed sequence of a chain into a
-/// buffer.
+/// Summarises sequences of `samples` states; `fill` writes the packed sequence of a chain.
 pub(super) fn summarize(
     chains: usize,
     samples: usize,
@@ -61,7 +70,7 @@ pub(super) fn summarize(
     let pooled = (n - 1.0) / n * within + between;
 
     let (r_hat, effective_samples) = if pooled <= 0.0 {
-        // Never moved, in any chain: each chain counts as one draw, no more.
+        // Never moved, in any chain: each chain counts as one draw.
         (1.0, chains as f64)
     } else if within <= 0.0 {
         (f64::INFINITY, 1.0)
@@ -69,8 +78,7 @@ pub(super) fn summarize(
         let time = correlation_time(&halves, length, within, pooled);
         ((pooled / within).sqrt(), m * n / time)
     };
-    // One more independent draw on each side, so that a unit that never moved does not claim to be
-    // certain.
+    // One more independent draw on each side, so that a unit that never moved is not certain.
     let tempered = mean * effective_samples / (effective_samples + 2.0);
     Summary {
         mean,
@@ -81,15 +89,14 @@ pub(super) fn summarize(
     }
 }
 
-/// Lags up to this are all visited; beyond, steps grow with the lag, so that chains that stick cost
-/// no more than others.
+/// Up to this, all lags are visited; beyond, steps grow with the lag, to bound the cost.
 const EVERY_LAG: usize = 128;
 
 /// 1 + 2 Σ ρ_t, cut off by Geyer's initial monotone sequence; at least 1/log₁₀ of the number of
 /// states, however they alternate.
 ///
-/// Beyond [`EVERY_LAG`] each pair of lags stands for all up to the next one visited: as the
-/// sequence only falls, that errs on the side of fewer effective samples.
+/// Beyond [`EVERY_LAG`] each pair of lags stands for all up to the next one visited. As the sequence
+/// falls, that gives fewer effective samples.
 fn correlation_time(halves: &[Half], length: usize, within: f64, pooled: f64) -> f64 {
     let n = length as f64;
     let mut ends: Vec<(f64, f64)> = halves.iter().map(|half| (half.sum, half.sum)).collect();
@@ -137,7 +144,7 @@ fn signed(bits: &[u64], length: usize) -> f64 {
     2.0 * f64::from(up) - length as f64
 }
 
-/// Copy `length` bits from bit `start` on; bits beyond are 0.
+/// Copies `length` bits from bit `start` on; bits beyond are 0.
 fn slice(bits: &[u64], start: usize, length: usize) -> Vec<u64> {
     let mut out: Vec<u64> = (0..length.div_ceil(64)).map(|k| shifted_word(bits, start + 64 * k)).collect();
     clear_tail(&mut out, length);
@@ -151,19 +158,15 @@ fn shifted_word(bits: &[u64], from: usize) -> u64 {
     if shift == 0 { get(word) } else { get(word) >> shift | get(word + 1) << (64 - shift) }
 }
 
-/// At how many times t the values at t and t + lag differ.
+/// The number of times t at which the values at t and t + lag differ.
 fn differing(bits: &[u64], length: usize, lag: usize) -> u32 {
     let remaining = length - lag;
-    let mut count = 0;
-    for k in 0..remaining.div_ceil(64) {
-        let mut word = bits[k] ^ shifted_word(bits, 64 * k + lag);
+    let word = |k: usize| {
+        let word = bits[k] ^ shifted_word(bits, 64 * k + lag);
         let left = remaining - 64 * k;
-        if left < 64 {
-            word &= (1 << left) - 1;
-        }
-        count += word.count_ones();
-    }
-    count
+        if left < 64 { word & ((1 << left) - 1) } else { word }
+    };
+    (0..remaining.div_ceil(64)).map(|k| word(k).count_ones()).sum()
 }
 
 #[cfg(test)]
@@ -184,14 +187,11 @@ mod tests {
     fn sticky(keep: f64, chain: u64, samples: usize) -> Vec<f64> {
         let mut random = stream(11, Purpose::Draws, chain);
         let mut state = if random.random::<f64>() < 0.5 { 1.0 } else { -1.0 };
-        (0..samples)
-            .map(|_| {
-                if random.random::<f64>() >= keep {
-                    state = -state;
-                }
-                state
-            })
-            .collect()
+        let mut next = |_| {
+            state = if random.random::<f64>() >= keep { -state } else { state };
+            state
+        };
+        (0..samples).map(&mut next).collect()
     }
 
     #[test]
@@ -228,13 +228,11 @@ mod tests {
         let frozen = summarize(4, 100, |_, out| out.extend(pack(&[1.0; 100])));
         assert_eq!((frozen.r_hat, frozen.effective_samples), (1.0, 4.0));
         assert!(frozen.standard_error > 0.0);
-        let drifting: Vec<_> = (0..4)
-            .map(|c| {
-                let mut values = sticky(0.5, c, 400);
-                values[..200].fill(1.0);
-                pack(&values)
-            })
-            .collect();
-        assert!(summarize(4, 400, |c, out| out.extend(&drifting[c])).r_hat > 1.1);
+        let drifting = |c: usize, out: &mut Vec<u64>| {
+            let mut values = sticky(0.5, c as u64, 400);
+            values[..200].fill(1.0);
+            out.extend(pack(&values));
+        };
+        assert!(summarize(4, 400, drifting).r_hat > 1.1);
     }
 }

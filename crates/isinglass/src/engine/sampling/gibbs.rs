@@ -6,8 +6,8 @@ use rayon::prelude::*;
 
 use super::diagnostics::{Summary, summarize};
 use super::kernel::{Couplings, Model};
+use super::places;
 use super::record::{Plan, Record, clear_tail};
-use crate::cancel;
 use crate::engine::expectations::{StandardErrors, each_pair};
 use crate::engine::joint::check_asked;
 use crate::engine::{
@@ -16,7 +16,7 @@ use crate::engine::{
 };
 use crate::settings::{Settings, constructors, range, settings};
 use crate::table::Batch;
-use crate::{Error, Evidence, Machine, Result};
+use crate::{Error, Evidence, Machine, Result, cancel};
 
 settings! {
     /// Settings of [`Gibbs`].
@@ -37,15 +37,15 @@ constructors!(Gibbs(GibbsSettings));
 
 /// Estimates by Gibbs sampling, correct for any graph.
 ///
-/// *Accuracy*: standard errors come with the answer, from effective sample sizes. *When it fails*:
-/// strong couplings make chains stick; then R̂ leaves 1, and `converged` is false above 1.05 or
-/// below 400 effective samples. It has no log Z; [`Ais`](crate::Ais) has.
+/// *Accuracy*: standard errors from effective sample sizes. *When it fails*: strong couplings make
+/// chains stick; then R̂ leaves 1, and `converged` is false above 1.05 or below 400 effective
+/// samples. It has no log Z; [`Ais`](crate::Ais) has.
 ///
 /// # Example
 /// ```
-/// use isinglass::{Engine, Evidence, Gibbs, Machine, Pairs, topology::{self, Neighbours}};
-/// let lattice = Graph::grid(8, 8, Neighbours::Four);
-/// let machine = Machine::from_graph(lattice).with_parameters(vec![0.2; 112], vec![0.1; 64])?;
+/// use isinglass::{Engine, Evidence, Gibbs, Pairs, topology::{self, Neighbours}};
+/// let lattice = topology::grid(8, 8, Neighbours::Four);
+/// let machine = lattice.with_parameters(vec![0.2; 112], vec![0.1; 64])?;
 /// let answer = Gibbs::default().expectations(&machine, &Evidence::none(64), Pairs::Edges)?;
 /// assert!(answer.diagnostics.converged);
 /// assert!(answer.errors.unwrap().means[0] < 0.02);
@@ -56,21 +56,20 @@ pub struct Gibbs {
     pub(crate) settings: GibbsSettings,
 }
 
-/// Chains count as well mixed up to this split-R̂: each half of a chain then went through about ten
-/// independent states. (The stricter 1.01 of Vehtari et al. 2021 is meant for a handful of long
-/// chains, not for many short ones.)
+/// Chains count as mixed up to this split-R̂: each half of a chain then has about ten independent
+/// states. (The stricter 1.01 of Vehtari et al. 2021 is meant for a few long chains.)
 const R_HAT_LIMIT: f64 = 1.05;
 
-/// And from this effective sample size on, all chains together (Vehtari et al. 2021).
+/// The least effective sample size, all chains together (Vehtari et al. 2021).
 const LEAST_EFFECTIVE_SAMPLES: f64 = 400.0;
 
 /// Energies beyond this leave the range of single precision.
 const SCALE: f64 = 1e30;
 
-/// The bytes of a pair and of what is found out about it.
+/// The bytes of a pair and its summary.
 const PAIR_BYTES: u128 = 64;
 
-/// Draws keep at least this many states of each chain, so that their mixing can be judged.
+/// Draws keep at least this many states of each chain, to judge their mixing.
 const JUDGED_SAMPLES: usize = 200;
 
 impl Gibbs {
@@ -86,7 +85,7 @@ impl Gibbs {
         })
     }
 
-    /// Check one evidence: its length, its free units, and the machine's numbers.
+    /// Checks the length of the evidence, its free units and the machine's numbers.
     fn check_row(&self, machine: &Machine, evidence: &Evidence) -> Result<()> {
         machine.check_evidence(evidence)?;
         machine.check_scale(Self::NAME, SCALE)?;
@@ -119,40 +118,26 @@ struct Run {
 }
 
 impl Run {
-    /// Run the chains of one row; the couplings are those of its free units.
+    /// Runs the chains of one row; the couplings are those of its free units.
     fn new(machine: &Machine, row: &[i8], couplings: &Arc<Couplings>, plan: &Plan) -> Self {
-        let mut free = 0;
-        let mut place = |&cell: &i8| {
-            if cell != 0 {
-                return Err(f64::from(cell));
-            }
-            free += 1;
-            Ok(free - 1)
-        };
-        let places = row.iter().map(&mut place).collect();
+        let places = places(row.iter().map(|&cell| f64::from(cell)));
         Self { record: Record::run(&Model::new(machine, row, couplings), plan), places }
     }
 
-    /// Run the chains of one evidence.
+    /// Runs the chains of one evidence.
     fn single(machine: &Machine, evidence: &Evidence, plan: &Plan) -> Self {
         let free: Vec<usize> = evidence.free().collect();
         Self::new(machine, evidence.cells(), &Arc::new(Couplings::new(machine, &free)), plan)
     }
 
-    fn known(value: f64) -> Summary {
-        Summary {
-            mean: value,
-            standard_error: 0.0,
-            r_hat: 1.0,
-            effective_samples: f64::INFINITY,
-            moved: false,
-        }
+    fn units(&self) -> Vec<Summary> {
+        (0..self.places.len()).into_par_iter().map(|unit| self.unit(unit)).collect()
     }
 
     fn unit(&self, unit: usize) -> Summary {
         cancel::point();
         match self.places[unit] {
-            Err(value) => Self::known(value),
+            Err(value) => Summary::known(value),
             Ok(place) => summarize(self.record.chains, self.record.samples, |chain, out| {
                 out.extend(self.record.sequence(place, chain));
             }),
@@ -162,30 +147,26 @@ impl Run {
     fn pair(&self, a: usize, b: usize) -> Summary {
         cancel::point();
         match (self.places[a], self.places[b]) {
-            (Err(x), Err(y)) => Self::known(x * y),
-            (Err(x), Ok(_)) => signed(x, self.unit(b)),
-            (Ok(_), Err(y)) => signed(y, self.unit(a)),
+            (Err(x), Err(y)) => Summary::known(x * y),
+            (Err(x), Ok(_)) => self.unit(b).times(x),
+            (Ok(_), Err(y)) => self.unit(a).times(y),
             (Ok(p), Ok(q)) => summarize(self.record.chains, self.record.samples, |chain, out| {
-                let both = self.record.sequence(p, chain).iter().zip(self.record.sequence(q, chain));
                 // Equal bits are a product of +1; bits beyond the samples stay 0.
-                out.extend(both.map(|(x, y)| !(x ^ y)));
+                out.extend(self.record.differences(p, q, chain).map(|word| !word));
                 clear_tail(out, self.record.samples);
             }),
         }
     }
 
-    /// ⟨s_a s_b⟩ alone, where no error is asked for; the means are at hand.
+    /// ⟨s_a s_b⟩ without an error, given the means.
     fn product(&self, a: usize, b: usize, means: &[f64]) -> f64 {
         cancel::point();
         let (Ok(p), Ok(q)) = (self.places[a], self.places[b]) else {
             return means[a] * means[b];
         };
         let (chains, samples) = (self.record.chains, self.record.samples);
-        let differing = |chain| -> u64 {
-            let both = self.record.sequence(p, chain).iter().zip(self.record.sequence(q, chain));
-            both.map(|(x, y)| u64::from((x ^ y).count_ones())).sum()
-        };
-        let apart: u64 = (0..chains).map(differing).sum();
+        let differences = (0..chains).flat_map(|chain| self.record.differences(p, q, chain));
+        let apart: u64 = differences.map(|word| u64::from(word.count_ones())).sum();
         1.0 - 2.0 * apart as f64 / (chains * samples) as f64
     }
 
@@ -194,8 +175,7 @@ impl Run {
         let least = |all: &mut dyn Iterator<Item = &Summary>| {
             all.map(|unit| unit.effective_samples).fold(f64::INFINITY, f64::min)
         };
-        // Units that never moved came to the same value from random starts in every chain: that is
-        // no sign of bad mixing.
+        // Units that never moved reached the same value from random starts: not bad mixing.
         let moving = least(&mut units.iter().filter(|unit| unit.moved));
         let all = (self.record.chains * self.record.samples) as f64;
         Diagnostics {
@@ -210,10 +190,6 @@ impl Run {
             iteration: None,
         }
     }
-}
-
-fn signed(sign: f64, summary: Summary) -> Summary {
-    Summary { mean: sign * summary.mean, ..summary }
 }
 
 impl Engine for Gibbs {
@@ -235,15 +211,12 @@ impl Engine for Gibbs {
 
     fn expectations(&self, machine: &Machine, evidence: &Evidence, pairs: Pairs) -> Result<Expectations> {
         self.check_row(machine, evidence)?;
-        let pair_bytes = PairMoments::count(pairs, machine.graph()) as u128 * PAIR_BYTES;
-        let bytes = self.bytes(evidence.free_count()) + pair_bytes;
-        self.settings.budget.check(Self::NAME, bytes, || {
-            format!("moments of {} pairs", PairMoments::count(pairs, machine.graph()))
-        })?;
+        let count = PairMoments::count(pairs, machine.graph());
+        let bytes = self.bytes(evidence.free_count()) + count as u128 * PAIR_BYTES;
+        self.settings.budget.check(Self::NAME, bytes, || format!("moments of {count} pairs"))?;
         let run = Run::single(machine, evidence, &self.plan(0));
-        let units: Vec<Summary> =
-            (0..machine.unit_count()).into_par_iter().map(|unit| run.unit(unit)).collect();
-        let mut wanted = Vec::with_capacity(PairMoments::count(pairs, machine.graph()));
+        let units = run.units();
+        let mut wanted = Vec::with_capacity(count);
         each_pair(pairs, machine.graph(), |a, b| wanted.push((a, b)));
         let couples: Vec<Summary> = wanted.par_iter().map(|&(a, b)| run.pair(a, b)).collect();
         Ok(Expectations {
@@ -274,8 +247,7 @@ impl Engine for Gibbs {
         for group in batch.groups().iter().filter(|_| wanted) {
             let couplings = Arc::new(Couplings::new(machine, &group.free));
             let places: Vec<usize> = group.rows.clone().collect();
-            // Rows are drawn on all cores and summed in order, so many at a time that their records
-            // stay within the budget.
+            // Rows are drawn on all cores and summed in order, within the budget.
             let at_once = (u128::from(self.settings.budget.0) / self.bytes(group.free.len()).max(1))
                 .clamp(1, 64) as usize;
             for places in places.chunks(at_once) {
@@ -330,8 +302,6 @@ impl Engine for Gibbs {
         }
         let run = Run::single(machine, evidence, &self.plan(0));
         let record = &run.record;
-        let units: Vec<Summary> =
-            (0..machine.unit_count()).into_par_iter().map(|unit| run.unit(unit)).collect();
         let places: Vec<usize> = ask.iter().filter_map(|&unit| run.places[unit].ok()).collect();
         let shares: Vec<Summary> = (0..1usize << ask.len())
             .into_par_iter()
@@ -353,7 +323,7 @@ impl Engine for Gibbs {
             probabilities: shares.iter().map(|share| f64::midpoint(1.0, share.mean)).collect(),
             errors: Some(shares.iter().map(|share| share.standard_error / 2.0).collect()),
             guarantee: Guarantee::Estimate,
-            diagnostics: run.diagnostics(&units),
+            diagnostics: run.diagnostics(&run.units()),
         })
     }
 }
@@ -361,36 +331,25 @@ impl Engine for Gibbs {
 impl Sampler for Gibbs {
     /// Draws go round the chains: the first kept state of each, then the second of each, and so on.
     fn draw(&self, machine: &Machine, evidence: &Evidence, count: usize, seed: u64) -> Result<Draws> {
-        let settings =
-            self.settings.samples(count.div_ceil(self.settings.chains.max(1)).max(JUDGED_SAMPLES)).seed(seed);
+        let samples = count.div_ceil(self.settings.chains.max(1)).max(JUDGED_SAMPLES);
+        let settings = self.settings.samples(samples).seed(seed);
         let engine = Self { settings };
         engine.check_row(machine, evidence)?;
-        let bytes = engine.bytes(evidence.free_count()) + count as u128 * machine.unit_count() as u128;
-        settings
-            .budget
-            .check(Self::NAME, bytes, || format!("{count} draws of {} units", machine.unit_count()))?;
+        let n = machine.unit_count();
+        let bytes = engine.bytes(evidence.free_count()) + count as u128 * n as u128;
+        settings.budget.check(Self::NAME, bytes, || format!("{count} draws of {n} units"))?;
         let run = Run::single(machine, evidence, &engine.plan(0));
-        let units: Vec<Summary> =
-            (0..machine.unit_count()).into_par_iter().map(|unit| run.unit(unit)).collect();
-        let mut cells = Vec::with_capacity(count * machine.unit_count());
+        let mut cells = Vec::with_capacity(count * n);
         for draw in 0..count {
             let (sample, chain) = (draw / settings.chains, draw % settings.chains);
-            cells.extend(run.places.iter().map(|place| match *place {
-                Err(value) => value as i8,
-                Ok(place) => {
-                    if run.record.is_up(place, chain, sample) {
-                        1
-                    } else {
-                        -1
-                    }
-                }
-            }));
+            let spin = |place: usize| 2 * i8::from(run.record.is_up(place, chain, sample)) - 1;
+            cells.extend(run.places.iter().map(|place| place.map_or_else(|value| value as i8, spin)));
         }
         Ok(Draws {
-            units: machine.unit_count(),
+            units: n,
             cells,
             guarantee: Guarantee::Approximation,
-            diagnostics: run.diagnostics(&units),
+            diagnostics: run.diagnostics(&run.units()),
         })
     }
 }

@@ -1,33 +1,29 @@
 //! The Gibbs update for chains in SIMD lanes, sixteen to a group.
 //!
 //! States are laid out unit by unit with chains in adjacent lanes, so the field of a unit in all
-//! chains is one multiplication and one addition for each neighbour. Several groups side by side
-//! share the walk along the neighbours. Single precision is enough: a relative error of 1e-7 in a
-//! field that decides anything (a few units) shifts a probability by as much, far below the
-//! sampling error of any run.
+//! chains takes one multiply-add for each neighbour. Several groups share the walk along the
+//! neighbours. Single precision is enough: a relative error of 1e-7 in a field of a few units
+//! shifts a probability by as much, far below the sampling error.
 
 use std::sync::Arc;
 
 use fearless_simd::{Level, Simd, dispatch, f32x16, prelude::*, u32x16};
 use rand::Rng;
 
-use crate::Machine;
-use crate::cancel;
-use crate::numeric::chance::{WIDTH, exp, uniform};
+use crate::numeric::chance::{WIDTH, exp, spin_by_odds};
 use crate::numeric::streams::{Purpose, stream};
+use crate::{Machine, cancel};
 
 /// Chains of a group.
 pub(super) const CHAINS: usize = WIDTH;
 
-/// The couplings among some free units, divided by T/2, in single precision: what rows with the
-/// same free units share.
+/// The couplings among some free units, divided by T/2, in single precision.
 pub(super) struct Couplings {
     offsets: Vec<usize>,
     neighbours: Vec<(u32, f32)>,
 }
 
-/// The state of a unit in all chains of some groups: −1 or +1. Aligned, so that no vector lies
-/// across two lines of a cache.
+/// The state of a unit in all chains of some groups: −1 or +1. Aligned to cache lines.
 #[derive(Debug, Clone, Copy)]
 #[repr(align(64))]
 pub(crate) struct Spins<const GROUPS: usize>(pub(crate) [[f32; CHAINS]; GROUPS]);
@@ -43,8 +39,8 @@ impl Couplings {
         let mut neighbours = Vec::new();
         for &unit in free {
             let around = machine.graph().neighbours(unit).filter(|&(other, _)| place[other] != u32::MAX);
-            neighbours
-                .extend(around.map(|(other, edge)| (place[other], (scale * machine.weights()[edge]) as f32)));
+            let coupling = |edge: usize| (scale * machine.weights()[edge]) as f32;
+            neighbours.extend(around.map(|(other, edge)| (place[other], coupling(edge))));
             offsets.push(neighbours.len());
         }
         Self { offsets, neighbours }
@@ -110,7 +106,7 @@ impl<const GROUPS: usize> Chains<GROUPS> {
             for word in &mut random[group] {
                 word[lane] = source.next_u32();
             }
-            // xoshiro must not start from zero everywhere.
+            // xoshiro must not start from zeros.
             random[group][0][lane] |= 1;
             for state in &mut states {
                 state.0[group][lane] = if source.next_u32() & 1 == 1 { 1.0 } else { -1.0 };
@@ -119,12 +115,12 @@ impl<const GROUPS: usize> Chains<GROUPS> {
         Self { states, random }
     }
 
-    /// Update every unit of every chain, a number of times.
+    /// Updates every unit of every chain, a number of times.
     pub(super) fn sweep(&mut self, level: Level, model: &Model, sweeps: usize) {
         dispatch!(level, simd => sweep_lanes(simd, model, self, sweeps));
     }
 
-    /// For each unit, which chains are up, one bit for each chain, of up to 64.
+    /// For each unit, one bit for each chain, of up to 64: whether it is up.
     pub(super) fn up(&self) -> impl Iterator<Item = u64> + '_ {
         self.states.iter().map(|state| {
             let chains = state.0.as_flattened().iter().enumerate();
@@ -155,7 +151,7 @@ fn sweep_lanes<S: Simd, const GROUPS: usize>(
     chains.random = random.map(|words| words.map(SimdBase::to_array));
 }
 
-/// Add what some neighbours contribute to the field of a unit.
+/// Adds the contributions of some neighbours to the field of a unit.
 #[inline(always)]
 pub(crate) fn add_pull<S: Simd, const GROUPS: usize>(
     simd: S,
@@ -173,12 +169,8 @@ pub(crate) fn add_pull<S: Simd, const GROUPS: usize>(
     field
 }
 
-/// Choose the spin of a unit by its field.
+/// Draws the spin of a unit by its field: P(+1) = 1/(1 + e^(−field)).
 #[inline(always)]
 pub(super) fn choose<S: Simd>(simd: S, field: f32x16<S>, random: &mut [u32x16<S>; 4]) -> f32x16<S> {
-    let one = f32x16::splat(simd, 1.0);
-    // P(+1) = 1/(1 + e^(−field)), so +1 where u + u e^(−field) < 1.
-    let odds = exp(simd, -field);
-    let u = uniform(simd, random);
-    u.mul_add(odds, u).simd_lt(one).select(one, -one)
+    spin_by_odds(simd, exp(simd, -field), random)
 }

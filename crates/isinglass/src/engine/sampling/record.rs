@@ -1,4 +1,4 @@
-//! The states that chains went through, one bit for each unit, chain and time.
+//! The states of chains, one bit for each unit, chain and time.
 
 use fearless_simd::Level;
 use rayon::prelude::*;
@@ -6,7 +6,7 @@ use rayon::prelude::*;
 use super::kernel::{CHAINS, Chains, Model};
 use crate::numeric::streams::Purpose;
 
-/// What to run: chains, and how far.
+/// The chains to run, and for how long.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Plan {
     pub(super) chains: usize,
@@ -34,7 +34,7 @@ impl Record {
         units as u128 * lanes * (words * 8 + 16)
     }
 
-    /// Run the chains of a plan and keep their states. Groups of chains run in parallel.
+    /// Runs the chains of a plan and keeps their states. Groups of chains run in parallel.
     pub(super) fn run(model: &Model, plan: &Plan) -> Self {
         let words = plan.samples.div_ceil(64);
         let units = model.units();
@@ -68,13 +68,18 @@ impl Record {
         &self.groups[chain / CHAINS][start..start + words]
     }
 
+    /// Where the states of two units in a chain differ, packed.
+    pub(super) fn differences(&self, a: usize, b: usize, chain: usize) -> impl Iterator<Item = u64> + '_ {
+        self.sequence(a, chain).iter().zip(self.sequence(b, chain)).map(|(x, y)| x ^ y)
+    }
+
     /// Whether a unit is up in a state of a chain.
     pub(super) fn is_up(&self, unit: usize, chain: usize, sample: usize) -> bool {
         self.sequence(unit, chain)[sample / 64] >> (sample % 64) & 1 == 1
     }
 }
 
-/// Set the bits beyond the samples of a packed sequence to 0.
+/// Sets the bits beyond the samples of a packed sequence to 0.
 pub(super) fn clear_tail(bits: &mut [u64], samples: usize) {
     if let (Some(last), rest @ 1..) = (bits.last_mut(), samples % 64) {
         *last &= (1 << rest) - 1;

@@ -1,19 +1,16 @@
 //! A Gibbs chain for every row of a batch, sixty-four rows side by side.
 //!
-//! Unlike the chains of one evidence, rows differ in what pulls at their free units, and may differ
-//! in which units are free. All units that are free in any row of a block are updated; where a unit
-//! is clamped in a row, it keeps its value there.
+//! Rows differ in their fields, and may differ in which units are free. All units that are free in
+//! any row of a block are updated; where a unit is clamped in a row, it keeps its value there.
 
-use fearless_simd::{Level, Simd, dispatch, f32x16, prelude::*, u32x16};
-use rand::Rng;
+use fearless_simd::{Level, Simd, dispatch, f32x16, prelude::*};
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 
 use super::kernel::{Couplings, Spins, add_pull, choose};
-use crate::cancel;
-use crate::numeric::chance::WIDTH;
+use crate::numeric::chance::{Generators, WIDTH};
 use crate::table::Batch;
-use crate::{Error, Machine, Result};
+use crate::{Error, Machine, Result, cancel};
 
 /// Lanes of sixteen rows in a block: they share the walk along the neighbours.
 const GROUPS: usize = 4;
@@ -28,7 +25,7 @@ type Lanes = Spins<GROUPS>;
 pub(crate) struct RowChains<'a> {
     pub(crate) machine: &'a Machine,
     pub(crate) batch: &'a Batch,
-    /// For each row, in the order given, the state in which its chain begins.
+    /// The first state of each row's chain, in the order given.
     pub(crate) start: &'a [i8],
     /// States drawn from each chain.
     pub(crate) count: usize,
@@ -37,14 +34,12 @@ pub(crate) struct RowChains<'a> {
 }
 
 impl RowChains<'_> {
-    /// For each row, in grouped order, the states drawn, one after another. `out` holds them, with
-    /// the clamped units in place already.
+    /// Draws the states of each row, in grouped order, into `out`, which holds the values of clamped
+    /// units already.
     ///
-    /// *Arguments*: the random numbers of each block of rows, the blocks being the same on any
-    /// number of threads.
-    ///
-    /// *Complexity*: a step for each neighbour of a free unit, and for each sweep one for each
-    /// neighbour that is free, for sixty-four rows together.
+    /// *Arguments*: the random numbers of each block of rows; blocks are independent of the threads.
+    /// *Complexity*: a step for each neighbour of a free unit, and in each sweep one for each free
+    /// neighbour, for sixty-four rows together.
     pub(crate) fn draw(&self, random: &(dyn Fn(u64) -> ChaCha8Rng + Sync), out: &mut [i8]) -> Result<()> {
         let units = self.machine.unit_count();
         Error::check_length("cells of the starts", self.start.len(), self.batch.row_count() * units)?;
@@ -55,17 +50,10 @@ impl RowChains<'_> {
             let first = number * ROWS;
             let mut block = Block::new(self, first..self.batch.row_count().min(first + ROWS));
             let mut source = random(number as u64);
-            let mut words = [[[0; WIDTH]; 4]; GROUPS];
-            for word in words.as_flattened_mut().as_flattened_mut() {
-                *word = source.next_u32();
-            }
-            for words in &mut words {
-                // xoshiro must not start from zero everywhere.
-                words[0].iter_mut().for_each(|word| *word |= 1);
-            }
+            let mut generators = std::array::from_fn(|_| Generators::new(&mut source));
             dispatch!(level, simd => block.pull_of_clamped(simd));
             for draw in 0..self.count {
-                dispatch!(level, simd => block.sweep(simd, self.sweeps, &mut words));
+                dispatch!(level, simd => block.sweep(simd, self.sweeps, &mut generators));
                 block.write(draw, self.count, out);
             }
         });
@@ -80,11 +68,11 @@ struct Block {
     biases: Vec<f32>,
     /// Units that are free in any of the rows.
     free: Vec<usize>,
-    /// For each of them, which of its neighbours are clamped in all rows.
+    /// The neighbours of each that are clamped in all rows.
     outer: Vec<(u32, f32)>,
     ends: Vec<usize>,
     couplings: Couplings,
-    /// For each of them, its bias and the pull of the former.
+    /// The bias of each, and the pull of these neighbours.
     fields: Vec<Lanes>,
     states: Vec<Lanes>,
 }
@@ -111,9 +99,8 @@ impl Block {
         let mut ends = Vec::with_capacity(free.len());
         for &unit in &free {
             let clamped = machine.graph().neighbours(unit).filter(|&(other, _)| !is_free[other]);
-            outer.extend(
-                clamped.map(|(other, edge)| (other as u32, (scale * machine.weights()[edge]) as f32)),
-            );
+            let coupling = |edge: usize| (scale * machine.weights()[edge]) as f32;
+            outer.extend(clamped.map(|(other, edge)| (other as u32, coupling(edge))));
             ends.push(outer.len());
         }
         Self {
@@ -128,26 +115,22 @@ impl Block {
         }
     }
 
-    /// What does not change from sweep to sweep.
+    /// Computes the fields that do not change from sweep to sweep.
     #[inline(always)]
     fn pull_of_clamped<S: Simd>(&mut self, simd: S) {
         let mut begin = 0;
         for (&end, &bias) in self.ends.iter().zip(&self.biases) {
             let bias = [f32x16::splat(simd, bias); GROUPS];
             let field = add_pull(simd, bias, &self.outer[begin..end], &self.given);
-            let mut lanes = Spins([[0.0; WIDTH]; GROUPS]);
-            for group in 0..GROUPS {
-                field[group].store_array(&mut lanes.0[group]);
-            }
-            self.fields.push(lanes);
+            self.fields.push(Spins(field.map(f32x16::to_array)));
             begin = end;
         }
     }
 
     #[inline(always)]
-    fn sweep<S: Simd>(&mut self, simd: S, sweeps: usize, words: &mut [[[u32; WIDTH]; 4]; GROUPS]) {
+    fn sweep<S: Simd>(&mut self, simd: S, sweeps: usize, generators: &mut [Generators; GROUPS]) {
         let half = f32x16::splat(simd, 0.5);
-        let mut random = words.map(|words| words.map(|word| u32x16::load_array(simd, word)));
+        let mut random = generators.map(|generators| generators.load(simd));
         for _ in 0..sweeps {
             cancel::point();
             for place in 0..self.free.len() {
@@ -161,10 +144,10 @@ impl Block {
                 }
             }
         }
-        *words = random.map(|words| words.map(SimdBase::to_array));
+        generators.iter_mut().zip(random).for_each(|(generators, words)| generators.store(words));
     }
 
-    /// Put the states where the draws of a number go.
+    /// Writes the states to the places of a draw.
     fn write(&self, draw: usize, count: usize, out: &mut [i8]) {
         let units = self.given.len();
         for (lane, draws) in out.chunks_exact_mut(units * count).enumerate() {

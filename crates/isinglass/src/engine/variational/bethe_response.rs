@@ -2,12 +2,12 @@
 //!
 //! The curvature of the Bethe free energy follows from the beliefs (Welling & Teh 2004, "Linear
 //! response algorithms for approximate inference in graphical models"). With `ρ_ij` the correlation
-//! coefficient of two coupled units, the scaled inverse response is `B_ii = 1 + Σ_j ρ_ij² / (1 −
-//! ρ_ij²)` and `B_ij = −ρ_ij / (1 − ρ_ij²)`.
+//! coefficient of two coupled units, the scaled inverse response is
+//! `B_ii = 1 + Σ_j ρ_ij² / (1 − ρ_ij²)` and `B_ij = −ρ_ij / (1 − ρ_ij²)`.
 //!
 //! On a forest the response is exact without an inverse: beliefs give the moments of couplings, and
-//! products along paths those of other pairs. Elsewhere an inverse loses as many digits as `1 −
-//! ρ²`, computed without cancellation, has leading zeros.
+//! products along paths those of other pairs. Elsewhere an inverse loses as many digits as
+//! `1 − ρ²`, computed without cancellation, has leading zeros.
 
 use super::bethe::{MESSAGE_COST, Solved, Solver, bytes};
 use super::couplings::{Couplings, Pair, pairs_among};
@@ -22,7 +22,7 @@ use crate::table::{Batch, Group};
 use crate::{Error, Evidence, Machine, Result};
 
 /// With a smaller `1 − ρ²`, an inverse would have fewer than six digits.
-const LEAST_REST: f64 = 1e-10;
+const LEAST_UNEXPLAINED: f64 = 1e-10;
 
 /// Tied units count as independent below this product of standard deviations, which bounds their
 /// covariance.
@@ -39,10 +39,10 @@ pub(super) fn single(
     let evidence = clamp_pinned(machine, evidence, &[]);
     let free: Vec<usize> = evidence.free().collect();
     let copies = if pairs == Pairs::All { 2 } else { 1 };
-    let room = bytes(machine, &free, settings, 1)
+    let needed = bytes(machine, &free, settings, 1)
         + response_bytes(machine, free.len(), 1)
         + 8 * copies * PairMoments::count(pairs, machine.graph()) as u128;
-    check_memory(settings, room, free.len())?;
+    check_memory(settings, needed, free.len())?;
     let responder = Responder::new(machine, &free, settings)?;
     let Responder { solver, couplings } = &responder;
     let plan = match pairs {
@@ -51,7 +51,7 @@ pub(super) fn single(
         Pairs::Edges => Plan::new(couplings.units, &couplings.pairs)?,
         Pairs::All => Plan::Dense,
     };
-    check_memory(settings, room + plan.bytes(free.len(), 1), free.len())?;
+    check_memory(settings, needed + plan.bytes(free.len(), 1), free.len())?;
     let mut solved = solver.solve::<1>(&[evidence.cells()]);
     let values = match pairs {
         Pairs::None => Vec::new(),
@@ -177,22 +177,27 @@ impl<'a> Responder<'a> {
             scales[b] = solved.variances[other].map(f64::sqrt);
             for row in 0..N {
                 let both = scales[a][row] * scales[b][row];
-                let (covariance, rest) = (solved.covariances[edge][row], solved.rests[edge][row]);
+                let (covariance, unexplained) =
+                    (solved.covariances[edge][row], solved.unexplained[edge][row]);
                 // A unit whose mean is ±1 does not respond.
-                let is_certain = both <= f64::MIN_POSITIVE || (rest < LEAST_REST && both <= NO_COVARIANCE);
+                let is_certain =
+                    both <= f64::MIN_POSITIVE || (unexplained < LEAST_UNEXPLAINED && both <= NO_COVARIANCE);
                 if is_certain || row >= rows {
                     pairs.push(0.0);
                     continue;
                 }
-                if rest < LEAST_REST {
-                    return Err(tied(machine, unit, other, rest));
+                if unexplained < LEAST_UNEXPLAINED {
+                    return Err(tied(machine, unit, other, unexplained));
                 }
                 // For large ρ, 1 − ρ² has more digits.
-                let rho =
-                    if rest < 0.5 { (1.0 - rest).sqrt().copysign(covariance) } else { covariance / both };
-                diagonal[a][row] += rho * rho / rest;
-                diagonal[b][row] += rho * rho / rest;
-                pairs.push(-rho / rest);
+                let rho = if unexplained < 0.5 {
+                    (1.0 - unexplained).sqrt().copysign(covariance)
+                } else {
+                    covariance / both
+                };
+                diagonal[a][row] += rho * rho / unexplained;
+                diagonal[b][row] += rho * rho / unexplained;
+                pairs.push(-rho / unexplained);
             }
         }
         let (scales, diagonal) = (scales.into_flattened(), diagonal.into_flattened());
@@ -200,12 +205,12 @@ impl<'a> Responder<'a> {
     }
 }
 
-fn tied(machine: &Machine, a: usize, b: usize, rest: f64) -> Error {
+fn tied(machine: &Machine, a: usize, b: usize, unexplained: f64) -> Error {
     let (a, b) = (machine.name(a), machine.name(b));
     Error::Numerical {
         method: LinearResponse::NAME,
         problem: format!(
-            "units {a} and {b}, on a cycle or beside one, are tied so strongly (1 − ρ² = {rest:.1e}, expected at least {LEAST_REST:e}) \
+            "units {a} and {b}, on a cycle or beside one, are tied so strongly (1 − ρ² = {unexplained:.1e}, expected at least {LEAST_UNEXPLAINED:e}) \
              that the response around bethe would have no digits; another theory to respond around may help"
         ),
     }

@@ -154,11 +154,7 @@ fn is_dense(units: usize, edges: usize) -> bool {
 
 /// Returns the joined pairs among some units (in rising order), in the order of their edges.
 pub(super) fn pairs_among(machine: &Machine, free: &[usize]) -> Vec<Pair> {
-    const CLAMPED: u32 = u32::MAX;
-    let mut place = vec![CLAMPED; machine.unit_count()];
-    for (k, &unit) in free.iter().enumerate() {
-        place[unit] = k as u32;
-    }
+    let place = places(machine, free);
     let edges = machine.graph().edges().iter().zip(machine.weights()).enumerate();
     edges
         .map(|(edge, (&(a, b), w))| Pair {
@@ -167,6 +163,18 @@ pub(super) fn pairs_among(machine: &Machine, free: &[usize]) -> Vec<Pair> {
             edge: edge as u32,
             coupling: w / machine.temperature(),
         })
-        .filter(|pair| pair.a != CLAMPED && pair.b != CLAMPED)
+        .filter(|pair| pair.a != NONE && pair.b != NONE)
         .collect()
+}
+
+/// No place: the unit is clamped.
+pub(super) const NONE: u32 = u32::MAX;
+
+/// Returns the number of each unit among the free ones; [`NONE`] for clamped units.
+pub(super) fn places(machine: &Machine, free: &[usize]) -> Vec<u32> {
+    let mut places = vec![NONE; machine.unit_count()];
+    for (place, &unit) in free.iter().enumerate() {
+        places[unit] = place as u32;
+    }
+    places
 }

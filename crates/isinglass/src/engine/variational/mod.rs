@@ -3,9 +3,9 @@
 //! All iterate to a fixed point under [`VariationalSettings`] and report whether they converged.
 //!
 //! - `mean_field`: the engines `mean-field`, `tap` and `linear-response`; `solver` computes their
-//! expectations from machine and evidence.
-//! - `search` finds the fixed points of a `panel` of rows, by sweeps (`sweep`) of updates
-//! (`update`) with the fields of `couplings`.
+//!   expectations from machine and evidence.
+//! - `search` finds the fixed points of a `panel` of rows, by sweeps (`sweep`) of updates (`update`)
+//!   with the fields of `couplings`.
 //! - `response` inverts the curvature at a fixed point; `bethe_response` does so for beliefs.
 //! - `bethe`, `mixture`, `structured` and `trw`: the engines of these names. `offers`: their costs.
 

@@ -7,6 +7,7 @@ use fearless_simd::{Level, Simd, dispatch};
 use crate::Machine;
 use crate::engine::Statistics;
 use crate::numeric::lanes::LANES;
+use crate::optimize::memory::dot;
 use crate::table::Batch;
 
 /// Rows of evidence with the same free units. Stored by unit, `width` rows each, divided by T.
@@ -155,8 +156,4 @@ fn add_scaled(sums: &mut [f64], scale: f64, numbers: &[f64]) {
     for (sum, x) in sums.iter_mut().zip(numbers) {
         *sum += scale * x;
     }
-}
-
-pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(x, y)| x * y).sum()
 }

@@ -24,8 +24,9 @@ pub(super) struct Curvature {
 }
 
 impl Curvature {
-    /// Around mean field, `B_ij = δ_ij − s_i s_j v_ij` (eq. 23); around TAP, from eq. 30, `B_ij =
-    /// δ_ij (1 + s_i² D_i) − s_i s_j (v_ij + 2 v_ij² m_i m_j)`, with `D_i = Σ_j v_ij² s_j²`.
+    /// Around mean field, `B_ij = δ_ij − s_i s_j v_ij` (eq. 23); around TAP, from eq. 30,
+    /// `B_ij = δ_ij (1 + s_i² D_i) − s_i s_j (v_ij + 2 v_ij² m_i m_j)`, with
+    /// `D_i = Σ_j v_ij² s_j²`.
     pub(super) fn new(theory: Theory, couplings: &Couplings, means: &[f64], width: usize) -> Self {
         let variances: Vec<f64> = means.iter().map(|m| 1.0 - m * m).collect();
         let scales: Vec<f64> = variances.iter().map(|variance| variance.sqrt()).collect();
@@ -92,7 +93,6 @@ impl Plan {
         Ok(Self::Sparse(Box::new(sparse)))
     }
 
-    /// Returns the bytes of an inversion.
     pub(super) fn bytes(&self, units: usize, rows: usize) -> u128 {
         match self {
             Self::Independent => 0,

@@ -106,29 +106,29 @@ pub(super) struct Log {
     pub(super) damping: f64,
     pub(super) oscillated: bool,
     /// Consecutive sweeps that reversed the previous one.
-    undone: u32,
+    reversals: u32,
 }
 
 impl Log {
     fn new(damping: f64) -> Self {
-        Self { sweeps: 0, change: f64::INFINITY, damping, oscillated: false, undone: 0 }
+        Self { sweeps: 0, change: f64::INFINITY, damping, oscillated: false, reversals: 0 }
     }
 
     /// Compares the changes of two sweeps by their inner products; damps oscillation.
     pub(super) fn compare(&mut self, [both, now, before]: [f64; 3]) {
         let hardly_smaller = now > HARDLY_SMALLER * HARDLY_SMALLER * before;
-        let undoes = hardly_smaller && both < OPPOSITE * (now * before).sqrt();
-        self.undone = if undoes { self.undone + 1 } else { 0 };
-        if self.undone >= UNDONE && self.damping < MOST_DAMPING {
+        let reverses = hardly_smaller && both < OPPOSITE * (now * before).sqrt();
+        self.reversals = if reverses { self.reversals + 1 } else { 0 };
+        if self.reversals >= REVERSALS && self.damping < MOST_DAMPING {
             self.damping = f64::midpoint(1.0, self.damping).min(MOST_DAMPING);
             self.oscillated = true;
-            self.undone = 0;
+            self.reversals = 0;
         }
     }
 }
 
 /// So many consecutive reversals are an oscillation.
-const UNDONE: u32 = 6;
+const REVERSALS: u32 = 6;
 /// A sweep reverses the previous one if the cosine of their changes is below this,
 const OPPOSITE: f64 = -0.9;
 /// and the change shrinks by less than this factor.
@@ -225,9 +225,9 @@ impl Rows<'_> {
         if rows.len() == self.used {
             return self.run(beta, tolerance, sweeps);
         }
-        let mut few = self.only(rows);
+        let mut few = self.select(rows);
         few.run(beta, tolerance, sweeps);
-        self.take_back(rows, &few);
+        self.merge(rows, &few);
     }
 
     /// Sweeps until no mean changes by more than the tolerance; `beta` is relative to the
@@ -250,7 +250,7 @@ impl Rows<'_> {
     }
 
     /// Copies some of the rows.
-    fn only(&self, rows: &[usize]) -> Self {
+    fn select(&self, rows: &[usize]) -> Self {
         let width = rows.len().next_multiple_of(LANES);
         let pick = |from: &[f64]| {
             let mut picked = vec![0.0; self.couplings.units * width];
@@ -266,7 +266,7 @@ impl Rows<'_> {
         Self { fields: pick(&self.fields), means: pick(&self.means), logs, width, used: rows.len(), ..*self }
     }
 
-    fn take_back(&mut self, rows: &[usize], few: &Self) {
+    fn merge(&mut self, rows: &[usize], few: &Self) {
         for (to, from) in self.means.chunks_exact_mut(self.width).zip(few.means.chunks_exact(few.width)) {
             for (&row, &mean) in rows.iter().zip(from) {
                 to[row] = mean;

@@ -3,13 +3,14 @@
 use std::cell::OnceCell;
 
 use super::couplings::{Couplings, Pair};
-use super::panel::{Panel, dot};
+use super::panel::Panel;
 use super::response::{self, Curvature, Plan};
 use super::search::{Found, Search};
 use super::{Theory, VariationalSettings};
 use crate::engine::expectations::packed_pair;
 use crate::engine::parts::{Part, solve_in_parts, statistics_bytes};
 use crate::engine::{Ask, BatchExpectations, Diagnostics, Expectations, Guarantee, PairMoments, Pairs};
+use crate::optimize::memory::dot;
 use crate::table::{Batch, Group};
 use crate::{Error, Evidence, Machine, Result};
 

@@ -25,22 +25,22 @@ impl Rows<'_> {
         }
     }
 
-    /// Returns the size of a block and the number of blocks.
-    fn blocks(&self) -> (usize, usize) {
-        let size = self.couplings.block();
-        (size, self.couplings.units.div_ceil(size))
+    /// Iterates over the blocks of units. In blocks of one unit every other sweep is `backwards`: a
+    /// chain settles from both ends.
+    fn blocks(&self, backwards: bool) -> impl Iterator<Item = Range<usize>> + use<> {
+        let (size, units) = (self.couplings.block(), self.couplings.units);
+        let count = units.div_ceil(size);
+        (0..count).map(move |number| {
+            let number = if backwards && size == 1 { count - 1 - number } else { number };
+            number * size..units.min((number + 1) * size)
+        })
     }
 
     /// Updates one unit after the other; a block's fields come from one product, plus changes
     /// within it.
     #[inline(always)]
     fn sequential<S: Simd>(&mut self, simd: S, beta: f64, backwards: bool, scratch: &mut Scratch) {
-        let units = self.couplings.units;
-        let (size, count) = self.blocks();
-        for number in 0..count {
-            // In blocks of one unit every other sweep is backwards: a chain settles from both ends.
-            let number = if backwards && size == 1 { count - 1 - number } else { number };
-            let block = number * size..units.min((number + 1) * size);
+        for block in self.blocks(backwards) {
             self.pull(block.clone(), &self.means, scratch);
             // A few lanes pass through the whole block, so that its changes stay in the cache.
             let mut start = 0;
@@ -111,12 +111,10 @@ impl Rows<'_> {
     /// Updates all units from the values of the previous sweep; oscillation is detected and damped.
     #[inline(always)]
     fn parallel<S: Simd>(&mut self, simd: S, beta: f64, scratch: &mut Scratch) {
-        let (width, units) = (self.width, self.couplings.units);
-        let (size, count) = self.blocks();
+        let width = self.width;
         let old_means = self.means.clone();
         let mut compared = [vec![0.0; width], vec![0.0; width], vec![0.0; width]];
-        for number in 0..count {
-            let block = number * size..units.min((number + 1) * size);
+        for block in self.blocks(false) {
             self.pull(block.clone(), &old_means, scratch);
             for (place, unit) in block.enumerate() {
                 let all = unit * width..(unit + 1) * width;
@@ -149,13 +147,11 @@ impl Rows<'_> {
     /// Returns the largest violation in each row, and −F; see [`finish`] for `strict`.
     #[inline(always)]
     pub(super) fn finish<S: Simd>(&self, simd: S, strict: bool) -> (Vec<f64>, Vec<f64>) {
-        let (width, units) = (self.width, self.couplings.units);
-        let (size, count) = self.blocks();
+        let width = self.width;
         let mut scratch = Scratch::new(self);
         let mut worst = vec![0.0f64; width];
         let mut log_z = vec![0.0; width];
-        for number in 0..count {
-            let block = number * size..units.min((number + 1) * size);
+        for block in self.blocks(false) {
             self.pull(block.clone(), &self.means, &mut scratch);
             for (place, unit) in block.enumerate() {
                 let all = unit * width..(unit + 1) * width;

@@ -130,8 +130,8 @@ pub(super) fn tanh_in_place<S: Simd>(simd: S, numbers: &mut [f64]) {
 /// coordinate, in which −F is concave: a sweep never lowers it.
 ///
 /// `x = |h − m D|` is the root of `f(x) = x + D tanh x − |h|`, increasing and, on x ≥ 0, concave: a
-/// Newton step lands left of it, and further steps increase to it. `x ≥ max(|h| − D, |h| / (1 +
-/// D))` since tanh x is at most 1 and at most x.
+/// Newton step lands left of it, and further steps increase to it.
+/// `x ≥ max(|h| − D, |h| / (1 + D))` since tanh x is at most 1 and at most x.
 #[inline(always)]
 pub(super) fn tap<S: Simd>(simd: S, h: f64x8<S>, d: f64x8<S>, old: f64x8<S>) -> f64x8<S> {
     let one = f64x8::splat(simd, 1.0);
@@ -155,8 +155,9 @@ pub(super) fn tap<S: Simd>(simd: S, h: f64x8<S>, d: f64x8<S>, old: f64x8<S>) -> 
     tanh(simd, x).copysign(h)
 }
 
-/// Returns the violation of the unit's equation and its term of −F: `ln 2cosh x − x m + ½ m (h +
-/// θ)`, for TAP also `¼ (1 − m²) D` (eqs. 18 and 29, half of each pair's term).
+/// Returns the violation of the unit's equation and its term of −F:
+/// `ln 2cosh x − x m + ½ m (h + θ)`, for TAP also `¼ (1 − m²) D` (eqs. 18 and 29, half of each
+/// pair's term).
 ///
 /// `ln 2cosh x − x m` is at least the entropy of m and equal at the fixed point; its error is of
 /// second order in the violation. `strict` uses the entropy itself: mean field's −F is a bound for

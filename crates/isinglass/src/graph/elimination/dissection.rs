@@ -32,7 +32,9 @@ pub(super) fn stages(graph: &Graph, meter: &mut Meter) -> Option<Vec<u8>> {
         }
         meter.check()?;
         parts += 1;
-        vertices.iter().for_each(|&v| split.part[v as usize] = parts);
+        for &v in &vertices {
+            split.part[v as usize] = parts;
+        }
         let end = split.search(vertices[0], meter);
         split.search(end, meter);
         // The part may be disconnected: what was not reached is a part of its own.

@@ -19,78 +19,53 @@ impl Graph {
         const NONE: u32 = u32::MAX;
         let symbolic = self.symbolic(order, max_width)?;
         let n = order.len();
-        // A root has no parent.
-        let parent: Vec<u32> =
-            (0..n).map(|step| symbolic.neighbours(step).first().copied().unwrap_or(NONE)).collect();
-        let mut children = Rows::new(n, &parent, NONE);
         // The size of the result of each step, and the peak memory up to its end.
-        let result = |step: usize| (symbolic.neighbours(step).len() as f64).exp2();
+        let result = |step: u32| (symbolic.neighbours(step as usize).len() as f64).exp2();
         let mut peak = vec![0.0f64; n];
-        for step in 0..n {
-            let row = children.row_mut(step);
-            row.sort_by(|&a, &b| {
+        let (mut first_child, mut sibling) = (vec![NONE; n], vec![NONE; n]);
+        let (mut roots, mut children) = (Vec::new(), Vec::new());
+        let follow = |first: u32, next: &[u32], out: &mut Vec<u32>| {
+            out.extend(std::iter::successors(Some(first), |&step| next.get(step as usize).copied()));
+            out.pop();
+        };
+        for step in 0..n as u32 {
+            children.clear();
+            follow(first_child[step as usize], &sibling, &mut children);
+            children.sort_by(|&a, &b| {
                 // Among equals the smaller result first: a larger one may include it.
-                let excess = |step: u32| peak[step as usize] - result(step as usize);
-                let by_result = result(a as usize).total_cmp(&result(b as usize));
+                let excess = |step: u32| peak[step as usize] - result(step);
+                let by_result = result(a).total_cmp(&result(b));
                 excess(b).total_cmp(&excess(a)).then(by_result).then(a.cmp(&b))
             });
-            let mut alive = 0.0;
-            let mut most = 0.0f64;
-            for &child in row.iter() {
+            let (mut alive, mut most) = (0.0, 0.0f64);
+            for &child in &children {
                 most = most.max(alive + peak[child as usize]);
-                alive += result(child as usize);
+                alive += result(child);
             }
-            peak[step] = most.max(alive + result(step));
-        }
-        let mut sequence: Vec<u32> = Vec::with_capacity(n);
-        let mut open: Vec<(u32, usize)> = Vec::new();
-        for root in (0..n).filter(|&step| parent[step] == NONE) {
-            open.push((root as u32, 0));
-            while let Some((step, done)) = open.last_mut() {
-                if let Some(&child) = children.row(*step as usize).get(*done) {
-                    *done += 1;
-                    open.push((child, 0));
-                } else {
-                    sequence.push(*step);
-                    open.pop();
+            peak[step as usize] = most.max(alive + result(step));
+            // Link the children in this order, and the step to its parent.
+            let link = |next: u32, &child: &u32| {
+                sibling[child as usize] = next;
+                child
+            };
+            first_child[step as usize] = children.iter().rev().fold(NONE, link);
+            match symbolic.neighbours(step as usize).first() {
+                Some(&parent) => {
+                    sibling[step as usize] = std::mem::replace(&mut first_child[parent as usize], step);
                 }
+                None => roots.push(step),
+            }
+        }
+        let (mut sequence, mut open) = (Vec::with_capacity(n), Vec::new());
+        for root in roots {
+            follow(root, &first_child, &mut open);
+            while let Some(step) = open.pop() {
+                sequence.push(step);
+                follow(sibling[step as usize], &first_child, &mut open);
             }
         }
         let new_order = sequence.iter().map(|&step| order[step as usize]).collect();
         Some((new_order, symbolic.resequenced(&sequence)))
-    }
-}
-
-/// The children of each step, in compressed rows.
-struct Rows {
-    offsets: Vec<u32>,
-    entries: Vec<u32>,
-}
-
-impl Rows {
-    fn new(n: usize, parent: &[u32], none: u32) -> Self {
-        let mut offsets = vec![0u32; n + 1];
-        for &parent in parent.iter().filter(|&&parent| parent != none) {
-            offsets[parent as usize + 1] += 1;
-        }
-        for k in 0..n {
-            offsets[k + 1] += offsets[k];
-        }
-        let mut next = offsets.clone();
-        let mut entries = vec![0; offsets[n] as usize];
-        for (child, &parent) in parent.iter().enumerate().filter(|&(_, &parent)| parent != none) {
-            entries[next[parent as usize] as usize] = child as u32;
-            next[parent as usize] += 1;
-        }
-        Self { offsets, entries }
-    }
-
-    fn row(&self, step: usize) -> &[u32] {
-        &self.entries[self.offsets[step] as usize..self.offsets[step + 1] as usize]
-    }
-
-    fn row_mut(&mut self, step: usize) -> &mut [u32] {
-        &mut self.entries[self.offsets[step] as usize..self.offsets[step + 1] as usize]
     }
 }
 

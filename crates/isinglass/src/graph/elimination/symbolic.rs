@@ -57,8 +57,7 @@ impl Graph {
     /// Follows an elimination order as long as the numbers of neighbours are accepted.
     ///
     /// A unit is joined to its later neighbours and those of its children, the units whose next
-    /// neighbour it was (Liu 1990, "The role of elimination trees in sparse factorization"): each
-    /// row is read once.
+    /// neighbour it was (Liu 1990, "The role of elimination trees in sparse factorization").
     pub(super) fn symbolic_while(
         &self,
         order: &[usize],

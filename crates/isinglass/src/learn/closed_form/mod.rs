@@ -64,7 +64,7 @@ use crate::{Error, Graph, Machine, Note, Result, Role, Table};
 /// # Example
 /// ```
 /// use isinglass::{Machine, Table, topology};
-/// use isinglass::learn::{ClosedForm, Learner, NoObserver};
+/// use isinglass::learn::{ClosedForm, Learner};
 /// let table = Table::from_rows(["a", "b"], [[1, 1], [1, 1], [-1, -1], [1, -1], [-1, 1], [-1, -1]])?;
 /// let start = topology::full(2).with_names(["a", "b"])?;
 /// let fit = ClosedForm::default().fit(&start, &table)?;

@@ -29,17 +29,12 @@ pub(super) enum End {
 
 impl End {
     /// Whether an iteration ends, and why.
-    pub(super) fn of(
-        converged: bool,
-        unbounded: bool,
-        flow: ControlFlow<()>,
-        at_limit: bool,
-    ) -> Option<Self> {
+    pub(super) fn of(converged: bool, unbounded: bool, flow: ControlFlow<()>, limit: bool) -> Option<Self> {
         let ends = [
             (converged, Self::Converged),
             (unbounded, Self::Unbounded),
             (flow.is_break(), Self::Request),
-            (at_limit, Self::Limit),
+            (limit, Self::Limit),
         ];
         ends.into_iter().find(|(holds, _)| *holds).map(|(_, end)| end)
     }

@@ -82,7 +82,6 @@ impl ClosedForm {
             shrunk[(k, k)] = 1.0;
         }
         // A positive definite matrix has a solution for any structure.
-
         let found = self.newton(&shrunk, free, f64::INFINITY, record)?;
         let mut outcome = self.of_newton(found, Remedy::Shrinkage(share), record);
         outcome.notes.push(Note::Shrunk { columns: record.moments.size(), share });

@@ -70,11 +70,11 @@ const JUDGED_ROWS: usize = 1000;
 /// # Example
 /// ```
 /// use isinglass::{Table, topology};
-/// use isinglass::learn::{ContrastiveDivergence, Learner, NoObserver, start};
+/// use isinglass::learn::{ContrastiveDivergence, Learner, start};
 /// let rows = [[1, 1, 1], [-1, -1, -1], [1, 1, 1], [-1, -1, -1], [1, 1, -1], [1, -1, -1]];
 /// let table = Table::from_rows(["v0", "v1", "v2"], rows)?;
 /// let start = start(&topology::rbm(3, 2)?, &table, 0, 0)?;
-/// let learner = ContrastiveDivergence { epochs: 200, batch: 6, ..ContrastiveDivergence::default() };
+/// let learner = ContrastiveDivergence::new().iterations(200).batch(6);
 /// let fit = learner.fit(&start, &table)?;
 /// assert!(fit.history[200].objective > fit.history[0].objective);
 /// # Ok::<(), isinglass::Error>(())
@@ -168,10 +168,10 @@ impl ContrastiveDivergence {
     /// let rows = [[1, 1, 1], [-1, -1, -1], [1, 1, 1], [-1, -1, -1], [1, 1, -1], [1, -1, -1]];
     /// let table = Table::from_rows(["v0", "v1", "v2"], rows)?;
     /// let start = start(&topology::rbm(3, 2)?, &table, 0, 0)?;
-    /// let learner = ContrastiveDivergence { epochs: 1, persistent: true, ..ContrastiveDivergence::default() };
+    /// let learner = ContrastiveDivergence::new().iterations(1).persistent(true);
     /// let first = learner.run_epochs(&start, &table, None, &mut NoObserver)?;
     /// let second = learner.run_epochs(&first.fit.machine, &table, first.state.as_ref(), &mut NoObserver)?;
-    /// let both = ContrastiveDivergence { epochs: 2, ..learner }.fit(&start, &table, &mut NoObserver)?;
+    /// let both = learner.iterations(2).fit(&start, &table)?;
     /// assert_eq!((second.fit.machine, second.fit.history), (both.machine, both.history));
     /// # Ok::<(), isinglass::Error>(())
     /// ```

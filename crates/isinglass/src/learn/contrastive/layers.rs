@@ -422,7 +422,6 @@ fn fields<S: Simd>(
 }
 
 /// Columns of four rows of a product.
-
 #[inline(always)]
 fn tile<S: Simd, const COLUMNS: usize>(
     simd: S,

@@ -58,10 +58,10 @@ const SCALE: f64 = 1e100;
 /// # Example
 /// ```
 /// use isinglass::{Machine, Table, topology};
-/// use isinglass::learn::{Learner, MeanFieldCd, NoObserver};
+/// use isinglass::learn::{Learner, MeanFieldCd};
 /// let table = Table::from_rows(["a", "b"], [[1, 1], [1, 1], [-1, -1], [1, -1], [-1, 1], [-1, -1]])?;
 /// let start = topology::full(2).with_names(["a", "b"])?;
-/// let learner = MeanFieldCd { iterations: 5000, ..MeanFieldCd::default() };
+/// let learner = MeanFieldCd::new().iterations(5000);
 /// let fit = learner.fit(&start, &table)?;
 /// assert!(fit.converged);
 /// let best = (1.0f64 / 3.0).atanh();
@@ -245,7 +245,6 @@ impl Iterated for Run<'_> {
     }
 
     /// Takes a step, or one for each mini-batch.
-
     fn advance(&mut self, iteration: usize) -> Result<Option<Step>> {
         let size = self.settings.batch.unwrap_or(self.rows.len());
         let whole = size >= self.rows.len();

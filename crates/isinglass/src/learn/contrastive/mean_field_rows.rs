@@ -116,7 +116,9 @@ impl Wiring {
             _ => (0..pieces).into_par_iter().map(of_piece).collect(),
         };
         let mut sums = self.zero();
-        parts.iter().for_each(|part| sums.merge(part));
+        for part in &parts {
+            sums.merge(part);
+        }
         sums
     }
 
@@ -270,7 +272,6 @@ impl Wiring {
             // Edges are in lexicographic order: those to higher units are consecutive.
             while edge < ends.len() && ends[edge].0 == unit {
                 let other = &means[ends[edge].1];
-
                 let mut product = f64x8::splat(simd, 0.0);
                 for group in 0..GROUPS {
                     product = other[group].load(simd).mul_add(own[group], product);

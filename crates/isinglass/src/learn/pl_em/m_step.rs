@@ -68,14 +68,14 @@ impl Ascent {
     /// Climbs from a start, in an iteration.
     pub(super) fn climb(self, gain: &PseudoGain, start: Vec<f64>, iteration: usize) -> Result<Maximum> {
         match self {
-            Self::Steps { count, rate } => climb_by_steps(gain, start, count, rate),
-            Self::Lbfgs { most, tolerance } => climb_by_lbfgs(gain, start, most, tolerance),
+            Self::Steps { count, rate } => by_steps(gain, start, count, rate),
+            Self::Lbfgs { most, tolerance } => by_lbfgs(gain, start, most, tolerance),
             Self::Damped { reach } => {
                 let reach = reach * (SETTLING / iteration.max(1) as f64).min(1.0);
                 let scale = (1.0 / reach + gain.steepness()).sqrt().recip();
                 let near = Near { gain, center: &start, reach, scale };
                 let begin = vec![0.0; start.len()];
-                let found = climb_by_lbfgs(&near, begin, STEPS, 0.0)?;
+                let found = by_lbfgs(&near, begin, STEPS, 0.0)?;
                 let parameters = near.place(&found.parameters);
                 Ok(Maximum { value: gain.value(&parameters)?, slope: found.slope / scale, parameters })
             }
@@ -115,12 +115,7 @@ impl Objective for Near<'_> {
     }
 }
 
-fn climb_by_lbfgs(
-    objective: &dyn Objective,
-    start: Vec<f64>,
-    most: usize,
-    tolerance: f64,
-) -> Result<Maximum> {
+fn by_lbfgs(objective: &dyn Objective, start: Vec<f64>, most: usize, tolerance: f64) -> Result<Maximum> {
     let settings = OptimizerSettings { method: Method::Lbfgs, iterations: most, tolerance };
     let free = vec![0.0; start.len()];
     let (mut value, mut slope) = (f64::NEG_INFINITY, 0.0);
@@ -136,7 +131,7 @@ fn climb_by_lbfgs(
     Ok(Maximum { parameters: found.parameters, value, slope })
 }
 
-fn climb_by_steps(gain: &PseudoGain, mut at: Vec<f64>, count: usize, rate: f64) -> Result<Maximum> {
+fn by_steps(gain: &PseudoGain, mut at: Vec<f64>, count: usize, rate: f64) -> Result<Maximum> {
     let mut gradient = vec![0.0; at.len()];
     let mut slope = None;
     for _ in 0..count {

@@ -70,14 +70,13 @@ const JUDGED_ROWS: usize = 100;
 /// It belongs to the average that is kept, [`Fit::history`] and the machines shown to an observer
 /// to the parameters of each iteration.
 ///
-
 /// # Example
 /// ```
 /// use isinglass::{Table, learn, topology};
-/// use isinglass::learn::{Learner, NoObserver, PseudoLikelihoodEm};
+/// use isinglass::learn::{Learner, PseudoLikelihoodEm};
 /// let table = Table::from_rows(["v0", "v1", "v2"], [[1, 1, 1], [1, 1, 1], [-1, -1, -1], [-1, -1, 0], [1, -1, 1]])?;
 /// let start = learn::start(&topology::rbm(3, 1)?, &table, 0, 0)?;
-/// let learner = PseudoLikelihoodEm { l2: 0.01, iterations: 50, ..PseudoLikelihoodEm::default() };
+/// let learner = PseudoLikelihoodEm::new().l2(0.01).iterations(50);
 /// let fit = learner.fit(&start, &table)?;
 /// assert!(fit.pseudo_log_likelihood > Some(-3.0 * 2f64.ln()), "better than coins");
 /// # Ok::<(), isinglass::Error>(())

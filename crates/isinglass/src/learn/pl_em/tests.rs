@@ -94,7 +94,7 @@ fn units_without_couplings_among_them_are_drawn_by_their_fields() {
     let rows: Vec<Vec<i8>> =
         (0..70u32).map(|r| (0..6).map(|k| if r >> k & 1 == 1 { 1 } else { -1 }).collect()).collect();
     let table = Table::from_rows((0..6).map(|k| format!("v{k}")), rows).unwrap();
-    let learner = PseudoLikelihoodEm { draws: 2000, ..PseudoLikelihoodEm::default() };
+    let learner = PseudoLikelihoodEm::new().samples(2000);
     let mut completed = Completed::new(&learner, &rbm, &table).unwrap();
     assert!(completed.is_exact());
     completed.draw(&rbm, 1).unwrap();

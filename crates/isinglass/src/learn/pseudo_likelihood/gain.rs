@@ -252,7 +252,7 @@ impl PseudoGain {
             }
             match &self.others {
                 None => multiply(&mut fields, &cells, numbers, rows, height, false),
-                Some(others) => self.fields_along_edges(simd, others, numbers, &cells, &mut fields),
+                Some(others) => self.fields(simd, others, numbers, &cells, &mut fields),
             }
             let states = if own.is_empty() {
                 &cells
@@ -267,7 +267,7 @@ impl PseudoGain {
                 let moments = &mut sums.moments;
                 match &self.others {
                     None => add_transposed_times(moments, &cells, &fields, height, rows),
-                    Some(others) => self.add_along_edges(simd, others, &cells, &fields, moments),
+                    Some(others) => self.moments(simd, others, &cells, &fields, moments),
                 }
             }
         }
@@ -275,14 +275,7 @@ impl PseudoGain {
     }
 
     #[inline(always)]
-    fn fields_along_edges<S: Simd>(
-        &self,
-        simd: S,
-        others: &[usize],
-        numbers: &[f64],
-        cells: &[f64],
-        fields: &mut [f64],
-    ) {
+    fn fields<S: Simd>(&self, simd: S, others: &[usize], numbers: &[f64], cells: &[f64], fields: &mut [f64]) {
         let rows = self.panels.rows;
         for (range, field) in self.layout.units.iter().zip(fields.chunks_exact_mut(rows)) {
             for row in (0..rows).step_by(LANES) {
@@ -297,20 +290,12 @@ impl PseudoGain {
     }
 
     #[inline(always)]
-    fn add_along_edges<S: Simd>(
-        &self,
-        simd: S,
-        others: &[usize],
-        cells: &[f64],
-        residuals: &[f64],
-        moments: &mut [f64],
-    ) {
+    fn moments<S: Simd>(&self, simd: S, others: &[usize], cells: &[f64], residuals: &[f64], out: &mut [f64]) {
         let rows = self.panels.rows;
-
         for (range, residuals) in self.layout.units.iter().zip(residuals.chunks_exact(rows)) {
             for place in range.clone() {
                 let other = others[place] * rows;
-                moments[place] += product(simd, &cells[other..other + rows], residuals);
+                out[place] += product(simd, &cells[other..other + rows], residuals);
             }
         }
     }

@@ -56,17 +56,16 @@ const NAME: &str = "pseudo-likelihood";
 /// [`Fit::pseudo_log_likelihood`] is exact, without penalties, while the objective of [`Fit::history`]
 /// includes them. With `l1` the gradient there is the one-sided one, which vanishes at an optimum.
 ///
-
 /// # Example
 /// ```
 /// use isinglass::{Machine, Table, topology};
-/// use isinglass::learn::{Learner, NoObserver, PseudoLikelihood};
+/// use isinglass::learn::{L1, Learner, PseudoLikelihood};
 /// let table = Table::from_rows(["a", "b"], [[1, 1], [1, 1], [-1, -1], [1, -1], [-1, 1], [-1, -1]])?;
 /// let start = topology::full(2).with_names(["a", "b"])?;
 /// let fit = PseudoLikelihood::default().fit(&start, &table)?;
 /// assert!(fit.converged);
 /// assert!((fit.machine.weights()[0] - (1.0f64 / 3.0).atanh()).abs() < 1e-9);
-/// let sparse = PseudoLikelihood { l1: 0.7, ..PseudoLikelihood::default() };
+/// let sparse = PseudoLikelihood::new().l1(Some(L1::Weight(0.7)));
 /// assert_eq!(sparse.fit(&start, &table)?.machine.weights(), [0.0]);
 /// # Ok::<(), isinglass::Error>(())
 /// ```

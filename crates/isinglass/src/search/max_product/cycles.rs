@@ -5,8 +5,9 @@
 use fearless_simd::{Level, Simd, dispatch};
 
 use super::MaxProduct;
+use super::decoding::Decoder;
 use super::plan::Plan;
-use super::reading::Reader;
+use super::solver::Solved;
 use super::trees::{Forest, message};
 use crate::cancel;
 use crate::engine::{Diagnostics, Iteration};
@@ -23,12 +24,6 @@ struct Messages<'a, const N: usize> {
     incoming: Vec<[f64; N]>,
 }
 
-/// The best state of the core in each row, and how the search went.
-pub(super) struct Found<const N: usize> {
-    pub(super) states: Vec<[f64; N]>,
-    pub(super) diagnostics: [Diagnostics; N],
-}
-
 /// Searches the core from all messages 0 and from given states. Rows from `rows` on are empty.
 pub(super) fn search<const N: usize>(
     (plan, forests): (&Plan, &[Forest]),
@@ -36,14 +31,14 @@ pub(super) fn search<const N: usize>(
     fields: &[[f64; N]],
     mut states: Vec<[f64; N]>,
     rows: usize,
-) -> Found<N> {
+) -> Solved<N> {
     let mut messages = Messages::new(plan, fields);
-    let mut readers: Vec<Reader<'_>> = (0..rows)
+    let mut decoders: Vec<Decoder<'_>> = (0..rows)
         .map(|row| {
-            let mut reader = Reader::new(plan, forests, fields.iter().map(|field| field[row]).collect());
-            reader.offer(states.iter().map(|state| state[row]));
-            reader.read(|place| messages.fields[place][row], |link| messages.incoming[link][row]);
-            reader
+            let mut decoder = Decoder::new(plan, forests, fields.iter().map(|field| field[row]).collect());
+            decoder.offer(states.iter().map(|state| state[row]));
+            decoder.decode(|place| messages.fields[place][row], |link| messages.incoming[link][row]);
+            decoder
         })
         .collect();
     let target = settings.tolerance * plan.strongest;
@@ -60,14 +55,14 @@ pub(super) fn search<const N: usize>(
         if is_due {
             due += due.div_ceil(SELDOM);
         }
-        for (row, reader) in readers.iter_mut().enumerate() {
+        for (row, decoder) in decoders.iter_mut().enumerate() {
             if keep[row] == 1.0 {
                 continue;
             }
             (residuals[row], sweeps[row]) = (change[row], sweep);
             let rests = change[row] <= target;
             if is_due || rests {
-                reader.read(|place| messages.fields[place][row], |link| messages.incoming[link][row]);
+                decoder.decode(|place| messages.fields[place][row], |link| messages.incoming[link][row]);
             }
             if rests {
                 keep[row] = 1.0;
@@ -78,8 +73,8 @@ pub(super) fn search<const N: usize>(
         }
     }
     let mut diagnostics = [Diagnostics::direct(); N];
-    for (row, reader) in readers.iter().enumerate() {
-        for (state, best) in states.iter_mut().zip(reader.best()) {
+    for (row, decoder) in decoders.iter().enumerate() {
+        for (state, best) in states.iter_mut().zip(decoder.best()) {
             state[row] = *best;
         }
         let residual = residuals[row];
@@ -87,7 +82,7 @@ pub(super) fn search<const N: usize>(
             Iteration { sweeps: sweeps[row], residual, damping: settings.damping, oscillated: false };
         diagnostics[row] = Diagnostics::iterated(residual <= target, iteration);
     }
-    Found { states, diagnostics }
+    Solved { states, diagnostics }
 }
 
 impl<'a, const N: usize> Messages<'a, N> {

@@ -1,11 +1,11 @@
 //! Max-product: most probable states by messages, exact without cycles.
 //!
 //! `plan` separates trees from the core with cycles; `trees` solves the former, `cycles` passes
-//! messages in the latter, `reading` decodes them into states. `solver` solves rows and batches.
+//! messages in the latter, `decoding` decodes them into states. `solver` solves rows and batches.
 
 mod cycles;
+mod decoding;
 mod plan;
-mod reading;
 mod solver;
 mod trees;
 

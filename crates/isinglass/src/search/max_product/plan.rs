@@ -18,7 +18,7 @@ pub(super) struct Plan {
     /// The number of places of the core.
     pub(super) core: usize,
     /// For each place behind the core: its parent ([`NONE`] for a root), and the coupling.
-    pub(super) hooks: Vec<(u32, f64)>,
+    pub(super) parents: Vec<(u32, f64)>,
     /// The first link of each place of the core, and the number of links.
     offsets: Vec<u32>,
     /// Links within the core, sorted by place; each coupling has one at both ends.
@@ -73,10 +73,10 @@ impl Plan {
             let seen_from = |(other, edge): (u32, usize)| (places[other as usize], coupling(edge));
             around(locals[place]).map(seen_from)
         };
-        let hook = |place: usize| {
+        let parent = |place: usize| {
             neighbours(place).find(|&(other, _)| (other as usize) < place).unwrap_or((NONE, 0.0))
         };
-        let hooks = (core..free.len()).map(hook).collect();
+        let parents = (core..free.len()).map(parent).collect();
 
         let mut offsets = vec![0; core + 1];
         let mut links: Vec<Link> = Vec::new();
@@ -109,7 +109,7 @@ impl Plan {
         let mut plan = Self {
             locals,
             core,
-            hooks,
+            parents,
             offsets,
             links,
             anchors: Vec::new(),
@@ -176,12 +176,12 @@ mod tests {
             assert_eq!(plan.links[link.mirror as usize].mirror as usize, k);
             assert!(plan.links_of(link.to as usize).contains(&(link.mirror as usize)));
         }
-        let hooks = plan.locals[6..].iter().zip(&plan.hooks);
-        let hangs_on = |&(to, _): &(u32, f64)| (to != NONE).then(|| plan.locals[to as usize]);
-        let mut hooks: Vec<_> = hooks.map(|(&unit, hook)| (unit, hangs_on(hook))).collect();
-        hooks.sort_unstable();
-        assert_eq!(hooks[..2], [(6, Some(5)), (7, Some(6))]);
-        assert_eq!(hooks[2..].iter().filter(|hook| hook.1.is_none()).count(), 2);
+        let parents = plan.locals[6..].iter().zip(&plan.parents);
+        let parent_of = |&(to, _): &(u32, f64)| (to != NONE).then(|| plan.locals[to as usize]);
+        let mut parents: Vec<_> = parents.map(|(&unit, parent)| (unit, parent_of(parent))).collect();
+        parents.sort_unstable();
+        assert_eq!(parents[..2], [(6, Some(5)), (7, Some(6))]);
+        assert_eq!(parents[2..].iter().filter(|parent| parent.1.is_none()).count(), 2);
         // With one of its units clamped, a triangle is a chain.
         assert_eq!(Plan::new(&machine, &[0, 1, 2, 3, 4, 6, 7]).core, 3);
     }

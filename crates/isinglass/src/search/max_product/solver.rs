@@ -38,7 +38,7 @@ pub(super) struct Solver<'a> {
     forests: Vec<Forest>,
 }
 
-/// The states of `N` rows, by unit, and how each search went.
+/// The states of `N` rows, by unit (by place in the core), and how each search went.
 pub(super) struct Solved<const N: usize> {
     pub(super) states: Vec<[f64; N]>,
     pub(super) diagnostics: [Diagnostics; N],
@@ -52,7 +52,7 @@ impl<'a> Solver<'a> {
     pub(super) fn new(machine: &'a Machine, free: &'a [usize], settings: &'a MaxProduct) -> Result<Self> {
         settings.validate()?;
         machine.check_scale(MaxProduct::NAME, SCALE)?;
-        check_room(machine, free, settings, 1, 1)?;
+        check_memory(machine, free, settings, 1, 1)?;
         let plan = Plan::new(machine, free);
         Ok(Self { machine, free, settings, forests: Forest::several(&plan), plan })
     }
@@ -115,7 +115,7 @@ impl<'a> Solver<'a> {
 }
 
 /// Checks that so many rows on so many threads fit the budget.
-fn check_room(
+fn check_memory(
     machine: &Machine,
     free: &[usize],
     settings: &MaxProduct,
@@ -123,7 +123,7 @@ fn check_room(
     threads: usize,
 ) -> Result<()> {
     let ends: usize = free.iter().map(|&unit| machine.graph().degree(unit)).sum();
-    // Values and greedy states; fields by number and place, states, starts; a reader's fields,
+    // Values and greedy states; fields by number and place, states, starts; a decoder's fields,
     // states, totals and open places; messages.
     let numbers = 2 * machine.unit_count() as u128 + 12 * free.len() as u128 + 3 * ends as u128;
     let shared = Plan::bytes(machine, free) + Forest::bytes(free.len());
@@ -143,11 +143,11 @@ pub(super) fn solve_batch(settings: &MaxProduct, machine: &Machine, batch: &Batc
     settings.budget.check(MaxProduct::NAME, cells, what)?;
     let threads = rayon::current_num_threads();
     // Where eight rows do not fit on every thread, one may.
-    let fits_lanes = |group: &Group| check_room(machine, &group.free, settings, LANES, threads).is_ok();
+    let fits_lanes = |group: &Group| check_memory(machine, &group.free, settings, LANES, threads).is_ok();
     let in_lanes: Vec<bool> = batch.groups().iter().map(fits_lanes).collect();
     for (group, in_lanes) in batch.groups().iter().zip(&in_lanes) {
         if !in_lanes {
-            check_room(machine, &group.free, settings, 1, threads)?;
+            check_memory(machine, &group.free, settings, 1, threads)?;
         }
     }
     let cost = |_: usize, group: &Group| {

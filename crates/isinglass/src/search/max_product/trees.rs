@@ -32,7 +32,7 @@ pub(super) fn inwards<const N: usize>(plan: &Plan, fields: &mut [[f64; N]]) {
 
 #[inline(always)]
 fn add_messages<S: Simd, const N: usize>(_simd: S, plan: &Plan, fields: &mut [[f64; N]]) {
-    for (k, &(to, v)) in plan.hooks.iter().enumerate().rev() {
+    for (k, &(to, v)) in plan.parents.iter().enumerate().rev() {
         if to != NONE {
             let field = fields[plan.core + k];
             for (sum, h) in fields[to as usize].iter_mut().zip(field) {
@@ -49,7 +49,7 @@ pub(super) fn outwards<const N: usize>(plan: &Plan, fields: &[[f64; N]], states:
 
 #[inline(always)]
 fn choose<S: Simd, const N: usize>(_simd: S, plan: &Plan, fields: &[[f64; N]], states: &mut [[f64; N]]) {
-    for (place, &(to, v)) in (plan.core..).zip(&plan.hooks) {
+    for (place, &(to, v)) in (plan.core..).zip(&plan.parents) {
         let other = if to == NONE { [0.0; N] } else { states[to as usize] };
         for ((state, h), other) in states[place].iter_mut().zip(fields[place]).zip(other) {
             *state = choice(h + v * other);
@@ -69,12 +69,12 @@ pub(super) struct Forest {
 struct Member {
     place: u32,
     /// The parent's number among the members; [`NONE`] for a root.
-    hook: u32,
+    parent: u32,
     coupling: f64,
 }
 
 impl Forest {
-    /// Returns the bytes of the forests, about.
+    /// Estimates the bytes of the forests.
     pub(super) fn bytes(free: usize) -> u128 {
         u128::from(FORESTS) * 16 * free as u128
     }
@@ -96,22 +96,22 @@ impl Forest {
         let shift = random.random_range(0..plan.core);
         for first in (shift..plan.core).chain(0..shift) {
             if touches[first] == 0 {
-                ready.push(Member { place: first as u32, hook: NONE, coupling: 0.0 });
+                ready.push(Member { place: first as u32, parent: NONE, coupling: 0.0 });
             }
             while !ready.is_empty() {
                 let member = ready.swap_remove(random.random_range(0..ready.len()));
                 let place = member.place as usize;
-                if touches[place] > u32::from(member.hook != NONE) {
+                if touches[place] > u32::from(member.parent != NONE) {
                     continue;
                 }
                 touches[place] = NONE;
-                let hook = members.len() as u32;
+                let parent = members.len() as u32;
                 members.push(member);
                 for &Link { to, coupling, .. } in &plan.links[plan.links_of(place)] {
                     let touches = &mut touches[to as usize];
                     *touches = touches.saturating_add(1);
                     if *touches == 1 {
-                        ready.push(Member { place: to, hook, coupling });
+                        ready.push(Member { place: to, parent, coupling });
                     }
                 }
             }
@@ -123,20 +123,25 @@ impl Forest {
     ///
     /// *Arguments*: the states of all places; the field on a place, given states, of which 0
     /// contributes nothing; a buffer of one number per place.
-    pub(super) fn settle(&self, states: &mut [f64], field: impl Fn(&[f64], usize) -> f64, room: &mut [f64]) {
+    pub(super) fn settle(
+        &self,
+        states: &mut [f64],
+        field: impl Fn(&[f64], usize) -> f64,
+        buffer: &mut [f64],
+    ) {
         for member in &self.members {
             states[member.place as usize] = 0.0;
         }
-        for (member, total) in self.members.iter().zip(&mut *room) {
+        for (member, total) in self.members.iter().zip(&mut *buffer) {
             *total = field(states, member.place as usize);
         }
         for (k, member) in self.members.iter().enumerate().rev() {
-            if member.hook != NONE {
-                room[member.hook as usize] += message(member.coupling, room[k]);
+            if member.parent != NONE {
+                buffer[member.parent as usize] += message(member.coupling, buffer[k]);
             }
         }
-        for (member, &total) in self.members.iter().zip(&*room) {
-            let pull = match self.members.get(member.hook as usize) {
+        for (member, &total) in self.members.iter().zip(&*buffer) {
+            let pull = match self.members.get(member.parent as usize) {
                 Some(other) => member.coupling * states[other.place as usize],
                 None => 0.0,
             };
@@ -148,7 +153,7 @@ impl Forest {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::topology::{self, Neighbours};
+    use crate::topology::Neighbours;
     use crate::{Graph, Machine};
 
     fn forests(graph: Graph) -> (Plan, Vec<Forest>) {
@@ -170,8 +175,8 @@ mod tests {
                     let is_before = |link: &&Link| before.iter().any(|other| other.place == link.to);
                     let links = &plan.links[plan.links_of(member.place as usize)];
                     let touched: Vec<u32> = links.iter().filter(is_before).map(|link| link.to).collect();
-                    let hook = before.get(member.hook as usize).map(|other| other.place);
-                    assert_eq!(touched, hook.into_iter().collect::<Vec<_>>());
+                    let parent = before.get(member.parent as usize).map(|other| other.place);
+                    assert_eq!(touched, parent.into_iter().collect::<Vec<_>>());
                 }
             }
         }

@@ -13,10 +13,10 @@ mod states;
 
 use self::moments::Order;
 use self::single::RowMoments;
-use crate::engine::ModeFinder;
 use crate::engine::exact::ExactSettings;
 use crate::engine::{
-    Ask, BatchExpectations, Diagnostics, Engine, Expectations, Guarantee, PairMoments, Pairs, Sampler,
+    Ask, BatchExpectations, Diagnostics, Engine, Expectations, Guarantee, ModeFinder, PairMoments, Pairs,
+    Sampler,
 };
 use crate::settings::constructors;
 use crate::table::Batch;
@@ -39,7 +39,7 @@ use crate::{Error, Evidence, Machine, Result};
 ///
 /// let tight = Enumerate::new().budget(Budget(1024));
 /// let refusal = tight.expectations(&glass, &Evidence::none(12), Pairs::All).unwrap_err();
-/// assert_eq!(refusal.to_string(), "enumerate: 12 free units (2^12 states of 8 bytes) needs 32 KiB, and the budget is 1 KiB");
+/// assert!(refusal.to_string().ends_with("needs 32 KiB, and the budget is 1 KiB"));
 /// # Ok::<(), isinglass::Error>(())
 /// ```
 #[derive(Debug, Clone, Copy, Default)]

@@ -1,7 +1,6 @@
 //! Cumulants as derivatives of log Z by the biases (Rüger 1997, theorem 3.1).
 //!
-//! `C(s_a, s_b, …) = T^r ∂^r log Z / ∂θ_a ∂θ_b …`: derivatives by the effective biases θ/T, with no
-//! power of T left.
+//! `C(s_a, s_b, …) = T^r ∂^r log Z / ∂θ_a ∂θ_b …`: derivatives by the effective biases θ/T.
 
 use super::Solver;
 use super::digits::guarantee;

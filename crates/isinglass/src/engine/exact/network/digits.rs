@@ -7,8 +7,7 @@
 use crate::Machine;
 use crate::engine::Guarantee;
 
-/// Up to this sum of |v| over units tied together, nine decimals are right; beyond, the answer is
-/// not called exact.
+/// Up to this sum of |v| over units tied together, nine decimals are right.
 const NINE_DIGITS: f64 = 1e6;
 
 /// Couplings beyond this (divided by T) tie units together: they damp errors by less than 1/1000.

@@ -82,7 +82,7 @@ impl Solver<'_> {
         check_asked(machine, evidence, ask)?;
         if ask.len() > MOST_ASKED {
             let problem = format!(
-                "{} units have 2^{0} sets of moments; at most {MOST_ASKED} can be asked for in this way",
+                "{} units have 2^{0} sets of moments; at most {MOST_ASKED} units are supported",
                 ask.len()
             );
             return Err(Error::invalid("Fourier inference", problem));

@@ -123,8 +123,7 @@ impl Segments {
                 each_bucket(plan, step..step + 1, |_, made, used| {
                     let used: u128 = used.map(&size).sum();
                     peak = peak.max(live + used);
-                    // The adjoints of incoming tables stay; these tables and the adjoint of the
-                    // result are no longer needed.
+                    // Adjoints replace the incoming tables; that of the result is dropped.
                     live -= made.map_or(0, &size);
                 });
             }
@@ -202,8 +201,7 @@ impl Solver<'_> {
         Ok(segments)
     }
 
-    /// Refuses more memory than the system has, whatever the budget: a failed allocation would
-    /// abort the program.
+    /// Refuses more memory than the system has: a failed allocation would abort the program.
     fn check_system(self, bytes: u128) -> Result<()> {
         let length = usize::try_from(bytes).unwrap_or(usize::MAX);
         if length < UNCHECKED || Vec::<u8>::new().try_reserve_exact(length).is_ok() {

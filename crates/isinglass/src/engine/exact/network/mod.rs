@@ -32,16 +32,15 @@ pub(in crate::engine) use self::compiled::{Compiled, Run};
 use self::prepare::Reach;
 use self::store::Networks;
 pub(in crate::engine) use self::structure::Structure;
-use crate::Budget;
 use crate::engine::auto::Estimate;
 use crate::engine::cumulants::by_joint;
 use crate::engine::exact::ExactSettings;
 use crate::engine::{
-    Ask, BatchExpectations, Cumulants, Draws, Engine, Expectations, JointTable, Pairs, Sampler,
+    Ask, BatchExpectations, Cumulants, Draws, Engine, Expectations, JointTable, Mode, ModeFinder, Pairs,
+    Sampler,
 };
-use crate::engine::{Mode, ModeFinder};
 use crate::table::Batch;
-use crate::{Error, Evidence, Machine, Result};
+use crate::{Budget, Error, Evidence, Machine, Result};
 
 /// Energies beyond this would overflow in sums and differences.
 const SCALE: f64 = 1e290;

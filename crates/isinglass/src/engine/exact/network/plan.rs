@@ -38,8 +38,7 @@ pub(super) struct Bucket {
     pub(super) unit: u32,
     /// The slot of the unit's bias, or [`NONE`].
     pub(super) bias: u32,
-    /// Its neighbours, as a range of `scope_units` and `scope_slots`; the last is bit 0 of a state,
-    /// and +1 is a set bit.
+    /// Its neighbours, a range of `scope_units` and `scope_slots`; the last is bit 0 of a state.
     pub(super) scope: Range<u32>,
     /// The tables over the unit, as a range of `children`.
     pub(super) children: Range<u32>,

@@ -128,9 +128,9 @@ impl Solver<'_> {
         let with = if structure.own_bias.is_empty() { "" } else { " and unit 0, to which biases lead," };
         Error::CannotDo {
             who: self.name,
-            what: format!("take {} free units apart", structure.graph.unit_count()),
+            what: format!("decimate {} free units", structure.graph.unit_count()),
             why: format!(
-                "the graph of the free units{with} has treewidth {} or more, and decimation ends at 3; the engine eliminate goes on with tables",
+                "the graph of the free units{with} has treewidth {} or more, and decimation is limited to 3; the engine eliminate uses tables",
                 structure.graph.degeneracy().max(4)
             ),
         }

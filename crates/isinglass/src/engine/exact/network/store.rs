@@ -9,8 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::plan::{Form, Plan};
 use super::prepare::Reach;
-use crate::Budget;
-use crate::{Graph, Machine};
+use crate::{Budget, Graph, Machine};
 
 /// What a plan depends on besides the graph.
 #[derive(PartialEq, Eq, Hash)]

@@ -93,8 +93,7 @@ impl Structure {
         Ok((Self { graph, edges, own_bias }, before))
     }
 
-    /// For each free unit, whether some unit of its component has a bias, so that its mean may
-    /// differ from 0.
+    /// For each free unit, whether its component has a bias, so that its mean may differ from 0.
     pub(in crate::engine) fn biased(&self) -> Vec<bool> {
         let n = self.graph.unit_count();
         if self.own_bias.is_empty() || self.own_bias.len() == n {

@@ -229,8 +229,7 @@ impl<'p, R: Rows> Tape<'p, R> {
         }
     }
 
-    /// From the probabilities of a bucket's scope to the moments of its unit and the adjoints of
-    /// its children.
+    /// From the probabilities of a bucket's scope to its unit's moments and its children's adjoints.
     #[inline(always)]
     fn distribute<S: Simd>(&mut self, simd: S, bucket: &Bucket) {
         cancel::point();

@@ -19,13 +19,12 @@ use super::single::load;
 use super::star::{Max, One, Rows, Rule, Sum};
 use super::tape::{Keep, Tape};
 use super::{Eliminate, SCALE, Solver};
-use crate::cancel;
 use crate::engine::fields::{free_fields, values};
 use crate::engine::{Diagnostics, Draws, Mode};
 use crate::numeric::lanes::LANES;
 use crate::numeric::streams::{Purpose, stream};
 use crate::table::Batch;
-use crate::{Error, Evidence, Machine, Result};
+use crate::{Error, Evidence, Machine, Result, cancel};
 
 /// Draws that share a stream of random numbers and a pass through the steps.
 const DRAWS_AT_ONCE: usize = 256;

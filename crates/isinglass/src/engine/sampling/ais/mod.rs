@@ -20,7 +20,7 @@ use crate::engine::{
 };
 use crate::settings::{Settings, constructors, range, settings};
 use crate::table::{Batch, Group};
-use crate::{Error, Evidence, Machine, Result};
+use crate::{Budget, Error, Evidence, Machine, Result};
 
 settings! {
     /// Settings of [`Ais`].
@@ -41,26 +41,27 @@ constructors!(Ais(AisSettings));
 
 /// Annealed importance sampling (Neal 2001): log Z with a standard error, for any graph.
 ///
-/// Each run begins with independent units in their own fields, of which log Z is known, and goes in
-/// K steps through the distributions `p_β(s) ∝ exp(Σ h_i s_i + β Σ w_ij s_i s_j)`, β = 0, 1/K, …,
-/// 1, with Gibbs sweeps at each. Its weight is the product of the ratios on the way, `ln w = Σ_k
-/// (β_{k+1} − β_k) Σ w_ij s_i s_j` (Salakhutdinov & Murray 2008, for restricted machines); the mean
-/// of w is an estimate of `Z / Z_0` without bias, however badly the chains mix and however few
-/// steps there are. Means and pair moments are weighted averages of the states in the end.
+/// Each run begins with independent units in their own fields, whose log Z is known, and goes in K
+/// steps through the distributions `p_β(s) ∝ exp(Σ h_i s_i + β Σ w_ij s_i s_j)`, β = 0, 1/K, …, 1,
+/// with Gibbs sweeps at each. Its weight is `ln w = Σ_k (β_{k+1} − β_k) Σ w_ij s_i s_j`
+/// (Salakhutdinov & Murray 2008, for restricted machines); the mean of w is an unbiased estimate of
+/// `Z / Z_0`, whatever the mixing and the number of steps. Means and pair moments are weighted
+/// averages of the final states.
 ///
 /// *Complexity*: runs × steps × sweeps × (edges + units). *Memory*: the couplings, and 64 runs for
-/// each thread. *Accuracy*: standard errors come with the answer, from the spread of the weights;
-/// for moments, those of a ratio of means. `exp(log_z)` has no bias; log Z itself comes out low by
-/// about half the square of its standard error. Fields are in single precision, which the error
-/// allows for. Exact, and called so, where no two free units are coupled. *When it fails*: strong
-/// couplings at which chains fall into valleys early; then a few runs carry all the weight, and
-/// `converged` is false below 100 effective samples (of few runs, half their number; of many, a
-/// hundredth). Valleys that no run came to show in no diagnostic. Where weights are uneven, more
-/// steps help more than more runs.
+/// each thread.
+/// *Accuracy*: standard errors from the spread of the weights; for moments, those of a ratio of
+/// means. `exp(log_z)` is unbiased; log Z is low by about half the square of its standard error.
+/// Fields are in single precision, which the error allows for. Exact where no two free units are
+/// coupled.
+/// *When it fails*: with strong couplings chains fall into valleys early; then a few runs carry all
+/// the weight, and `converged` is false below 100 effective samples (of few runs, half their
+/// number; of many, a hundredth). Valleys that no run reached show in no diagnostic. Where weights
+/// are uneven, more steps help more than more runs.
 ///
 /// # Example
 /// ```
-/// use isinglass::{Ais, Engine, Enumerate, Evidence, Machine, Pairs, topology};
+/// use isinglass::{Ais, Engine, Enumerate, Evidence, Pairs, topology};
 /// let glass = topology::sherrington_kirkpatrick(12, 1.0, 0)?;
 /// let found = Ais::default().expectations(&glass, &Evidence::none(12), Pairs::None)?;
 /// let truth = Enumerate::default().expectations(&glass, &Evidence::none(12), Pairs::None)?;
@@ -74,17 +75,16 @@ pub struct Ais {
     pub(crate) settings: AisSettings,
 }
 
-/// Fewer effective samples than this, and the weights are carried by a few runs: neither log Z nor
-/// its error can be relied upon.
+/// Below this, a few runs carry the weights: log Z and its error are unreliable.
 const LEAST_EFFECTIVE_SAMPLES: f64 = 100.0;
 
-/// And this share of the runs: of many runs with a heavy tail, the heaviest may not have been met.
+/// The same as a share of the runs: the heaviest of many runs may not have been seen.
 const LEAST_SHARE: f64 = 0.01;
 
 /// Energies beyond this leave the range of single precision.
 const SCALE: f64 = 1e30;
 
-/// The bytes of a pair and of what is found out about it.
+/// The bytes of a pair and its averages.
 const PAIR_BYTES: u128 = 48;
 
 impl Ais {
@@ -99,13 +99,12 @@ impl Ais {
     fn check(&self, machine: &Machine, free: usize, more: u128) -> Result<()> {
         self.validate()?;
         machine.check_scale(Self::NAME, SCALE)?;
+        let AisSettings { chains, budget, .. } = self.settings;
         let bytes = self.bytes(free, machine.graph().edges().len()) + more;
-        self.settings
-            .budget
-            .check(Self::NAME, bytes, || format!("{} runs with {free} free units", self.settings.chains))
+        budget.check(Self::NAME, bytes, || format!("{chains} runs with {free} free units"))
     }
 
-    /// What is known of the free units of one evidence, for what needs some more bytes.
+    /// The row of one evidence; an answer needs some more bytes.
     fn prepare(&self, machine: &Machine, evidence: &Evidence, more: u128) -> Result<Row> {
         machine.check_evidence(evidence)?;
         let free: Vec<usize> = evidence.free().collect();
@@ -158,12 +157,11 @@ impl Engine for Ais {
         Error::check_length("units of the batch", batch.unit_count(), machine.unit_count())?;
         let free = batch.groups().iter().map(|group| group.free.len()).max().unwrap_or(0);
         let edges = machine.graph().edges().len();
-        // Every thread may be at a row of its own.
+        // Every thread may work on a row.
         let others = rayon::current_num_threads() as u128 - 1;
-        let more =
-            self.bytes(free, edges) * others + if ask.statistics { statistics_bytes(machine) } else { 0 };
-        self.check(machine, free, more)?;
-        // A nanosecond or so for each coupling and unit in the sixteen lanes of an update.
+        let statistics = if ask.statistics { statistics_bytes(machine) } else { 0 };
+        self.check(machine, free, self.bytes(free, edges) * others + statistics)?;
+        // About a nanosecond for each coupling and unit in the sixteen lanes of an update.
         let AisSettings { chains, temperatures, sweeps, .. } = self.settings;
         let lanes = chains as f64 * temperatures as f64 * sweeps as f64 / 16.0;
         let cost = |_: usize, group: &Group| 8.0 * lanes * (edges + 4 * group.free.len()) as f64;
@@ -183,8 +181,8 @@ impl Engine for Ais {
                     if !(ask.statistics || ask.means) {
                         continue;
                     }
-                    let means: Vec<f64> =
-                        (0..machine.unit_count()).map(|unit| answer.unit(unit).mean).collect();
+                    let units = 0..machine.unit_count();
+                    let means: Vec<f64> = units.map(|unit| answer.unit(unit).mean).collect();
                     if let Some(sums) = &mut part.statistics {
                         let edges = machine.graph().edges().iter();
                         let edges: Vec<f64> = edges.map(|&(a, b)| answer.pair(a, b).mean).collect();

@@ -1,4 +1,4 @@
-//! The distributions that lead from independent units to the machine, and the runs through them.
+//! The path of distributions from independent units to the machine, and the runs along it.
 
 use std::sync::Arc;
 
@@ -10,22 +10,21 @@ use super::wiring::{BUNCH, Shared, Step, Wiring};
 use crate::cancel;
 use crate::numeric::streams::Purpose;
 
-/// Groups of chains that go through the couplings together.
+/// Groups of chains that share the walk along the couplings.
 const GROUPS: usize = 4;
 
-/// Runs that go through the couplings together: a bit of a word each.
+/// Runs of a block: a bit of a word each.
 pub(super) const RUNS: usize = GROUPS * CHAINS;
 
 /// An energy for each run of a block.
 type Energies = [[f64; CHAINS]; GROUPS];
 
-/// `p_β(s) ∝ exp(Σ h_i s_i + β Σ w_ij s_i s_j)` for β from 0 to 1 in even steps, with everything
-/// divided by T.
+/// `p_β(s) ∝ exp(Σ h_i s_i + β Σ w_ij s_i s_j)` for β from 0 to 1 in even steps, divided by T.
 pub(super) struct Path {
     wiring: Arc<Wiring>,
     /// 2 h_i of each free unit.
     fields: Vec<f32>,
-    /// In single precision, so that updates and weights know the same numbers.
+    /// In single precision, so that updates and weights use the same numbers.
     betas: Vec<f32>,
 }
 
@@ -38,7 +37,7 @@ impl Path {
         }
     }
 
-    /// Runs, numbered from `first` on. Blocks of them run in parallel.
+    /// Makes runs, numbered from `first` on. Blocks run in parallel.
     pub(super) fn run(&self, runs: usize, sweeps: usize, seed: u64, first: u64) -> Vec<Block> {
         let level = Level::new();
         (0..runs.div_ceil(RUNS))
@@ -66,20 +65,20 @@ impl Path {
     }
 }
 
-/// Where some runs came to.
+/// The results of a block of runs.
 pub(super) struct Block {
     /// ln w of each run.
     pub(super) log_weights: [f64; RUNS],
-    /// For each free unit, a bit for each run: whether it is up in the end.
+    /// For each free unit, a bit for each run: whether it is up at the end.
     pub(super) up: Vec<u64>,
 }
 
-/// Update every unit once at some β, which leaves p_β as it is. Gives `Σ w_ij s_i s_j` of the new
-/// states.
+/// Updates every unit once at some β, which leaves p_β invariant. Returns `Σ w_ij s_i s_j` of the
+/// new states.
 ///
-/// When a unit is updated, those before it have their new spins, so what these contribute to its
-/// field makes up the energy of the new state: `Σ_i s_i Σ_{j<i} w_ij s_j`. It is summed in double
-/// precision and afresh in every sweep: nothing drifts.
+/// When a unit is updated, those before it have their new spins, so their contributions to its
+/// field add up to the energy of the new state: `Σ_i s_i Σ_{j<i} w_ij s_j`, summed in double
+/// precision and anew in every sweep, without drift.
 #[inline(always)]
 fn sweep<S: Simd>(simd: S, path: &Path, beta: f32, chains: &mut Chains<GROUPS>) -> Energies {
     let none = [f32x16::splat(simd, 0.0); GROUPS];
@@ -123,7 +122,7 @@ fn sweep<S: Simd>(simd: S, path: &Path, beta: f32, chains: &mut Chains<GROUPS>) 
     block.energies
 }
 
-/// What a sweep of a block carries along.
+/// The state of a sweep of a block.
 struct Sweep<S: Simd> {
     beta: f32x16<S>,
     random: [[u32x16<S>; 4]; GROUPS],
@@ -131,8 +130,8 @@ struct Sweep<S: Simd> {
 }
 
 impl<S: Simd> Sweep<S> {
-    /// Choose the spins of a unit by its own field and what neighbours contribute: those with new
-    /// spins, and all of them.
+    /// Draws the spins of a unit, given its own field and the contributions of neighbours: those
+    /// with new spins, and all.
     #[inline(always)]
     fn update(
         &mut self,
@@ -154,7 +153,7 @@ impl<S: Simd> Sweep<S> {
     }
 }
 
-/// Add what some neighbours contribute to the fields of a bunch.
+/// Adds the contributions of some neighbours to the fields of a bunch.
 #[inline(always)]
 fn add_pulls<S: Simd>(
     simd: S,

@@ -1,7 +1,8 @@
-//! One row of evidence: its runs, and what they say.
+//! One row of evidence: its runs and their averages.
 
 use std::sync::Arc;
 
+use super::super::places;
 use super::path::{Block, Path, RUNS};
 use super::weights::{Average, Weights};
 use super::wiring::Wiring;
@@ -21,7 +22,7 @@ pub(super) struct Row {
 pub(super) fn bytes(free: usize, settings: &AisSettings, threads: usize) -> u128 {
     let blocks = settings.chains.div_ceil(RUNS) as u128;
     let states = free as u128 * RUNS as u128 * 4 * (threads as u128).min(blocks);
-    // Bits, logarithms, shares; fields in either precision; what each step is.
+    // Bits, logarithms, shares; fields in either precision; steps.
     let ends = blocks * (8 * free as u128 + 24 * RUNS as u128);
     states + ends + 64 * free as u128 + 4 * settings.temperatures as u128
 }
@@ -29,8 +30,8 @@ pub(super) fn bytes(free: usize, settings: &AisSettings, threads: usize) -> u128
 impl Row {
     pub(super) fn solve(&self, settings: &AisSettings) -> Answer {
         let fields: Vec<f64> = self.fields.free.iter().map(|field| field[0]).collect();
-        let places = places(&self.fields.values);
-        // Where runs begin: each unit has its own field and no other.
+        let places = places(self.fields.values.iter().map(|value| value[0]));
+        // Runs begin with each unit in its own field.
         let apart = fields.iter().map(|&h| std::f64::consts::LN_2 + log_cosh(h)).sum::<f64>();
         let apart = apart + self.fields.shifts[0];
         if self.wiring.are_none() {
@@ -41,7 +42,7 @@ impl Row {
         let path = Path::new(&self.wiring, &fields, settings.temperatures);
         let blocks = path.run(runs, settings.sweeps, settings.seed, first);
         let weights = Weights::new(&blocks, runs);
-        // What was gained on the way is known to single precision only.
+        // The weights are in single precision.
         let rounding = f64::from(f32::EPSILON) * weights.log_mean;
         let log_z = Average {
             mean: apart + weights.log_mean,
@@ -56,20 +57,7 @@ impl Row {
     }
 }
 
-/// For each unit, its place among the free units or its value.
-fn places(values: &[[f64; 1]]) -> Vec<Result<usize, f64>> {
-    let mut free = 0;
-    let place = |value: &[f64; 1]| {
-        if value[0] != 0.0 {
-            return Err(value[0]);
-        }
-        free += 1;
-        Ok(free - 1)
-    };
-    values.iter().map(place).collect()
-}
-
-/// What is known of a row.
+/// The solution of a row.
 pub(super) struct Answer {
     pub(super) log_z: Average,
     places: Vec<Result<usize, f64>>,
@@ -77,9 +65,9 @@ pub(super) struct Answer {
 }
 
 enum Found {
-    /// Nothing is coupled: the field on each free unit.
+    /// Without couplings: the field on each free unit.
     Apart(Vec<f64>),
-    /// Where the runs came to.
+    /// The runs and their weights.
     Runs { blocks: Vec<Block>, weights: Weights, importance: Importance },
 }
 
@@ -101,7 +89,7 @@ impl Answer {
             }
             _ => {
                 let (a, b) = (self.unit(a), self.unit(b));
-                // One of the two is known, and if it has an error the other is −1 or +1.
+                // At least one has no error; if the other has, the first is −1 or +1.
                 Average { mean: a.mean * b.mean, standard_error: a.standard_error.max(b.standard_error) }
             }
         }

@@ -11,7 +11,7 @@ pub(super) struct Average {
 }
 
 impl Average {
-    /// Of what is known.
+    /// Of an exact value.
     pub(super) fn known(mean: f64) -> Self {
         Self { mean, standard_error: 0.0 }
     }
@@ -40,21 +40,20 @@ impl Weights {
         }
         let squares = all.iter().map(|share| share * share).sum::<f64>();
         let n = runs as f64;
-        // The variance of the mean weight, in units of its square; around the mean, so that equal
-        // weights leave nothing.
+        // The relative variance of the mean weight; around the mean, so that equal weights give 0.
         let around = all.iter().map(|share| (share - 1.0 / n).powi(2)).sum::<f64>();
         Self { shares, log_mean: log_sum - n.ln(), standard_error: (around * n / (n - 1.0)).sqrt(), squares }
     }
 
-    /// Runs of equal weight that are worth as much (Kong 1992).
+    /// The number of runs of equal weight with the same variance (Kong 1992).
     pub(super) fn effective_samples(&self) -> f64 {
         1.0 / self.squares
     }
 
-    /// The average of a number that is −1 in some runs, a bit for each, and +1 in the others.
+    /// The average of a number that is −1 in the runs whose bits are set, and +1 in the others.
     ///
-    /// The variance is that of a ratio of means, `Σ share² (x − mean)²`. One more run on each side
-    /// is added to it, so that what is the same in every run does not claim to be certain.
+    /// The variance is that of a ratio of means, `Σ share² (x − mean)²`, with one more run on each
+    /// side, so that what is the same in every run is not certain.
     pub(super) fn average(&self, down: impl Fn(usize) -> u64) -> Average {
         let (mut sum, mut squares) = (0.0, 0.0);
         for (block, shares) in self.shares.iter().enumerate() {
@@ -69,7 +68,7 @@ impl Weights {
         self.between(sum, squares)
     }
 
-    /// Of runs that are down by a sum of shares and of their squares.
+    /// From the sums of shares and of squared shares of the runs that are down.
     fn between(&self, sum: f64, squares: f64) -> Average {
         let mean = (1.0 - 2.0 * sum).clamp(-1.0, 1.0);
         let variance =
@@ -79,7 +78,7 @@ impl Weights {
         Average { mean, standard_error: (variance + doubt).sqrt() }
     }
 
-    /// The share of each number, of `count`, that runs have.
+    /// The share of the runs with each number below `count`.
     pub(super) fn distribution(&self, count: usize, number: impl Fn(usize, usize) -> usize) -> Vec<Average> {
         let mut sums = vec![(0.0, 0.0); count];
         for (block, shares) in self.shares.iter().enumerate() {

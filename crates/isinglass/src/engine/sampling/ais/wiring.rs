@@ -1,8 +1,8 @@
-//! The couplings among free units, cut into steps of a sweep: units by themselves, or four at a
-//! time where they have the same neighbours.
+//! The couplings among free units, cut into steps of a sweep: single units, or bunches of four with
+//! the same neighbours.
 //!
 //! In dense machines and in the layers of restricted ones most of the time goes into loading
-//! states. Four units that share the walk along their neighbours load each state once.
+//! states. A bunch shares the walk along its neighbours and loads each state once.
 
 use std::ops::Range;
 
@@ -25,16 +25,16 @@ pub(super) struct Wiring {
 
 /// A step of a sweep.
 pub(super) enum Step {
-    /// A unit, and how many of its neighbours come before it.
+    /// A unit, and the number of its neighbours before it.
     Unit(usize, usize),
-    /// Units that follow upon each other and have the same neighbours, but for one another.
+    /// A bunch of units.
     Bunch(Bunch),
 }
 
-/// Units that follow upon each other and have the same neighbours, but for one another.
+/// Successive units with the same neighbours, apart from each other.
 pub(super) struct Bunch {
     pub(super) first: usize,
-    /// Couplings of the units with each other, twice as large.
+    /// Couplings of the units with each other, times 2.
     pub(super) inner: [[f32; BUNCH]; BUNCH],
     before: Range<usize>,
     after: Range<usize>,
@@ -51,8 +51,8 @@ impl Wiring {
                 wiring.steps.push(Step::Bunch(bunch));
                 unit += BUNCH;
             } else {
-                let before =
-                    wiring.couplings.around(unit).partition_point(|&(other, _)| (other as usize) < unit);
+                let around = wiring.couplings.around(unit);
+                let before = around.partition_point(|&(other, _)| (other as usize) < unit);
                 wiring.steps.push(Step::Unit(unit, before));
                 unit += 1;
             }
@@ -60,7 +60,7 @@ impl Wiring {
         wiring
     }
 
-    /// The bunch that begins with a unit, if there is one; its neighbours are noted.
+    /// The bunch that begins with a unit, if there is one; adds its neighbours.
     fn bunch(&mut self, first: usize) -> Option<Bunch> {
         let place = |other: u32| (other as usize).checked_sub(first).filter(|&place| place < BUNCH);
         let outer = |k: usize| {
@@ -108,7 +108,7 @@ impl Wiring {
     /// The bytes for some units with some edges.
     pub(super) fn bytes(units: usize, edges: usize) -> u128 {
         let shared = (2 * edges).div_ceil(BUNCH) * size_of::<Shared>();
-        // Vectors that grow may take twice what they hold.
+        // Growing vectors may take twice their length.
         2 * (Couplings::bytes(units, edges) + (shared + units * size_of::<Step>()) as u128)
     }
 }

@@ -42,11 +42,10 @@ pub(super) struct Beliefs<const N: usize> {
     /// ⟨s_i s_j⟩ − ⟨s_i⟩⟨s_j⟩ of each link ahead, without cancellation.
     pub(super) covariances: Vec<[f64; N]>,
     /// `1 − ρ²` of each link ahead, without cancellation.
-    pub(super) rests: Vec<[f64; N]>,
+    pub(super) unexplained: Vec<[f64; N]>,
 }
 
 impl<const N: usize> Beliefs<N> {
-    /// Returns the bytes of all numbers.
     pub(super) fn bytes(free: usize, links: usize) -> u128 {
         8 * N as u128 * 3 * (free as u128 + links as u128)
     }
@@ -62,7 +61,7 @@ impl<const N: usize> Beliefs<N> {
             variances: vec![[0.0; N]; locals.len()],
             moments: vec![[0.0; N]; edges.len()],
             covariances: vec![[0.0; N]; edges.len()],
-            rests: vec![[1.0; N]; edges.len()],
+            unexplained: vec![[1.0; N]; edges.len()],
         };
         dispatch!(Level::new(), simd => beliefs.read(simd, messages));
         beliefs
@@ -110,7 +109,7 @@ impl<const N: usize> Beliefs<N> {
             put(&mut self.covariances, first, covariance(simd, v, log));
             let apart = log - gather(simd, &logs, sender) - gather(simd, &logs, receiver);
             let turned = uncoupled + ln_two_cosh(simd, alike - v);
-            put(&mut self.rests, first, rest(simd, turned - log, apart));
+            put(&mut self.unexplained, first, one_minus_rho_squared(simd, turned - log, apart));
             for terms in lanes_of(apart).chunks(N).take(links - first) {
                 for (sum, x) in self.log_z.iter_mut().zip(terms) {
                     *sum += x;
@@ -142,7 +141,7 @@ fn covariance<S: Simd>(simd: S, v: f64x8<S>, log_z: f64x8<S>) -> f64x8<S> {
 
 /// `1 − ρ²`, given `ln Z_ij(−v)/Z_ij(v)` and `ln Z_ij(v) / (2cosh H_i 2cosh H_j)`.
 #[inline(always)]
-fn rest<S: Simd>(simd: S, turned: f64x8<S>, apart: f64x8<S>) -> f64x8<S> {
+fn one_minus_rho_squared<S: Simd>(simd: S, turned: f64x8<S>, apart: f64x8<S>) -> f64x8<S> {
     let exponent = apart.mul_add(f64x8::splat(simd, -2.0), turned);
     // Before convergence it may exceed 1.
     exp_nonpositive(simd, exponent.min(f64x8::splat(simd, 0.0)))

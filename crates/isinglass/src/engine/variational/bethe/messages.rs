@@ -117,7 +117,6 @@ pub(super) struct Messages<'a, const N: usize> {
 }
 
 impl<'a, const N: usize> Messages<'a, N> {
-    /// Returns the bytes of messages and fields.
     pub(super) fn bytes(free: usize, links: usize, schedule: Schedule) -> u128 {
         let copies = if schedule == Schedule::Parallel { 3 } else { 2 };
         8 * N as u128 * (2 * free as u128 + copies * links as u128)
@@ -160,7 +159,7 @@ impl<'a, const N: usize> Messages<'a, N> {
     /// Updates every message once. Returns the largest residual before the update, for each row.
     pub(super) fn sweep(&mut self, step: Step<N>) -> [f64; N] {
         match step.schedule {
-            Schedule::Sequential => dispatch!(Level::new(), simd => self.there_and_back(simd, step)),
+            Schedule::Sequential => dispatch!(Level::new(), simd => self.sequential(simd, step)),
             Schedule::Parallel => dispatch!(Level::new(), simd => {
                 self.add_up(0..self.totals.len(), step.scale);
                 self.flood(simd, step)
@@ -170,7 +169,7 @@ impl<'a, const N: usize> Messages<'a, N> {
 
     /// Updates backward messages from the last level, then forward ones from the first.
     #[inline(always)]
-    fn there_and_back<S: Simd>(&mut self, simd: S, step: Step<N>) -> [f64; N] {
+    fn sequential<S: Simd>(&mut self, simd: S, step: Step<N>) -> [f64; N] {
         let Wiring { ahead, back, levels, .. } = self.wiring;
         let mut change = f64x8::splat(simd, 0.0);
         let level = |k: usize| levels[k] as usize..levels[k + 1] as usize;

@@ -24,7 +24,7 @@ const STRAIGHT_ON: f64 = 1.5;
 const MOST_DAMPING: f64 = 0.98;
 
 /// The course of one row's iteration.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub(super) struct Course {
     pub(super) is_active: bool,
     /// The iteration ends when no message changes by more.
@@ -34,7 +34,7 @@ pub(super) struct Course {
     pub(super) oscillated: bool,
     /// The least damping to relax to.
     least_damping: f64,
-    was_taken_back: bool,
+    was_relaxed: bool,
     last_step: f64,
     swings: usize,
     turns: usize,
@@ -48,17 +48,12 @@ impl Course {
         Self {
             is_active,
             target,
-            sweeps: 0,
             damping,
-            oscillated: false,
             least_damping: damping,
-            was_taken_back: false,
             last_step: f64::INFINITY,
-            swings: 0,
-            turns: 0,
-            in_window: 0,
             best_in_window: f64::INFINITY,
             best_before: f64::INFINITY,
+            ..Self::default()
         }
     }
 
@@ -94,7 +89,7 @@ impl Course {
         self.turns = 0;
         if falls && falls_slowly && turned == 0 && self.damping > self.least_damping {
             self.damping = self.damping.mul_add(2.0, -1.0).max(self.least_damping);
-            self.was_taken_back = true;
+            self.was_relaxed = true;
         }
         !falls || (falls_slowly && turned >= TURNS)
     }
@@ -104,10 +99,10 @@ impl Course {
         self.swings = 0;
         let more = f64::midpoint(1.0, self.damping);
         self.damping = if more <= MOST_DAMPING { more } else { self.damping };
-        if self.was_taken_back {
+        if self.was_relaxed {
             // Less damping was not enough.
             self.least_damping = self.damping;
-            self.was_taken_back = false;
+            self.was_relaxed = false;
         }
     }
 }
@@ -120,7 +115,6 @@ pub(super) struct Monitor<const N: usize> {
 }
 
 impl<const N: usize> Monitor<N> {
-    /// Returns the bytes of the fields.
     pub(super) fn bytes(free: usize) -> u128 {
         16 * N as u128 * free as u128
     }

@@ -25,7 +25,7 @@ fn inverse(machine: &Machine, free: &[usize], solved: &Solved<1>) -> Vec<Vec<f64
     for (edge, &(a, b)) in machine.graph().edges().iter().enumerate() {
         let (Ok(i), Ok(j)) = (free.binary_search(&a), free.binary_search(&b)) else { continue };
         let ([x], [y], [c]) = (solved.variances[a], solved.variances[b], solved.covariances[edge]);
-        let determinant = x * y * solved.rests[edge][0];
+        let determinant = x * y * solved.unexplained[edge][0];
         assert!((determinant - (x * y - c * c)).abs() < 1e-9, "determinant {determinant}");
         inverse[i][i] += y / determinant - 1.0 / x;
         inverse[j][j] += x / determinant - 1.0 / y;

@@ -32,7 +32,10 @@ impl Search<'_> {
     /// Searches from every start and keeps each row's best messages. Rows from `rows` on are empty.
     pub(super) fn run<const N: usize>(&self, messages: &mut Messages<'_, N>, rows: usize) -> Found<N> {
         if messages.wiring.is_forest {
-            return self.pass_through_forest(messages, rows);
+            // One undamped sweep, whatever the settings; more if rounding exceeds the tolerance.
+            messages.sweep(Step { schedule: Schedule::Sequential, scale: 1.0, keep: [0.0; N] });
+            let course = Course::after_one_sweep(self.settings.tolerance);
+            return self.settle(messages, [course; N], rows, Schedule::Sequential);
         }
         let mut found = self.search_from(messages, 0, rows);
         let mut best = (self.settings.starts > 1).then(|| (messages.ahead.clone(), messages.back.clone()));
@@ -55,13 +58,6 @@ impl Search<'_> {
             found.beliefs = Beliefs::of(messages);
         }
         found
-    }
-
-    /// Solves a forest: one undamped sweep, or more if rounding exceeds the tolerance.
-    fn pass_through_forest<const N: usize>(&self, messages: &mut Messages<'_, N>, rows: usize) -> Found<N> {
-        messages.sweep(Step { schedule: Schedule::Sequential, scale: 1.0, keep: [0.0; N] });
-        let course = Course::after_one_sweep(self.settings.tolerance);
-        self.settle(messages, [course; N], rows, Schedule::Sequential)
     }
 
     fn search_from<const N: usize>(

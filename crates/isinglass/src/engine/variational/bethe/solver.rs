@@ -51,7 +51,7 @@ pub(in crate::engine::variational) struct Solved<const N: usize> {
     /// ⟨s_i s_j⟩ − ⟨s_i⟩⟨s_j⟩ of every edge, without cancellation; 0 where the moment is a product.
     pub(in crate::engine::variational) covariances: Vec<[f64; N]>,
     /// `1 − ρ²` of every edge, ρ the correlation coefficient; 1 where the moment is a product.
-    pub(in crate::engine::variational) rests: Vec<[f64; N]>,
+    pub(in crate::engine::variational) unexplained: Vec<[f64; N]>,
     pub(in crate::engine::variational) diagnostics: [Diagnostics; N],
 }
 
@@ -67,7 +67,7 @@ impl<'a> Solver<'a> {
     ) -> Result<Self> {
         settings.check(machine.temperature())?;
         machine.check_scale(Bethe::NAME, SCALE)?;
-        check_room(machine, free, settings, 1, 1)?;
+        check_memory(machine, free, settings, 1, 1)?;
         Ok(Self { machine, free, settings, wiring: Wiring::new(machine, free) })
     }
 
@@ -100,11 +100,11 @@ impl<'a> Solver<'a> {
         let product = |&(a, b): &(usize, usize)| std::array::from_fn(|row| means[a][row] * means[b][row]);
         let mut moments: Vec<[f64; N]> = machine.graph().edges().iter().map(product).collect();
         let mut covariances = vec![[0.0; N]; moments.len()];
-        let mut rests = vec![[1.0; N]; moments.len()];
+        let mut unexplained = vec![[1.0; N]; moments.len()];
         for (link, &edge) in wiring.edges.iter().enumerate() {
             moments[edge as usize] = by_link[link];
             covariances[edge as usize] = found.beliefs.covariances[link];
-            rests[edge as usize] = found.beliefs.rests[link];
+            unexplained[edge as usize] = found.beliefs.unexplained[link];
         }
         Solved {
             log_z: std::array::from_fn(|row| log_z[row] + shifts[row]),
@@ -112,7 +112,7 @@ impl<'a> Solver<'a> {
             variances,
             moments,
             covariances,
-            rests,
+            unexplained,
             diagnostics: found.diagnostics,
         }
     }
@@ -129,11 +129,11 @@ pub(super) fn solve_batch(
     check_statistics(Bethe::NAME, settings.budget, machine, ask)?;
     let threads = rayon::current_num_threads();
     // Where eight rows do not fit on every thread, one may.
-    let fits_lanes = |group: &Group| check_room(machine, &group.free, settings, LANES, threads).is_ok();
+    let fits_lanes = |group: &Group| check_memory(machine, &group.free, settings, LANES, threads).is_ok();
     let in_lanes: Vec<bool> = batch.groups().iter().map(fits_lanes).collect();
     for (group, in_lanes) in batch.groups().iter().zip(&in_lanes) {
         if !in_lanes {
-            check_room(machine, &group.free, settings, 1, threads)?;
+            check_memory(machine, &group.free, settings, 1, threads)?;
         }
     }
     let elements = (machine.unit_count() + machine.graph().edges().len()) as f64;
@@ -224,7 +224,7 @@ impl Solved<1> {
 }
 
 /// Checks that so many rows on so many threads fit the budget.
-fn check_room(
+fn check_memory(
     machine: &Machine,
     free: &[usize],
     settings: &VariationalSettings,
@@ -260,8 +260,9 @@ impl Solver<'_> {
     /// Returns ⟨s_i s_j⟩ of all pairs of a solved row: (0,1), (0,2), …, (1,2), ….
     ///
     /// Coupled pairs have the moments of their beliefs. Other pairs are exact on a forest, where a
-    /// unit depends on earlier ones through one neighbour r: `cov(i, j) = cov(i, r) cov(r, j) /
-    /// var(r)`. Elsewhere they count as independent. *Complexity*: quadratic in the units.
+    /// unit depends on earlier ones through one neighbour r:
+    /// `cov(i, j) = cov(i, r) cov(r, j) / var(r)`. Elsewhere they count as independent.
+    /// *Complexity*: quadratic in the units.
     pub(in crate::engine::variational) fn all_pairs(&self, solved: &Solved<1>) -> Vec<f64> {
         let graph = self.machine.graph();
         let n = self.machine.unit_count();

@@ -8,11 +8,9 @@
 //! Units are sorted by level: one above the highest earlier neighbour. Units of a level are not
 //! coupled, and their messages are computed side by side.
 
+use super::super::couplings::{NONE, places};
 use crate::Machine;
 use crate::graph::peeling::peeled_last;
-
-/// No place.
-const NONE: u32 = u32::MAX;
 
 /// The free units in order, and the links between them.
 pub(super) struct Wiring {
@@ -79,10 +77,7 @@ impl Wiring {
     pub(super) fn new(machine: &Machine, free: &[usize]) -> Self {
         let graph = machine.graph();
         let temperature = machine.temperature();
-        let mut local = vec![NONE; machine.unit_count()];
-        for (k, &unit) in free.iter().enumerate() {
-            local[unit] = k as u32;
-        }
+        let local = places(machine, free);
         let among_free = |k: u32| {
             let edges = graph.neighbours(free[k as usize]).map(|(other, edge)| (local[other], edge));
             edges.filter(|&(other, _)| other != NONE)
@@ -165,7 +160,7 @@ fn by_levels<I: Iterator<Item = (u32, usize)>>(
 mod tests {
     use super::*;
     use crate::Graph;
-    use crate::topology::{self, Neighbours};
+    use crate::topology::Neighbours;
 
     fn wiring(graph: crate::Graph) -> Wiring {
         let weights = vec![1.0; graph.edges().len()];

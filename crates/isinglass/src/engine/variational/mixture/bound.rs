@@ -1,8 +1,8 @@
 //! The bound on log Z, its terms, and the update of the mixing coefficients.
 //!
-//! With the best λ, `λ_l = α_l / S_l` and `S_l = Σ_k α_k π_lk`, the bound is `Σ_l α_l (B_l + Σ_i
-//! ⟨ln r_li⟩_l − ln S_l)`: the scale of r cancels, and pairs of components enter through the shares
-//! `ω_lk = α_k π_lk / S_l`, which add up to 1 over k.
+//! With the best λ, `λ_l = α_l / S_l` and `S_l = Σ_k α_k π_lk`, the bound is
+//! `Σ_l α_l (B_l + Σ_i ⟨ln r_li⟩_l − ln S_l)`: the scale of r cancels, and pairs of components
+//! enter through the shares `ω_lk = α_k π_lk / S_l`, which add up to 1 over k.
 
 use fearless_simd::{Simd, f64x8, prelude::*};
 
@@ -23,7 +23,7 @@ impl Task<'_> {
     /// `out ← β (θ_i + Σ_j v_ij m_lj)` for a unit in all components.
     #[inline(always)]
     pub(super) fn pull<S: Simd>(&self, simd: S, state: &State, unit: usize, out: &mut [f64]) {
-        let (width, means) = (state.width, &state.chances.means);
+        let (width, means) = (state.width, &state.probabilities.means);
         let column = self.couplings.column(unit, 0..state.units);
         if column.is_empty() {
             self.couplings.pull(unit..unit + 1, false, means, width, out);
@@ -78,7 +78,6 @@ impl Terms {
         }
     }
 
-    /// Returns the bytes of the terms.
     pub(super) fn bytes(components: usize) -> u128 {
         8 * components.next_multiple_of(LANES) as u128 * (3 * components as u128 + 3)
     }
@@ -89,10 +88,6 @@ impl Terms {
         self.add_up_components(simd, task, state);
         self.overlap(simd, state);
         self.share(simd, state);
-        self.bound(state)
-    }
-
-    pub(super) fn bound(&self, state: &State) -> f64 {
         let each = self.values.iter().zip(&self.log_sums).zip(&state.weights);
         each.take(state.components).map(|((value, log_sum), weight)| weight * (value - log_sum)).sum()
     }
@@ -110,7 +105,7 @@ impl Terms {
             for lane in (0..width).step_by(LANES) {
                 let at = unit * width + lane;
                 let (x, t) = (load(&state.fields, at), load(&state.tilts, at));
-                let m = load(&state.chances.means, at);
+                let m = load(&state.probabilities.means, at);
                 let energy = half * m * (load(&self.pulls, lane) + own);
                 // ln q(±) = ±x − ln 2cosh x, and likewise for r.
                 let entropy = ln_two_cosh(simd, x) - x * m;
@@ -125,7 +120,7 @@ impl Terms {
     #[inline(always)]
     fn overlap<S: Simd>(&mut self, simd: S, state: &State) {
         let width = state.width;
-        let ([q_up, q_down], [r_up, r_down]) = (&state.chances.q, &state.chances.r);
+        let ([q_up, q_down], [r_up, r_down]) = (&state.probabilities.q, &state.probabilities.r);
         self.log_overlaps.fill(0.0);
         self.products.fill(1.0);
         for unit in 0..state.units {
@@ -181,8 +176,8 @@ impl Terms {
         }
     }
 
-    /// Updates α with λ fixed: `α_l ∝ λ_l exp(B_l + Σ_i ⟨ln r_li⟩ − Σ_k λ_k π_kl)`, where `λ_k π_kl
-    /// = α_k ω_kl / α_l`. Returns the largest change of a coefficient.
+    /// Updates α with λ fixed: `α_l ∝ λ_l exp(B_l + Σ_i ⟨ln r_li⟩ − Σ_k λ_k π_kl)`, where
+    /// `λ_k π_kl = α_k ω_kl / α_l`. Returns the largest change of a coefficient.
     pub(super) fn mix(&self, state: &mut State) -> f64 {
         let (width, components) = (state.width, state.components);
         let mut logs = vec![0.0; components];

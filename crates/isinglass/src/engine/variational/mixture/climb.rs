@@ -11,7 +11,7 @@ use fearless_simd::{Level, Simd, dispatch, f64x8, prelude::*};
 
 use super::bound::{Task, Terms};
 use super::search::Found;
-use super::state::{MOST_FIELD, MOST_TILT, State, chances, within};
+use super::state::{MOST_FIELD, MOST_TILT, State, probabilities, within};
 use crate::cancel;
 use crate::engine::{Iteration, VariationalSettings};
 use crate::numeric::lanes::{LANES, ln, tanh};
@@ -208,8 +208,8 @@ impl<'a> Climb<'a> {
         let number = |x: f64| f64x8::splat(simd, x);
         let load = |from: &[f64], at: usize| f64x8::from_slice(simd, &from[at..at + LANES]);
         let first = unit * width;
-        let [q_up, q_down] = &mut state.chances.q;
-        let [r_up, r_down] = &mut state.chances.r;
+        let [q_up, q_down] = &mut state.probabilities.q;
+        let [r_up, r_down] = &mut state.probabilities.r;
         let mut most = number(0.0);
 
         // r(s) = q(s) / g(s) with g(s) = Σ_k ω_lk q_k(s) / f_lk, and f_lk = r_l(+) q_k(+) + r_l(−)
@@ -231,7 +231,7 @@ impl<'a> Climb<'a> {
                 let tilt = within(number(0.5) * ln(simd, a / b), number(MOST_TILT));
                 tilt.store_slice(&mut state.tilts[at..at + LANES]);
                 let before = up - down;
-                [up, down] = chances(simd, tilt);
+                [up, down] = probabilities(simd, tilt);
                 let counts = load(&state.weights, lane).simd_ge(number(least));
                 most = most.max(counts.select((up - down - before).abs(), number(0.0)));
                 up.store_slice(&mut r_up[at..at + LANES]);
@@ -253,27 +253,27 @@ impl<'a> Climb<'a> {
                 scratch.repulsions[k] = sum.reduce_sum() / state.weights[k];
             }
             task.pull(simd, state, unit, &mut scratch.pulls);
-            let [q_up, q_down] = &mut state.chances.q;
+            let [q_up, q_down] = &mut state.probabilities.q;
             for lane in (0..width).step_by(LANES) {
                 let at = first + lane;
                 let here = at..at + LANES;
                 let wanted = load(&scratch.pulls, lane) + load(&state.tilts, at)
                     - number(0.5) * load(&scratch.repulsions, lane);
-                let (old, mean) = (load(&state.fields, at), load(&state.chances.means, at));
+                let (old, mean) = (load(&state.fields, at), load(&state.probabilities.means, at));
                 let wanted = within(wanted, number(MOST_FIELD));
                 let x = (old - wanted).mul_add(number(step.damping), wanted);
                 let new = tanh(simd, x);
                 let counts = load(&state.weights, lane).simd_ge(number(least));
                 most = most.max(counts.select((new - mean).abs(), number(0.0)));
                 x.store_slice(&mut state.fields[here.clone()]);
-                new.store_slice(&mut state.chances.means[here.clone()]);
-                let [up, down] = chances(simd, x);
+                new.store_slice(&mut state.probabilities.means[here.clone()]);
+                let [up, down] = probabilities(simd, x);
                 up.store_slice(&mut q_up[here.clone()]);
                 down.store_slice(&mut q_down[here]);
             }
         }
 
-        let ([q_up, q_down], [r_up, r_down]) = (&state.chances.q, &state.chances.r);
+        let ([q_up, q_down], [r_up, r_down]) = (&state.probabilities.q, &state.probabilities.r);
         for lane in (0..width).step_by(LANES) {
             let (up, down) = (load(r_up, first + lane), load(r_down, first + lane));
             let inverse = load(&scratch.inverses, lane);

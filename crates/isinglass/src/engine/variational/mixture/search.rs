@@ -60,7 +60,6 @@ impl Start {
         }
     }
 
-    /// Returns the bytes of a start.
     pub(super) fn bytes(components: usize, units: usize) -> u128 {
         8 * components.div_ceil(2) as u128 * units as u128
     }

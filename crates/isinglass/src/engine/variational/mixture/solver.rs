@@ -1,7 +1,7 @@
 //! Expectations of mixtures, for one evidence or a batch.
 
 use super::super::Theory;
-use super::super::couplings::{Couplings, Pair};
+use super::super::couplings::{Couplings, NONE, Pair, places};
 use super::super::panel::Panel;
 use super::super::solver::{SCALE, Solver};
 use super::search::{Found, Search, Start};
@@ -47,18 +47,14 @@ impl Engine for Mixture {
         let count = PairMoments::count(pairs, machine.graph());
         let Row { found, means, shift, guarantee, free } =
             self.solve(machine, evidence, 8 * count as u128)?;
-        let mut places = vec![None; machine.unit_count()];
-        for (place, &unit) in free.iter().enumerate() {
-            places[unit] = Some(place);
-        }
+        let places = places(machine, &free);
         let correlations = PairMoments::collect(pairs, machine.graph(), |a, b| {
             let product = means[a] * means[b];
-            match (places[a], places[b]) {
-                (Some(first), Some(second)) => {
-                    product + found.state.covariance(first, second, (means[a], means[b]))
-                }
-                _ => product,
+            if places[a] == NONE || places[b] == NONE {
+                return product;
             }
+            let (first, second) = (places[a] as usize, places[b] as usize);
+            product + found.state.covariance(first, second, (means[a], means[b]))
         });
         Ok(Expectations {
             log_z: Some(found.bound + shift),

@@ -27,12 +27,12 @@ pub(super) struct State {
     /// `½ ln(r(+)/r(−))` of each unit for each component.
     pub(super) tilts: Vec<f64>,
     /// Derived from fields and tilts.
-    pub(super) chances: Chances,
+    pub(super) probabilities: Probabilities,
 }
 
 /// The probabilities of ±1 in components and smoothing distributions, to full precision.
 #[derive(Debug, Clone)]
-pub(super) struct Chances {
+pub(super) struct Probabilities {
     pub(super) means: Vec<f64>,
     pub(super) q: [Vec<f64>; 2],
     pub(super) r: [Vec<f64>; 2],
@@ -52,7 +52,7 @@ impl State {
             weights,
             fields: numbers(0.0),
             tilts: numbers(0.0),
-            chances: Chances {
+            probabilities: Probabilities {
                 means: numbers(0.0),
                 q: [numbers(0.5), numbers(0.5)],
                 r: [numbers(0.5), numbers(0.5)],
@@ -60,7 +60,6 @@ impl State {
         }
     }
 
-    /// Returns the bytes of a state.
     pub(super) fn bytes(components: usize, units: usize) -> u128 {
         8 * components.next_multiple_of(LANES) as u128 * (7 * units as u128 + 1)
     }
@@ -75,13 +74,13 @@ impl State {
             let t = within(f64x8::from_slice(simd, &self.tilts[here.clone()]), tilt);
             x.store_slice(&mut self.fields[here.clone()]);
             t.store_slice(&mut self.tilts[here.clone()]);
-            let [up, down] = chances(simd, x);
-            up.store_slice(&mut self.chances.q[0][here.clone()]);
-            down.store_slice(&mut self.chances.q[1][here.clone()]);
-            tanh(simd, x).store_slice(&mut self.chances.means[here.clone()]);
-            let [up, down] = chances(simd, t);
-            up.store_slice(&mut self.chances.r[0][here.clone()]);
-            down.store_slice(&mut self.chances.r[1][here]);
+            let [up, down] = probabilities(simd, x);
+            up.store_slice(&mut self.probabilities.q[0][here.clone()]);
+            down.store_slice(&mut self.probabilities.q[1][here.clone()]);
+            tanh(simd, x).store_slice(&mut self.probabilities.means[here.clone()]);
+            let [up, down] = probabilities(simd, t);
+            up.store_slice(&mut self.probabilities.r[0][here.clone()]);
+            down.store_slice(&mut self.probabilities.r[1][here]);
         }
     }
 
@@ -91,16 +90,16 @@ impl State {
         let copy = |to: &mut [f64], from: &[f64]| to[here.clone()].copy_from_slice(&from[here.clone()]);
         copy(&mut self.fields, &from.fields);
         copy(&mut self.tilts, &from.tilts);
-        copy(&mut self.chances.means, &from.chances.means);
+        copy(&mut self.probabilities.means, &from.probabilities.means);
         for value in 0..2 {
-            copy(&mut self.chances.q[value], &from.chances.q[value]);
-            copy(&mut self.chances.r[value], &from.chances.r[value]);
+            copy(&mut self.probabilities.q[value], &from.probabilities.q[value]);
+            copy(&mut self.probabilities.r[value], &from.probabilities.r[value]);
         }
     }
 
     /// Returns the mean of a unit in each component.
     pub(super) fn means_of(&self, unit: usize) -> &[f64] {
-        &self.chances.means[unit * self.width..][..self.components]
+        &self.probabilities.means[unit * self.width..][..self.components]
     }
 
     /// Returns the mean of each unit, `Σ_l α_l m_li`.
@@ -139,7 +138,7 @@ pub(super) fn within<S: Simd>(x: f64x8<S>, most: f64x8<S>) -> f64x8<S> {
 
 /// Returns the probabilities `e^(±x) / (2 cosh x)`.
 #[inline(always)]
-pub(super) fn chances<S: Simd>(simd: S, x: f64x8<S>) -> [f64x8<S>; 2] {
+pub(super) fn probabilities<S: Simd>(simd: S, x: f64x8<S>) -> [f64x8<S>; 2] {
     let one = f64x8::splat(simd, 1.0);
     let e = exp_nonpositive(simd, x.abs() * f64x8::splat(simd, -2.0));
     let large = one / (one + e);

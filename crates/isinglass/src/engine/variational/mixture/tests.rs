@@ -292,7 +292,7 @@ proptest! {
         let moved = (0..state.units).map(|unit| {
             let (mut climb, _) = bench.climb(&state);
             renew_unit(&mut climb, unit, BOTH);
-            let pairs = climb.state.chances.means.iter().zip(&state.chances.means);
+            let pairs = climb.state.probabilities.means.iter().zip(&state.probabilities.means);
             pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
         }).fold(0.0, f64::max);
         prop_assert!(first >= moved, "{first} but {moved}");

@@ -79,7 +79,6 @@ impl Work {
         }
     }
 
-    /// Returns the bytes for some units and functions.
     pub(super) fn bytes(units: usize, lifts: usize) -> u128 {
         8 * ((4 * OUTER + 2 * STATES) as u128 * units as u128
             + (2 * STATES) as u128 * (GIVEN + lifts) as u128)
@@ -173,7 +172,7 @@ impl<'a> Row<'a> {
     /// log Z: one pass from the leaves to the roots.
     ///
     /// `a_k(x) = e_k(x) + ½ [V(+, x) − V(−, x)]`, V the log-sums of the units that depend on k.
-    pub(super) fn alone(&self, added: &[f64]) -> (Vec<f64>, f64) {
+    pub(super) fn without_cuts(&self, added: &[f64]) -> (Vec<f64>, f64) {
         let nodes = &self.plan.nodes;
         let mut logits = vec![0.0; nodes.len() * OUTER];
         let mut below = vec![[0.0; STATES]; nodes.len()];

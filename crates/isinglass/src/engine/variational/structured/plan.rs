@@ -161,7 +161,6 @@ impl Plan {
         self.meetings.is_empty()
     }
 
-    /// Returns the bytes of a plan.
     pub(super) fn bytes(units: usize, cut: usize, lifts: usize) -> u128 {
         let node = size_of::<Node>() + 4;
         let meeting = size_of::<Meeting>() + size_of::<(Way, &Pair)>();

@@ -64,7 +64,6 @@ impl<'a> Solver<'a> {
             + self.plans.iter().map(plan).sum::<u128>()
     }
 
-    /// Returns the bytes of a row.
     pub(super) fn row_bytes(&self) -> u128 {
         self.row_bytes_with(self.plans.iter().map(|plan| plan.lifts.len()).max().unwrap_or(0))
     }
@@ -142,7 +141,7 @@ impl<'a> Solver<'a> {
         if self.is_whole() {
             let plan = &self.plans[0];
             let row = Row::new(plan, &panel.fields);
-            let (logits, log_z) = row.alone(&vec![0.0; plan.nodes.len()]);
+            let (logits, log_z) = row.without_cuts(&vec![0.0; plan.nodes.len()]);
             let mut work = Work::new(plan);
             row.value(&logits, &mut work);
             return self.read(plan, &work, &mut panel, pairs, log_z, Diagnostics::direct());
@@ -187,9 +186,9 @@ impl<'a> Solver<'a> {
                     best = Some((plan, top));
                 }
             };
-            try_from(row.alone(&self.cut_fields(plan, &found.means)).0);
+            try_from(row.without_cuts(&self.cut_fields(plan, &found.means)).0);
             if number == 0 {
-                try_from(row.alone(&vec![0.0; plan.nodes.len()]).0);
+                try_from(row.without_cuts(&vec![0.0; plan.nodes.len()]).0);
             }
         }
         let (plan, top) = best.expect("every engine has a plan, and each plan a start");

@@ -5,7 +5,7 @@ use super::plan::{NONE, OUTER, Plan};
 use super::skeleton::{strongest, whole};
 use crate::engine::variational::couplings::{Pair, pairs_among};
 use crate::numeric::streams::{Purpose, stream};
-use crate::topology::{self, Neighbours, Numbers};
+use crate::topology::{Neighbours, Numbers};
 use crate::{Graph, Machine};
 
 fn uniform(count: usize, range: f64, seed: u64) -> Vec<f64> {
@@ -17,8 +17,9 @@ fn machine(graph: Graph, seed: u64) -> Machine {
     Machine::from_graph(graph).with_numbers(&numbers, &numbers, seed).unwrap()
 }
 
-fn graphs() -> Vec<Graph> {
-    vec![
+/// Machines on small graphs with a plan of each width; the seeds of their numbers.
+fn cases() -> impl Iterator<Item = (u64, Machine, Plan)> {
+    let graphs = [
         Graph::full(7),
         Graph::full(4),
         Graph::grid(3, 3, Neighbours::Four),
@@ -27,7 +28,14 @@ fn graphs() -> Vec<Graph> {
         Graph::new(1, []).unwrap(),
         Graph::new(9, (0..5).flat_map(|a| (a + 1..5).map(move |b| (a, b))).chain([(5, 6), (6, 7), (5, 7)]))
             .unwrap(),
-    ]
+    ];
+    let machines = graphs.into_iter().enumerate().flat_map(|(seed, graph)| {
+        (1..=3).map(move |width| (seed as u64, machine(graph.clone(), seed as u64), width))
+    });
+    machines.map(|(seed, machine, width)| {
+        let plan = plan(&pairs(&machine), machine.unit_count(), width);
+        (seed, machine, plan)
+    })
 }
 
 fn pairs(machine: &Machine) -> Vec<Pair> {
@@ -54,73 +62,64 @@ fn log_q(plan: &Plan, logits: &[f64], state: &[f64]) -> f64 {
 
 #[test]
 fn bound_and_moments_are_those_of_sums_over_states() {
-    for (seed, graph) in graphs().into_iter().enumerate() {
-        for width in 1..=3 {
-            let machine = machine(graph.clone(), seed as u64);
-            let n = machine.unit_count();
-            let plan = plan(&pairs(&machine), n, width);
-            let logits = uniform(n * OUTER, 2.0, seed as u64);
-            let row = Row::new(&plan, machine.biases());
-            let mut work = Work::new(&plan);
-            let value = row.value(&logits, &mut work);
-            let (mut expected, mut total) = (0.0, 0.0);
-            let mut moments = vec![0.0; n * n];
-            for number in 0..1usize << n {
-                let state: Vec<i8> =
-                    (0..n).map(|unit| if number >> unit & 1 == 1 { 1 } else { -1 }).collect();
-                let spins: Vec<f64> = state.iter().map(|&s| f64::from(s)).collect();
-                let log = log_q(&plan, &logits, &spins);
-                let q = log.exp();
-                total += q;
-                expected += q * (machine.log_weight(&state) - log);
-                for a in 0..n {
-                    for b in 0..n {
-                        moments[a * n + b] += q * if a == b { spins[a] } else { spins[a] * spins[b] };
-                    }
-                }
-            }
-            assert!((total - 1.0).abs() < 1e-12);
-            assert!((value - expected).abs() < 1e-12 * expected.abs().max(1.0), "{value}, not {expected}");
+    for (seed, machine, plan) in cases() {
+        let n = machine.unit_count();
+        let logits = uniform(n * OUTER, 2.0, seed);
+        let row = Row::new(&plan, machine.biases());
+        let mut work = Work::new(&plan);
+        let value = row.value(&logits, &mut work);
+        let (mut expected, mut total) = (0.0, 0.0);
+        let mut moments = vec![0.0; n * n];
+        for number in 0..1usize << n {
+            let state: Vec<i8> = (0..n).map(|unit| if number >> unit & 1 == 1 { 1 } else { -1 }).collect();
+            let spins: Vec<f64> = state.iter().map(|&s| f64::from(s)).collect();
+            let log = log_q(&plan, &logits, &spins);
+            let q = log.exp();
+            total += q;
+            expected += q * (machine.log_weight(&state) - log);
             for a in 0..n {
-                let position = plan.position[a] as usize;
-                assert!((work.mean(position) - moments[a * n + a]).abs() < 1e-12);
-                let found = work.moments_with(&plan, position);
-                for b in (0..n).filter(|&b| b != a) {
-                    assert!((found[plan.position[b] as usize] - moments[a * n + b]).abs() < 1e-12);
+                for b in 0..n {
+                    moments[a * n + b] += q * if a == b { spins[a] } else { spins[a] * spins[b] };
                 }
             }
-            for meeting in &plan.meetings {
-                let (a, b) = machine.graph().edges()[meeting.edge as usize];
-                assert!((work.moment_at(meeting) - moments[a * n + b]).abs() < 1e-12);
+        }
+        assert!((total - 1.0).abs() < 1e-12);
+        assert!((value - expected).abs() < 1e-12 * expected.abs().max(1.0), "{value}, not {expected}");
+        for a in 0..n {
+            let position = plan.position[a] as usize;
+            assert!((work.mean(position) - moments[a * n + a]).abs() < 1e-12);
+            let found = work.moments_with(&plan, position);
+            for b in (0..n).filter(|&b| b != a) {
+                assert!((found[plan.position[b] as usize] - moments[a * n + b]).abs() < 1e-12);
             }
+        }
+        for meeting in &plan.meetings {
+            let (a, b) = machine.graph().edges()[meeting.edge as usize];
+            assert!((work.moment_at(meeting) - moments[a * n + b]).abs() < 1e-12);
         }
     }
 }
 
 #[test]
 fn the_gradient_is_that_of_finite_differences() {
-    for (seed, graph) in graphs().into_iter().enumerate() {
-        for width in 1..=3 {
-            let machine = machine(graph.clone(), seed as u64);
-            let n = machine.unit_count();
-            let plan = plan(&pairs(&machine), n, width);
-            let logits = uniform(n * OUTER, 1.5, seed as u64 + 50);
-            let row = Row::new(&plan, machine.biases());
-            let mut work = Work::new(&plan);
-            let (mut gradient, mut information) = (vec![0.0; n * OUTER], vec![0.0; n * OUTER]);
-            let value = row.gradient(&logits, &mut work, &mut gradient, &mut information);
-            assert_eq!(value, row.value(&logits, &mut work));
-            let step = 1e-5;
-            for k in 0..logits.len() {
-                let mut at = |x: f64| {
-                    let mut moved = logits.clone();
-                    moved[k] += x;
-                    row.value(&moved, &mut work)
-                };
-                let slope = (at(step) - at(-step)) / (2.0 * step);
-                assert!((slope - gradient[k]).abs() < 1e-8, "{k}: {}, not {slope}", gradient[k]);
-                assert!(information[k] >= 0.0);
-            }
+    for (seed, machine, plan) in cases() {
+        let n = machine.unit_count();
+        let logits = uniform(n * OUTER, 1.5, seed + 50);
+        let row = Row::new(&plan, machine.biases());
+        let mut work = Work::new(&plan);
+        let (mut gradient, mut information) = (vec![0.0; n * OUTER], vec![0.0; n * OUTER]);
+        let value = row.gradient(&logits, &mut work, &mut gradient, &mut information);
+        assert_eq!(value, row.value(&logits, &mut work));
+        let step = 1e-5;
+        for k in 0..logits.len() {
+            let mut at = |x: f64| {
+                let mut moved = logits.clone();
+                moved[k] += x;
+                row.value(&moved, &mut work)
+            };
+            let slope = (at(step) - at(-step)) / (2.0 * step);
+            assert!((slope - gradient[k]).abs() < 1e-8, "{k}: {}, not {slope}", gradient[k]);
+            assert!(information[k] >= 0.0);
         }
     }
 }
@@ -135,7 +134,7 @@ fn without_cut_couplings_one_pass_gives_the_best_logits() {
         let plan = Plan::new(&sequence, &pairs, |_| Ok(())).unwrap();
         assert!(plan.is_whole());
         let row = Row::new(&plan, machine.biases());
-        let (logits, log_z) = row.alone(&vec![0.0; machine.unit_count()]);
+        let (logits, log_z) = row.without_cuts(&vec![0.0; machine.unit_count()]);
         let mut gradient = vec![0.0; logits.len()];
         let mut information = gradient.clone();
         let value = row.gradient(&logits, &mut Work::new(&plan), &mut gradient, &mut information);

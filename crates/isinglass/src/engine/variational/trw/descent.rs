@@ -1,9 +1,9 @@
 //! Minimises the bound over splits: L-BFGS (Liu and Nocedal 1989) with a diagonal preconditioner.
 //!
 //! Moments near ±1 hardly respond to their parameters, nor do those of a subgraph with a small
-//! share; so each step is preconditioned by the inverse of the current Hessian's diagonal, `K ρ_k
-//! (1 − μ_k²)`. The line search attains weak Wolfe conditions by bisection (Lewis and Overton
-//! 2013).
+//! share; so each step is preconditioned by the inverse of the current Hessian's diagonal,
+//! `K ρ_k (1 − μ_k²)`. The line search attains weak Wolfe conditions by bisection (Lewis and
+//! Overton 2013).
 
 use super::split::Bound;
 use super::{Trw, TrwSettings};

@@ -1,5 +1,6 @@
 //! Solves rows of evidence: what rows with the same free units share, the search for each, batches.
 
+use super::super::couplings::places;
 use super::super::{check_statistics, record};
 use rayon::prelude::*;
 
@@ -63,7 +64,7 @@ impl<'a> Solver<'a> {
     ) -> Result<Self> {
         engine.validate()?;
         machine.check_scale(Trw::NAME, SCALE)?;
-        check_room(engine, machine, free, threads)?;
+        check_memory(engine, machine, free, threads)?;
         let structure = Structure::new(machine, free)?;
         let scaled = |&edge: &u32| machine.weights()[edge as usize] / machine.temperature();
         let weights: Vec<f64> = structure.edges.iter().map(scaled).collect();
@@ -129,11 +130,7 @@ impl Solver<'_> {
     /// *Complexity*: a pass for each unit of each subgraph, on all cores.
     pub(super) fn all_pairs(&self, solved: &Solved, evidence: &Evidence) -> Result<PairMoments> {
         let (machine, free) = (self.machine, self.free);
-        let n = machine.unit_count();
-        let mut local = vec![usize::MAX; n];
-        for (place, &unit) in free.iter().enumerate() {
-            local[unit] = place;
-        }
+        let local = places(machine, free);
         // Subgraphs in order, so that sums are reproducible; the units of each on all cores.
         let mut sums = vec![0.0; free.len() * free.len().saturating_sub(1) / 2];
         let mut start = 0;
@@ -149,7 +146,7 @@ impl Solver<'_> {
             values.push(match machine.graph().edge_between(a, b) {
                 Some(edge) => solved.moments[edge],
                 None if clamped => solved.means[a] * solved.means[b],
-                None => sums[packed_pair(free.len(), local[a], local[b])].clamp(-1.0, 1.0),
+                None => sums[packed_pair(free.len(), local[a] as usize, local[b] as usize)].clamp(-1.0, 1.0),
             });
         });
         Ok(PairMoments { pairs: Pairs::All, values })
@@ -186,8 +183,8 @@ impl Solver<'_> {
             let moment = |(given, own): (&f64, &f64)| s * (twice_p * given - own);
             means[unit + 1..].iter().zip(&own[unit + 1..]).map(moment).collect::<Vec<f64>>()
         };
-        let room = || (network.run(), edges.clone(), own.clone(), fields.clone());
-        let rows: Vec<Vec<f64>> = (0..n).into_par_iter().map_init(room, with_later).collect();
+        let buffers = || (network.run(), edges.clone(), own.clone(), fields.clone());
+        let rows: Vec<Vec<f64>> = (0..n).into_par_iter().map_init(buffers, with_later).collect();
         for (sum, moment) in sums.iter_mut().zip(rows.iter().flatten()) {
             *sum += share * moment;
         }
@@ -206,7 +203,7 @@ pub(super) fn solve_batch(
     check_statistics(Trw::NAME, engine.settings.budget, machine, ask)?;
     let threads = rayon::current_num_threads();
     for group in batch.groups() {
-        check_room(engine, machine, &group.free, threads)?;
+        check_memory(engine, machine, &group.free, threads)?;
     }
     let cost = |_: usize, group: &Group| group.free.len() as f64 * UNIT_COST;
     solve_in_parts(machine, batch, ask, cost, |pieces, part| {
@@ -226,7 +223,7 @@ pub(super) fn solve_batch(
 }
 
 /// Checks the budget for so many threads, before subgraphs are chosen.
-fn check_room(engine: &Trw, machine: &Machine, free: &[usize], threads: usize) -> Result<()> {
+fn check_memory(engine: &Trw, machine: &Machine, free: &[usize], threads: usize) -> Result<()> {
     let structure = Structure::new(machine, free)?;
     let bytes = engine.bytes_of(&structure.graph) * threads as u128;
     engine.settings.budget.check(Trw::NAME, bytes, || {
@@ -241,7 +238,7 @@ impl Trw {
         self.subgraphs.unwrap_or(Self::SUBGRAPHS)
     }
 
-    /// Returns the bytes of a row for the free units of a machine, about.
+    /// Estimates the bytes of a row for the free units of a machine.
     pub(in crate::engine) fn bytes(&self, machine: &Machine, free: &[usize]) -> Result<u128> {
         Ok(self.bytes_of(&Structure::new(machine, free)?.graph))
     }

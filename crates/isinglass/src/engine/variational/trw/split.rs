@@ -1,8 +1,9 @@
 //! The bound as a function of the split of the parameters among subgraphs.
 //!
-//! Subgraph k has the share `ρ_k` and parameters `θ_k` for its edges and units, with `Σ_k ρ_k θ_k =
-//! θ`; the bound is `B = Σ_k ρ_k ln Z_k(θ_k)`. The variables `x_k` are unconstrained: their
-//! violation of the constraint is distributed over the subgraphs that hold the parameter,
+//! Subgraph k has the share `ρ_k` and parameters `θ_k` for its edges and units, with
+//! `Σ_k ρ_k θ_k = θ`; the bound is `B = Σ_k ρ_k ln Z_k(θ_k)`. The variables `x_k` are
+//! unconstrained: their violation of the constraint is distributed over the subgraphs that hold the
+//! parameter,
 //!
 //! ```text
 //! θ_k = x_k + (θ − Σ_l ρ_l x_l) / Σ_l ρ_l        over subgraphs l with the parameter
@@ -313,7 +314,6 @@ impl<'a> Bound<'a> {
 mod tests {
     use super::super::subgraphs::choose;
     use super::*;
-    use crate::topology;
 
     #[test]
     fn the_gradient_is_that_of_the_bound() {

@@ -106,11 +106,6 @@ impl Clique {
         self.count += 1;
         self
     }
-
-    fn with_in_place_of(mut self, unit: u32, place: usize) -> Self {
-        self.members[place] = unit;
-        self
-    }
 }
 
 /// The best clique found for a unit so far.
@@ -143,7 +138,7 @@ impl<'a> Growth<'a> {
     pub(super) fn run(graph: &'a Graph, width: usize, keys: &'a [f64], first: usize) -> Grown {
         let n = graph.unit_count();
         let mean = keys.iter().sum::<f64>() / keys.len().max(1) as f64;
-        let growth = Self {
+        let mut growth = Self {
             graph,
             width,
             keys,
@@ -153,24 +148,20 @@ impl<'a> Growth<'a> {
             waiting: BinaryHeap::new(),
             grown: Grown { edges: Vec::new(), order: Vec::with_capacity(n) },
         };
-        growth.all(first)
-    }
-
-    fn all(mut self, first: usize) -> Grown {
-        for start in std::iter::once(first).chain(0..self.graph.unit_count()) {
-            if start < self.graph.unit_count() && !self.is_in[start] {
-                self.join(start as u32, Clique::EMPTY);
-                while let Some((gain, unit)) = self.waiting.pop() {
-                    let place = self.places[unit as usize];
-                    if !self.is_in[unit as usize] && place.gain.to_bits() == gain {
-                        self.join(unit, place.clique);
+        for start in std::iter::once(first).chain(0..n) {
+            if start < n && !growth.is_in[start] {
+                growth.join(start as u32, Clique::EMPTY);
+                while let Some((gain, unit)) = growth.waiting.pop() {
+                    let place = growth.places[unit as usize];
+                    if !growth.is_in[unit as usize] && place.gain.to_bits() == gain {
+                        growth.join(unit, place.clique);
                     }
                 }
             }
         }
-        self.grown.edges.sort_unstable();
-        self.grown.order.reverse();
-        self.grown
+        growth.grown.edges.sort_unstable();
+        growth.grown.order.reverse();
+        growth.grown
     }
 
     /// Joins a unit to a clique of the k-tree.
@@ -195,7 +186,8 @@ impl<'a> Growth<'a> {
                 self.offer(other, Place { gain: all, clique: clique.with(unit) });
             } else {
                 for (place, lost) in with_members.iter().enumerate().take(clique.count) {
-                    let clique = clique.with_in_place_of(unit, place);
+                    let mut clique = clique;
+                    clique.members[place] = unit;
                     self.offer(other, Place { gain: all - lost, clique });
                 }
             }
@@ -228,7 +220,7 @@ impl<'a> Growth<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::topology::{self, Neighbours};
+    use crate::topology::Neighbours;
 
     #[test]
     fn every_edge_is_covered_and_a_seed_fixes_the_choice() {

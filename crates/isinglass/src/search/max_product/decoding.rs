@@ -11,7 +11,7 @@ use crate::cancel;
 const ROUNDS: usize = 20;
 
 /// Decodes states of one row from messages, and keeps the best.
-pub(super) struct Reader<'a> {
+pub(super) struct Decoder<'a> {
     plan: &'a Plan,
     forests: &'a [Forest],
     fields: Vec<f64>,
@@ -26,7 +26,7 @@ pub(super) struct Reader<'a> {
     open: BinaryHeap<(u64, Reverse<u32>)>,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> Decoder<'a> {
     /// Takes the field on each place of the core.
     pub(super) fn new(plan: &'a Plan, forests: &'a [Forest], fields: Vec<f64>) -> Self {
         let places = fields.len();
@@ -56,7 +56,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Decodes a state from messages and the fields that they were computed with.
-    pub(super) fn read(&mut self, field: impl Fn(usize) -> f64, incoming: impl Fn(usize) -> f64) {
+    pub(super) fn decode(&mut self, field: impl Fn(usize) -> f64, incoming: impl Fn(usize) -> f64) {
         let plan = self.plan;
         self.open.clear();
         for place in 0..plan.core {
