@@ -33,7 +33,8 @@ fn epochs_apart_are_epochs_at_once() {
 fn epochs_go_on_with_other_rows() {
     let machine = two_layers((6, &Links::None), (3, &Links::None), false, 2);
     let persistent = PLAIN.persistent(true).iterations(1).momentum(0.7);
-    let mut made = persistent.run_epochs(&machine, &chance_rows(6, 70, false, 4), None, &mut NoObserver).unwrap();
+    let mut made =
+        persistent.run_epochs(&machine, &chance_rows(6, 70, false, 4), None, &mut NoObserver).unwrap();
     let (fewer, more) = (chance_rows(6, 4, false, 5), chance_rows(6, 90, false, 6));
     let plain = persistent.persistent(false).rate(0.01);
     let wide = persistent.chains(Some(37));

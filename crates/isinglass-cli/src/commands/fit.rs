@@ -140,7 +140,7 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
         output.commit()?;
     }
     let not_kept = write_model(&fit.machine, output)?;
-    for note in not_kept.iter().map(ToString::to_string).chain(fit.notes.iter().cloned()) {
+    for note in not_kept.iter().map(ToString::to_string).chain(fit.notes.iter().map(ToString::to_string)) {
         common.note(&format!("note: {note}"));
     }
     common.warn(warnings);
