@@ -104,7 +104,7 @@ pub(crate) fn filled_pseudo_log_likelihood(machine: &Machine, table: &Table, fil
 mod tests {
     use super::*;
     use crate::Graph;
-    use crate::topology::{self, Links, Numbers};
+    use crate::topology::{Links, Numbers};
 
     /// By the plainest loop.
     fn plain(machine: &Machine, rows: &[(&[i8], f64)], units: &[usize], fill: &[f64]) -> f64 {

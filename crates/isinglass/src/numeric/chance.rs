@@ -93,7 +93,6 @@ pub(crate) fn exp<S: Simd>(simd: S, x: f32x16<S>) -> f32x16<S> {
 /// same exponential.
 #[inline(always)]
 pub fn spin_and_mean<S: Simd>(simd: S, x: f32x16<S>, random: &mut [u32x16<S>; 4]) -> (f32x16<S>, f32x16<S>) {
-    let one = f32x16::splat(simd, 1.0);
     let odds = exp(simd, -x);
     (spin_by_odds(simd, odds, random), mean_by_odds(simd, odds))
 }

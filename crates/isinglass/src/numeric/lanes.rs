@@ -31,6 +31,10 @@ impl Lane {
     }
 }
 
+/// The upper digits of ln 2, and the rest.
+const LN_2_HIGH: f64 = 6.931_471_803_691_238e-1;
+const LN_2_LOW: f64 = 1.908_214_929_270_587_7e-10;
+
 /// Returns `e^x` in each lane for x ≤ 0, with a relative error below 1e-15. Below −700 it returns
 /// `e^(−700)` ≈ 1e-304.
 ///

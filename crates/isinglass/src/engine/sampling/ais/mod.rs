@@ -20,7 +20,7 @@ use crate::engine::{
 };
 use crate::settings::{Settings, constructors, range, settings};
 use crate::table::{Batch, Group};
-use crate::{Budget, Error, Evidence, Machine, Result};
+use crate::{Error, Evidence, Machine, Result};
 
 settings! {
     /// Settings of [`Ais`].
