@@ -103,8 +103,8 @@ impl FitStory {
             iterations: fit.iterations(),
             kept: fit.best().map_or(0, |step| step.iteration),
             converged: fit.converged,
-            stopped: fit.stopped.clone(),
-            notes: fit.notes.clone(),
+            stopped: fit.stopped.to_string(),
+            notes: fit.notes.iter().map(ToString::to_string).collect(),
         }
     }
 }
@@ -353,7 +353,7 @@ impl ScoreCard {
             kullback_guarantee: found.kullback_guarantee.word(),
             pseudo_log_likelihood: found.pseudo_log_likelihood.map(Short),
             completion: found.completion.map(Short),
-            notes: found.notes.clone(),
+            notes: found.notes.iter().map(ToString::to_string).collect(),
         }
     }
 }

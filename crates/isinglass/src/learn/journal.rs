@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::origin::Origin;
 use super::{Checkpoint, Observer, Step};
-use crate::optimize::{OptimizerSettings, Saved, Visit};
+use crate::optimize::{OptimizerSettings, Period, Saved, Stop, Visit};
 use crate::{Error, Machine, Result};
 
 /// The steps so far, and what their states belong to.
@@ -23,8 +23,8 @@ pub(super) struct Limits {
     pub(super) iterations: usize,
     /// The fit has converged when what it watches is not above this.
     pub(super) tolerance: f64,
-    /// What an iteration is called.
-    pub(super) word: &'static str,
+    /// What is counted.
+    pub(super) period: Period,
 }
 
 /// What a state holds; `rest` is what the learner needs to go on.
@@ -56,8 +56,11 @@ impl<'a> Journal<'a> {
         settings: &OptimizerSettings,
         from: Option<&Checkpoint>,
     ) -> Result<(Self, Option<Resumed<M>>)> {
-        let limits =
-            Limits { iterations: settings.iterations, tolerance: settings.tolerance, word: "iteration" };
+        let limits = Limits {
+            iterations: settings.iterations,
+            tolerance: settings.tolerance,
+            period: Period::Iteration,
+        };
         let (journal, rest) = Self::open_within(origin, limits, from)?;
         Ok((journal, rest.map(|(climb, more)| Resumed { climb, more })))
     }
@@ -68,16 +71,16 @@ impl<'a> Journal<'a> {
         limits: Limits,
         from: Option<&Checkpoint>,
     ) -> Result<(Self, Option<R>)> {
-        let Limits { iterations: most, tolerance, word } = limits;
+        let Limits { iterations: most, tolerance, period } = limits;
         let Some(state) = from else { return Ok((Self { origin, tolerance, history: Vec::new() }, None)) };
         let kept: Kept<Vec<Step>, R> = origin.read(state)?;
         let refuse = |problem: String| Err(Error::checkpoint(problem));
         if kept.history.iter().enumerate().any(|(k, step)| step.iteration != k) || kept.history.is_empty() {
-            return refuse(format!("its {word}s are not in order"));
+            return refuse(format!("its {period}s are not in order"));
         }
         let last = kept.history.len() - 1;
         if last > most {
-            return refuse(format!("it is of {word} {last}, beyond the limit of {most} {word}s"));
+            return refuse(format!("it is of {period} {last}, beyond the limit of {most} {period}s"));
         }
         if tolerance > kept.tolerance {
             let old = kept.tolerance;
@@ -165,12 +168,12 @@ pub(super) trait Iterated {
     /// The machine of the last iteration.
     fn machine(&self) -> &Machine;
 
-    /// Whether the fit has converged with its last step, and by what, in words.
-    fn converged(&self, last: &Step, tolerance: f64) -> Option<String>;
+    /// By what the fit has converged with its last step, if it has.
+    fn converged(&self, last: &Step, tolerance: f64) -> Option<Stop>;
 
     /// Why a fit ends that has made all its iterations.
-    fn complete(&self, limits: Limits) -> String {
-        format!("reached the limit of {} {}s", limits.iterations, limits.word)
+    fn complete(&self, limits: Limits) -> Stop {
+        Stop::Limit { iterations: limits.iterations }
     }
 
     /// The rate of its steps, where it has one.
@@ -181,7 +184,7 @@ pub(super) trait Iterated {
 pub(super) struct Ended {
     pub(super) history: Vec<Step>,
     pub(super) converged: bool,
-    pub(super) stopped: String,
+    pub(super) stopped: Stop,
     /// Whether parameters ran away: what the learner needs to go on is then of no use.
     pub(super) diverged: bool,
 }
@@ -227,36 +230,23 @@ pub(super) fn iterate_on<I: Iterated>(
         } else if last.iteration >= limits.iterations {
             Some((false, fit.complete(limits)))
         } else if flow == ControlFlow::Break(()) {
-            Some((false, "stopped on request".into()))
+            Some((false, Stop::Requested))
         } else if let Some(step) = fit.advance(last.iteration + 1)? {
             flow = journal.put(step, fit.machine(), &|| Ok(fit.rest()), observer)?;
             None
-        } else if last.iteration == 0 {
-            return Err(Error::Numerical { method, problem: diverged(limits.word, 1, fit.rate()) });
         } else {
+            let (period, iteration) = (limits.period, last.iteration + 1);
+            let stopped = Stop::Diverged { period, iteration, rate: fit.rate() };
+            if iteration == 1 {
+                return Err(Error::Numerical { method, problem: stopped.to_string() });
+            }
             diverges = true;
-            Some((false, diverged(limits.word, last.iteration + 1, fit.rate())))
+            Some((false, stopped))
         };
         if let Some((converged, stopped)) = end {
             return Ok(Ended { history: journal.history, converged, stopped, diverged: diverges });
         }
     }
-}
-
-/// That parameters run away in an iteration, what is kept, and what may help.
-fn diverged(word: &str, iteration: usize, rate: Option<f64>) -> String {
-    let kept = if iteration > 1 { ", and the machine of the one before is kept" } else { "" };
-    let remedy = match rate {
-        Some(rate) => format!("a rate below {} is needed", in_short(rate)),
-        None => "an L2 penalty may keep them small".into(),
-    };
-    format!("diverged: parameters run away in {word} {iteration}{kept}; {remedy}")
-}
-
-/// A number in full where that is short, otherwise with its power of ten.
-fn in_short(number: f64) -> String {
-    let (full, power) = (number.to_string(), format!("{number:e}"));
-    if full.len() > 8 && power.len() < full.len() { power } else { full }
 }
 
 /// Whether energies of parameters, which may be no numbers, are below a limit.

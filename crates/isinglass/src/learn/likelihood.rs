@@ -18,7 +18,7 @@ use super::trained::Trained;
 use super::{Checkpoint, Fit, Learner, Observer, Step};
 use crate::engine::Engine;
 use crate::likelihood::{AverageLikelihood, Moments, Phases};
-use crate::optimize::{self, Method, Objective, Optimizer, OptimizerSettings, Start};
+use crate::optimize::{self, Method, Objective, Optimizer, OptimizerSettings, Start, Stop};
 use crate::settings::{Settings, range, settings};
 use crate::{Machine, Result, Table};
 
@@ -104,8 +104,8 @@ impl<'a> Likelihood<'a> {
         let settings = [
             ("l2", format!("{:?}", self.l2)),
             ("optimizer", format!("{:?}", self.optimizer_settings().method)),
-            ("engine", format!("{:?}", self.phases.free)),
-            ("clamped engine", format!("{:?}", self.phases.clamped)),
+            ("engine", self.phases.free.fingerprint()),
+            ("clamped engine", self.phases.clamped.fingerprint()),
         ];
         Origin::new(NAME, start, table, settings)
     }
@@ -151,7 +151,7 @@ impl Learner for Likelihood<'_> {
         })?;
         let history = journal.history;
         if hopeless && !found.converged {
-            found.stopped = "the pseudo-likelihood has stopped rising, and the gradient is not small".into();
+            found.stopped = Stop::QualityStalled;
         }
         let mut kept = kept_iteration(&history, found.converged);
         let mut machine = gain.machine_of(&found.parameters)?;
@@ -170,7 +170,7 @@ impl Learner for Likelihood<'_> {
         notes.extend(about_likelihood(&machine, table));
         // Whatever the gradient says: it is the engine's, and is worth what the engine's answer is.
         let (converged, stopped) = match (found.converged, last.diagnostics.converged) {
-            (true, false) => (false, found.stopped + ", but the engine had not reached what it aims at"),
+            (true, false) => (false, Stop::EngineNotConverged(found.stopped.into())),
             (converged, _) => (converged, found.stopped),
         };
         Ok(Fit {

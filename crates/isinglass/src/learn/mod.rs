@@ -25,7 +25,7 @@ mod trained;
 
 use std::ops::ControlFlow;
 
-pub use crate::optimize::{Objective, Optimizer};
+pub use crate::optimize::{Objective, Optimizer, Period, Stop};
 pub use bootstrap::{Bootstrap, Bootstrapped, Interval, Progress};
 pub use checkpoint::Checkpoint;
 pub use chow_liu::chow_liu;
@@ -35,7 +35,6 @@ pub use contrastive::{
 };
 pub use factorized::Factorized;
 pub use likelihood::{InformationGain, Likelihood, LikelihoodSettings};
-pub(crate) use notes::about_columns;
 pub use pl_em::{Drawing, MStep, PlEmSettings, PseudoLikelihoodEm};
 pub use pseudo_likelihood::{
     EbicFit, EbicPaths, EbicSettings, L1, PseudoGain, PseudoLikelihood, PseudoLikelihoodSettings, Rule,
@@ -46,7 +45,7 @@ pub use start::start;
 use serde::{Deserialize, Serialize};
 
 use crate::engine::{Diagnostics, Guarantee};
-use crate::{Machine, Result, Table};
+use crate::{Machine, Note, Result, Table};
 
 /// One iteration of a fit.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -70,8 +69,8 @@ pub struct Fit {
     pub kept: usize,
     /// Whether the gradient fell below the tolerance.
     pub converged: bool,
-    /// Why the fit stopped, in words.
-    pub stopped: String,
+    /// Why the fit stopped.
+    pub stopped: Stop,
     /// The average log-likelihood of a row (visible given input units), without any penalty.
     pub log_likelihood: Option<f64>,
     /// What kind of number the log-likelihood is.
@@ -81,7 +80,7 @@ pub struct Fit {
     /// How the engine fared with the machine that was kept. A fit is not converged if its engine is not.
     pub diagnostics: Diagnostics,
     /// What the user should know about the data or the fit.
-    pub notes: Vec<String>,
+    pub notes: Vec<Note>,
 }
 
 impl Fit {

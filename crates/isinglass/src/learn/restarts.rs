@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::kept_fit::KeptFit;
 use super::origin::Origin;
 use super::{Checkpoint, Fit, Learner, Observer, Step, start};
-use crate::{Error, Machine, Result, Role, Table};
+use crate::{Error, Machine, Note, Result, Role, Table};
 
 /// Fits from several random starts and keeps the best, by [`Fit::quality`].
 ///
@@ -117,16 +117,12 @@ impl Restarts {
         // The count is at least 1, and the first fit is always kept.
         let (best, mut fit) = best.expect("at least one start was made");
         let failed = failed.into_iter();
-        fit.notes
-            .extend(failed.map(|(k, problem)| format!("restart {} of {count} failed: {problem}", k + 1)));
+        fit.notes.extend(failed.map(|(k, why)| Note::RestartFailed { restart: k + 1, count, why }));
         if objectives.len() < count {
-            fit.notes.push(format!("stopped on request in restart {} of {count}", objectives.len()));
+            fit.notes.push(Note::RestartsStopped { restart: objectives.len(), count });
         }
         if count < self.count {
-            fit.notes.push(format!(
-                "without hidden units all starts are the same: 1 start in place of {}",
-                self.count
-            ));
+            fit.notes.push(Note::SameStarts { requested: self.count });
         }
         Ok(Restarted { fit, objectives, best })
     }

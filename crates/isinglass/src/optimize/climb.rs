@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::{OptimizerSettings, Optimum, Point, Watch, fits, rounding};
+use super::{OptimizerSettings, Optimum, Point, Stop, Watch, fits, rounding};
 use crate::cancel;
 use crate::{Error, Result};
 
@@ -111,7 +111,7 @@ impl<'c, 'w> Climb<'c, 'w> {
     ///
     /// # Errors
     /// A value or gradient that is not finite; an error of the observer.
-    pub(super) fn visit(&mut self, here: &Point, way: &impl Way) -> Result<Option<String>> {
+    pub(super) fn visit(&mut self, here: &Point, way: &impl Way) -> Result<Option<Stop>> {
         self.visit_with(&here.parameters, here.value, &here.gradient, way)
     }
 
@@ -122,7 +122,7 @@ impl<'c, 'w> Climb<'c, 'w> {
         value: f64,
         gradient: &[f64],
         way: &impl Way,
-    ) -> Result<Option<String>> {
+    ) -> Result<Option<Stop>> {
         cancel::point();
         let again = std::mem::take(&mut self.again);
         if !again {
@@ -152,30 +152,26 @@ impl<'c, 'w> Climb<'c, 'w> {
         let watched =
             (self.watch)(&Visit { iteration, parameters, value, gradient_norm, again, take: &take })?;
         Ok(if self.converged.is_some() {
-            Some(format!("the gradient fell below {:e}", self.settings.tolerance))
+            Some(Stop::Gradient { tolerance: self.settings.tolerance })
         } else if watched == ControlFlow::Break(()) {
-            Some("stopped on request".into())
+            Some(Stop::Requested)
         } else if iteration >= self.settings.iterations {
-            Some(format!("reached the limit of {} iterations", self.settings.iterations))
+            Some(Stop::Limit { iterations: self.settings.iterations })
         } else {
             None
         })
     }
 
     /// The best point, and why the climb stopped.
-    pub(super) fn end(self, stopped: String) -> Optimum {
+    pub(super) fn end(self, stopped: Stop) -> Optimum {
         let converged = self.converged.is_some();
         Optimum { parameters: self.converged.unwrap_or(self.record.best), converged, stopped }
     }
 
     /// The best point of a climb that can go no higher although the gradient is not small.
     pub(super) fn stuck(self) -> Optimum {
-        let stopped = if self.by_value {
-            "no further progress at the precision of the objective"
-        } else {
-            "no step along the gradient could be taken"
-        };
-        self.end(stopped.into())
+        let stopped = if self.by_value { Stop::NoProgress } else { Stop::NoStep };
+        self.end(stopped)
     }
 
     /// The objective has no finite value or gradient.

@@ -13,6 +13,7 @@ mod momentum;
 mod orthant;
 mod remembered;
 mod secant;
+mod stop;
 #[cfg(test)]
 mod tests;
 
@@ -25,6 +26,7 @@ pub(crate) use self::climb::{Saved, Start, Visit};
 use self::memory::dot;
 pub(crate) use self::orthant::{Evaluated, Model, maximize_sparse};
 pub(crate) use self::remembered::Remembered;
+pub use self::stop::{Period, Stop};
 use crate::settings::choices;
 use crate::{Error, Result};
 
@@ -158,7 +160,7 @@ pub(crate) struct OptimizerSettings {
 pub(crate) struct Optimum {
     pub(crate) parameters: Vec<f64>,
     pub(crate) converged: bool,
-    pub(crate) stopped: String,
+    pub(crate) stopped: Stop,
 }
 
 /// Told of every iteration.

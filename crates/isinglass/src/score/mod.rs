@@ -7,7 +7,7 @@ mod entropy;
 use crate::bracket::{Bounds, LikelihoodBracket};
 use crate::engine::{Diagnostics, Engine, Guarantee};
 use crate::likelihood::{LogLikelihood, Phases, completion, log_likelihood};
-use crate::{Error, Machine, Result, Table};
+use crate::{Error, Machine, Note, Result, Table};
 
 /// The scores of a machine on a table, averages per row with weights.
 #[derive(Debug, Clone, PartialEq)]
@@ -34,8 +34,8 @@ pub struct Score {
     pub diagnostics: Diagnostics,
     /// The log-likelihood between two bounds, if it was asked for.
     pub bracket: Option<LikelihoodBracket>,
-    /// Why a score could not be had.
-    pub notes: Vec<String>,
+    /// Why a score is unavailable.
+    pub notes: Vec<Note>,
 }
 
 /// Score a machine on a table.
@@ -62,7 +62,7 @@ pub struct Score {
 pub fn score(machine: &Machine, table: &Table, phases: Phases<'_>) -> Result<Score> {
     let mut notes = Vec::new();
     let likelihood = log_likelihood(machine, table, phases);
-    let gain = had(likelihood, "log_likelihood and kullback", &mut notes)?;
+    let gain = or_unavailable(likelihood, &["log_likelihood", "kullback"], &mut notes)?;
     all_scores(machine, table, phases.clamped, gain, notes)
 }
 
@@ -110,18 +110,18 @@ fn all_scores(
     table: &Table,
     engine: &dyn Engine,
     gain: Option<LogLikelihood>,
-    mut notes: Vec<String>,
+    mut notes: Vec<Note>,
 ) -> Result<Score> {
     let mut guarantee = gain.as_ref().map_or(Guarantee::Exact, |gain| gain.guarantee);
     let mut diagnostics = gain.as_ref().map_or(Diagnostics::direct(), |gain| gain.diagnostics);
     let kullback_guarantee = guarantee.negated();
     let kullback = match &gain {
-        Some(gain) => had(entropy::negative_entropy(machine, table), "kullback", &mut notes)?
+        Some(gain) => or_unavailable(entropy::negative_entropy(machine, table), &["kullback"], &mut notes)?
             .map(|best| at_least_zero(best - gain.value, kullback_guarantee)),
         None => None,
     };
     let completion = completion(machine, table, engine);
-    let completion = had(completion, "pseudo_log_likelihood and completion", &mut notes)?;
+    let completion = or_unavailable(completion, &["pseudo_log_likelihood", "completion"], &mut notes)?;
     if let Some(found) = &completion {
         guarantee = guarantee.and(found.guarantee);
         diagnostics = diagnostics.and(found.diagnostics);
@@ -146,12 +146,13 @@ fn at_least_zero(divergence: f64, guarantee: Guarantee) -> f64 {
     if guarantee == Guarantee::Exact { divergence.max(0.0) } else { divergence }
 }
 
-/// A score, or a note why the engine cannot give it.
-fn had<T>(result: Result<T>, what: &str, notes: &mut Vec<String>) -> Result<Option<T>> {
+/// A score, or a note on why it is unavailable.
+fn or_unavailable<T>(result: Result<T>, what: &[&str], notes: &mut Vec<Note>) -> Result<Option<T>> {
     match result {
         Ok(found) => Ok(Some(found)),
         Err(error @ (Error::CannotDo { .. } | Error::OverBudget { .. })) => {
-            notes.push(format!("{what} could not be had: {error}"));
+            let what = what.iter().map(|&score| score.to_owned()).collect();
+            notes.push(Note::Unavailable { what, why: error.to_string() });
             Ok(None)
         }
         Err(error) => Err(error),

@@ -23,7 +23,7 @@ use super::{Checkpoint, Fit, Learner, Observer};
 use crate::engine::{Diagnostics, Guarantee};
 use crate::optimize::{self, Method, Optimizer, OptimizerSettings, Start, Visit};
 use crate::settings::{Settings, UnknownWord, Value, constructors, range, settings};
-use crate::{Error, Machine, Result, Table};
+use crate::{Error, Machine, Note, Result, Table};
 
 /// The name by which users choose the learner.
 const NAME: &str = "pseudo-likelihood";
@@ -274,7 +274,7 @@ impl PseudoLikelihood {
 }
 
 /// How many couplings are not 0.
-fn about_zeros(couplings: &[f64]) -> String {
+fn about_zeros(couplings: &[f64]) -> Note {
     let count = couplings.iter().filter(|&&w| w != 0.0).count();
-    format!("{count} of {} couplings are not 0", couplings.len())
+    Note::NotZero { count, couplings: couplings.len() }
 }
