@@ -44,7 +44,7 @@ ROWS = np.array([[1, 1], [1, 0], [0, 0], [0, 1], [1, 1]])
         ),
         (lambda m: m.infer(engine="trw", width=4), "width: found 4, expected 1, 2 or 3"),
         (lambda m: m.infer(engine="gibbs", samples=2), "samples: found 2, and chains need at least 4"),
-        (lambda m: m.infer(engine="gibbs", bracket=True), "bracket: the engine gibbs bounds log Z from no side"),
+        (lambda m: m.infer(engine="gibbs", bracket=True), "bracket: the engine gibbs gives no bound on log Z"),
         (lambda m: m.infer(engine="max-product"), "max-product finds most probable states"),
         (lambda m: m.map(engine="mean-field"), "mean-field cannot find a most probable state"),
         (lambda m: m.sample(3, engine="bethe"), "bethe cannot draw states"),

@@ -1,4 +1,4 @@
-//! The iterations of a fit: told to an observer, kept, and gone on with.
+//! The iterations of a fit: reported to an observer, recorded, and resumed.
 
 use std::ops::ControlFlow;
 

@@ -12,7 +12,7 @@ const COMPLETE_ROWS: usize = 2000;
 const INCOMPLETE_ROWS: usize = 100;
 
 /// Iterations without a better machine after which a fit may end.
-const HOPE: usize = 100;
+const PATIENCE: usize = 100;
 
 /// At most so many iterations pass from one that is judged to the next.
 const LONGEST_PAUSE: usize = 10;
@@ -46,7 +46,7 @@ pub(super) fn some_rows(table: &Table, most: usize) -> Result<Table> {
 pub(super) struct Judge<'a> {
     engine: &'a dyn Engine,
     rows: Table,
-    /// Every how manieth iteration is judged, so that judging costs about as much as the gradient.
+    /// Every n-th iteration is judged, so that judging costs about as much as the gradient.
     pause: usize,
     best: Option<Candidate>,
 }
@@ -106,11 +106,11 @@ impl<'a> Judge<'a> {
         Ok(quality)
     }
 
-    /// Whether no machine has been better for so many iterations that there is little hope of one.
-    pub(super) fn has_lost_hope(&self, iteration: usize) -> bool {
+    /// Whether no machine has been better for so many iterations that none is expected.
+    pub(super) fn is_stalled(&self, iteration: usize) -> bool {
         self.best
             .as_ref()
-            .is_some_and(|best| iteration.saturating_sub(best.iteration) >= HOPE.max(10 * self.pause))
+            .is_some_and(|best| iteration.saturating_sub(best.iteration) >= PATIENCE.max(10 * self.pause))
     }
 
     /// What is kept of a fit that ended at a machine: that machine where it converged, otherwise the best of those looked at.

@@ -134,7 +134,7 @@ impl Learner for Likelihood<'_> {
             judge.remember(best, parameters.len())?;
         }
         let begin = Start { parameters, from: resumed.as_ref().map(|resumed| &resumed.climb) };
-        let mut hopeless = false;
+        let mut stalled = false;
         let mut found = optimize::maximize(&gain, begin, &optimizer, &mut |visit| {
             let machine = gain.machine_of(visit.parameters)?;
             if let Some(judge) = &mut judge {
@@ -143,14 +143,14 @@ impl Learner for Likelihood<'_> {
                 }
                 // Steps of a fixed rate are made to be watched: whoever asks for them gets all of them.
                 let watched = matches!(optimizer.method, Method::Momentum { .. });
-                hopeless = !watched && judge.has_lost_hope(visit.iteration);
+                stalled = !watched && judge.is_stalled(visit.iteration);
             }
             let best = judge.as_ref().and_then(Judge::best);
             let flow = journal.tell(visit, &machine, &best, observer)?;
-            Ok(if hopeless { ControlFlow::Break(()) } else { flow })
+            Ok(if stalled { ControlFlow::Break(()) } else { flow })
         })?;
         let history = journal.history;
-        if hopeless && !found.converged {
+        if stalled && !found.converged {
             found.stopped = Stop::QualityStalled;
         }
         let mut kept = kept_iteration(&history, found.converged);

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::Checkpoint;
 use crate::{Error, Machine, Result, Role, Table};
 
-/// What a fit is made from, so that its states are gone on with nowhere else, unless they are asked for what they leave to any fit of the structure.
+/// What a fit is made from, so that its checkpoints are resumed nowhere else, unless they are asked for what they leave to any fit of the structure.
 ///
 /// How long a fit may last is no part of it: a state may go on with more iterations, or a smaller tolerance.
 #[derive(Clone)]

@@ -100,7 +100,7 @@ impl Restarts {
             let restart = so_far.objectives.len();
             observer.restart(restart, count);
             let begin = start(structure, table, self.seed, restart as u64)?;
-            let mut told = Told { inner: &mut *observer, stopped: false, origin: &origin, so_far: &so_far };
+            let mut told = Observed { inner: &mut *observer, stopped: false, origin: &origin, so_far: &so_far };
             let fit = learner.fit_from(&begin, table, inner.take().as_ref(), &mut told);
             stopped = told.stopped;
             match fit {
@@ -174,14 +174,14 @@ impl Kept {
 }
 
 /// Passes everything on, puts what the restarts before gave into each state, and remembers whether the observer wanted to stop.
-struct Told<'a> {
+struct Observed<'a> {
     inner: &'a mut dyn Observer,
     stopped: bool,
     origin: &'a Origin<'a>,
     so_far: &'a SoFar,
 }
 
-impl Observer for Told<'_> {
+impl Observer for Observed<'_> {
     fn step(&mut self, step: &Step, machine: &Machine) -> Result<ControlFlow<()>> {
         let flow = self.inner.step(step, machine)?;
         self.stopped |= flow == ControlFlow::Break(());

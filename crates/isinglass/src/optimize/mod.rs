@@ -163,7 +163,7 @@ pub(crate) struct Optimum {
     pub(crate) stopped: Stop,
 }
 
-/// Told of every iteration.
+/// Called at every iteration.
 pub(crate) type Watch<'w> = dyn FnMut(&Visit<'_>) -> Result<ControlFlow<()>> + 'w;
 
 /// Maximise from a start, or go on from where a climb from it stood, by the method of the settings.
