@@ -14,7 +14,7 @@ fn gibbs(c: &mut Criterion) {
         let updates = machine.unit_count() * engine.chains * engine.thin * kept;
         group.throughput(Throughput::Elements(updates as u64));
         group.bench_function(name, |b| {
-            b.iter(|| engine.draw(machine, &evidence, kept * settings.chains, 1));
+            b.iter(|| engine.draw(machine, &evidence, kept * engine.chains, 1));
         });
     };
     bench("64×64 lattice, updates", &isinglass_benches::lattice(64));

@@ -27,14 +27,14 @@ fn merged(definitions: Vec<Definition>, heading: &'static str, known: &[Arg]) ->
         }
     }
     let is_new = |parts: &Vec<Definition>| !known.iter().any(|arg| arg.get_id() == parts[0].arg.get_id());
-    parts.into_iter().filter(is_new).map(|parts| friendly(parts, heading)).collect()
+    parts.into_iter().filter(is_new).map(|parts| friendly(&parts, heading)).collect()
 }
 
 /// One option for all definitions of a setting.
-fn friendly(definitions: Vec<Definition>, heading: &'static str) -> Arg {
+fn friendly(definitions: &[Definition], heading: &'static str) -> Arg {
     // Definitions with the same text and default are one.
     let mut texts: Vec<(Vec<&str>, String)> = Vec::new();
-    for definition in &definitions {
+    for definition in definitions {
         let help = definition.arg.get_help().map(ToString::to_string).unwrap_or_default();
         let is_flag = definition.arg.get_action().takes_values();
         let default = definition.default.as_ref().filter(|_| is_flag);

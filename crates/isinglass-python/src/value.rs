@@ -10,7 +10,7 @@ use serde::{Deserializer, forward_to_deserialize_any};
 #[derive(Clone)]
 pub(crate) struct Value<'py>(pub(crate) Bound<'py, PyAny>);
 
-impl<'de> IntoDeserializer<'de, Error> for Value<'_> {
+impl IntoDeserializer<'_, Error> for Value<'_> {
     type Deserializer = Self;
 
     fn into_deserializer(self) -> Self {

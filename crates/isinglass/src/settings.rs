@@ -191,8 +191,8 @@ macro_rules! settings {
             }
 
             fn validate(&self) -> $crate::Result<()> {
-                $($($crate::settings::in_range(stringify!($field), self.$field, $range(self.$field))?;)?)*
-                $($($($crate::settings::in_range(stringify!($rust), self.$rust, $rust_range(self.$rust))?;)?)*)?
+                $($($crate::settings::in_range(stringify!($field), &self.$field, $range(self.$field))?;)?)*
+                $($($($crate::settings::in_range(stringify!($rust), &self.$rust, $rust_range(self.$rust))?;)?)*)?
                 $($also(self)?;)?
                 Ok(())
             }
@@ -393,7 +393,7 @@ pub(crate) use {
 };
 
 /// Names the setting whose value is out of range.
-pub(crate) fn in_range(field: &'static str, found: impl Value, checked: Result<(), &str>) -> Result<()> {
+pub(crate) fn in_range(field: &'static str, found: &impl Value, checked: Result<(), &str>) -> Result<()> {
     checked.map_err(|expected| {
         let found = found.shown().unwrap_or_default();
         crate::Error::setting(field, format!("found {found}, expected {expected}"))

@@ -406,7 +406,7 @@ fn what_cannot_be_done_is_refused() {
     let cold = Some(Annealing { from: 0.5, steps: 3 });
     assert_eq!(
         message(usual.anneal(cold)),
-        "anneal: begins at 0.5, expected more than the machine's own temperature, 1"
+        "anneal: starts at 0.5, expected more than the machine's own temperature, 1"
     );
     let refusal = message(usual.budget(Budget(900)));
     assert!(

@@ -373,7 +373,7 @@ fn an_engine_without_log_z_is_refused_with_a_reason() {
     assert!(found.pseudo_log_likelihood.is_some() && found.completion.is_some());
     assert_eq!(
         found.notes.iter().map(ToString::to_string).collect::<Vec<_>>(),
-        ["log_likelihood and kullback are unavailable: gibbs cannot give a likelihood: it has no log Z; \
+        ["log_likelihood and kullback are unavailable: gibbs cannot compute a likelihood: it has no log Z; \
           all engines but gibbs have it"]
     );
 }

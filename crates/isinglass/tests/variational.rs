@@ -363,7 +363,7 @@ fn bad_settings_are_named() {
     assert_eq!(message(good.starts(0)), "starts: found 0, expected a whole number of at least 1");
     assert_eq!(
         message(good.anneal(Some(Annealing { from: 0.5, steps: 3 }))),
-        "anneal: begins at 0.5, expected more than the machine's own temperature, 1"
+        "anneal: starts at 0.5, expected more than the machine's own temperature, 1"
     );
     assert!(message(good.tolerance(f64::NAN)).starts_with("tolerance: "));
     assert!(message(good.budget(isinglass::Budget(100))).contains("needs"));

@@ -121,8 +121,9 @@ impl FitSettings {
 
     /// Refuses options of a fit that none of the learners accepts.
     fn check_options(&self, hidden: usize, learners: &[LearnerName]) -> Result<(), Usage> {
-        let likelihood: fn(LearnerName) -> bool = |learner| learner == LearnerName::Likelihood;
-        let options: [(&'static str, bool, fn(LearnerName) -> bool); 5] = [
+        type Accepts = fn(LearnerName) -> bool;
+        let likelihood: Accepts = |learner| learner == LearnerName::Likelihood;
+        let options: [(&'static str, bool, Accepts); 5] = [
             ("hidden", hidden > 0, LearnerName::learns_hidden),
             ("restarts", self.restarts > 1, LearnerName::restarts),
             ("engine", self.engine.engine != EngineName::Auto, likelihood),
@@ -132,7 +133,7 @@ impl FitSettings {
         for (option, is_given, accepts) in options {
             if is_given && !learners.iter().any(|&learner| accepts(learner)) {
                 let owners = LearnerName::ALL.iter().copied().filter(|&learner| accepts(learner));
-                return Err(self.belongs(option, owners.collect(), Some(self.learner)));
+                return Err(Self::belongs(option, owners.collect(), Some(self.learner)));
             }
         }
         Ok(())
@@ -148,7 +149,7 @@ impl FitSettings {
             let by_engine =
                 learners.contains(&LearnerName::Likelihood) && self.engine.engine.accepts(setting);
             if !learners.iter().any(|learner| learner.accepts(setting)) && !by_engine {
-                return Err(self.belongs(setting, LearnerGroup::owners(setting), chosen));
+                return Err(Self::belongs(setting, LearnerGroup::owners(setting), chosen));
             }
         }
         // Of several possible learners, the one that runs is checked once it is known.
@@ -157,7 +158,7 @@ impl FitSettings {
         if first.is_ok() || checked.any(|other| other.is_ok()) { Ok(()) } else { first.map_err(Usage::Value) }
     }
 
-    fn belongs(&self, setting: &'static str, owners: Vec<LearnerName>, chosen: Option<LearnerName>) -> Usage {
+    fn belongs(setting: &'static str, owners: Vec<LearnerName>, chosen: Option<LearnerName>) -> Usage {
         let owners = owners.into_iter().map(LearnerName::word).collect();
         let chosen = chosen.filter(|learner| *learner != LearnerName::Auto).map(LearnerName::word);
         Usage::Belongs { setting: Setting(setting), to: Setting("learner"), owners, chosen }

@@ -102,7 +102,6 @@ impl<'a> AverageLikelihood<'a> {
         Ok((value, moments))
     }
 
-    #[expect(clippy::type_complexity, reason = "the moments of both phases, where they were requested")]
     fn evaluate(
         &self,
         machine: &Machine,

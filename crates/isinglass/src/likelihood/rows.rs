@@ -50,9 +50,10 @@ pub fn log_likelihoods(machine: &Machine, table: &Table, phases: Phases<'_>) -> 
     let (mut values, mut errors) = (Vec::new(), Vec::new());
     for (row, &input) in rows.rows().zip(rows.input_of()) {
         // There is a sum for each row with free units, in their order.
-        let (value, error) = match row.contains(&0) {
-            true => open.next().map_or((0.0, 0.0), |(value, error)| (*value, *error)),
-            false => (machine.log_weight(row), 0.0),
+        let (value, error) = if row.contains(&0) {
+            open.next().map_or((0.0, 0.0), |(value, error)| (*value, *error))
+        } else {
+            (machine.log_weight(row), 0.0)
         };
         values.push(value - free.values[input]);
         errors.push(error.hypot(free.errors[input]));

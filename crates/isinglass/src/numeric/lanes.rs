@@ -84,7 +84,6 @@ fn doubled<S: Simd>(x: f64x8<S>, doublings: f64x8<S>) -> f64x8<S> {
 /// size, so eleven odd terms of the series suffice.
 #[inline(always)]
 pub fn ln_1p_of_share<S: Simd>(simd: S, e: f64x8<S>) -> f64x8<S> {
-    const TERMS: usize = 11;
     let root = f64x8::splat(simd, std::f64::consts::SQRT_2);
     let m = e + f64x8::splat(simd, 1.0);
     let x = (m - root) / (m + root);
