@@ -17,7 +17,7 @@ pub(super) struct Journal<'a> {
     pub(super) history: Vec<Step>,
 }
 
-/// How long a fit may last: a state may go on with other limits, as long as these would not have ended the fit before.
+/// When a fit ends. It may be resumed with other limits, unless these would have ended it before.
 #[derive(Clone, Copy)]
 pub(super) struct Limits {
     pub(super) iterations: usize,
@@ -27,7 +27,7 @@ pub(super) struct Limits {
     pub(super) period: Period,
 }
 
-/// What a state holds; `rest` is what the learner needs to go on.
+/// What a checkpoint holds; `rest` is what the learner needs to resume.
 #[derive(Serialize, Deserialize)]
 struct Kept<H, R> {
     tolerance: f64,
@@ -35,7 +35,7 @@ struct Kept<H, R> {
     rest: R,
 }
 
-/// Where a fit that was interrupted goes on: with its optimiser there, and with what the learner remembered beside it.
+/// Where a fit is resumed: the state of its optimiser, and of the learner.
 pub(super) struct Resumed<M> {
     pub(super) climb: Saved,
     pub(super) more: M,
@@ -47,7 +47,7 @@ impl<'a> Journal<'a> {
         Self { origin, tolerance: 0.0, history }
     }
 
-    /// An empty one, or that of the state to go on from, for a fit by an optimiser.
+    /// An empty one, or that of the checkpoint to resume from, for a fit by an optimiser.
     ///
     /// # Errors
     /// A state of another origin, or one at which these settings would have stopped before.
@@ -65,7 +65,7 @@ impl<'a> Journal<'a> {
         Ok((journal, rest.map(|(climb, more)| Resumed { climb, more })))
     }
 
-    /// An empty one, or that of the state to go on from, with what its learner needs.
+    /// An empty one, or that of the checkpoint to resume from, with what its learner needs.
     fn open_within<R: DeserializeOwned>(
         origin: Origin<'a>,
         limits: Limits,
@@ -91,8 +91,8 @@ impl<'a> Journal<'a> {
         Ok((Self { origin, tolerance, history: kept.history }, Some(kept.rest)))
     }
 
-    /// Keep an iteration and tell the observer, who may take the state; one that was told before is passed over.
-    pub(super) fn tell(
+    /// Records an iteration and reports it to the observer; one that was reported before is skipped.
+    pub(super) fn report(
         &mut self,
         visit: &Visit<'_>,
         machine: &Machine,
@@ -107,7 +107,7 @@ impl<'a> Journal<'a> {
         self.put(step, machine, &|| Ok((visit.take()?, more)), observer)
     }
 
-    /// Keep a step and tell the observer, who may take the state.
+    /// Records a step and reports it to the observer, who may take a checkpoint.
     fn put<R: Serialize>(
         &mut self,
         step: Step,
@@ -124,7 +124,8 @@ impl<'a> Journal<'a> {
     }
 }
 
-/// What a fit of the same structure by the same learner has left in a state, whatever its numbers, table and settings were: its steps, and what the learner needs to go on.
+/// Reads a checkpoint of the same structure and learner, whatever its numbers, table and settings:
+/// the steps, and what the learner needs to resume.
 ///
 /// # Errors
 /// A state of another learner or structure.
@@ -147,22 +148,23 @@ pub(super) fn state_at_the_end(
 
 /// A fit that makes its iterations itself, without an optimiser.
 pub(super) trait Iterated {
-    /// What is needed to go on, as it is read from a state.
+    /// What is needed to resume, as read from a checkpoint.
     type Rest: DeserializeOwned;
 
     /// The same, as it is put in.
     fn rest(&self) -> impl Serialize;
 
-    /// Go on from an iteration.
+    /// Resumes from an iteration.
     ///
     /// # Errors
     /// What was read is not of this machine.
     fn restore(&mut self, rest: Self::Rest, iteration: usize) -> Result<()>;
 
-    /// Judge the start.
+    /// Evaluates the start.
     fn begin(&mut self) -> Result<Step>;
 
-    /// Make an iteration. Nothing comes back if parameters run away: the machine, and all that the answer is made of, are then as they were before.
+    /// Makes an iteration. Returns `None` if parameters diverge: the machine, and all that the result is
+    /// made of, are then unchanged.
     fn advance(&mut self, iteration: usize) -> Result<Option<Step>>;
 
     /// The machine of the last iteration.
@@ -185,11 +187,11 @@ pub(super) struct Ended {
     pub(super) history: Vec<Step>,
     pub(super) converged: bool,
     pub(super) stopped: Stop,
-    /// Whether parameters ran away: what the learner needs to go on is then of no use.
+    /// Whether parameters diverged: the fit cannot be resumed then.
     pub(super) diverged: bool,
 }
 
-/// Iterate from the start or from a state, until the fit has converged or must stop.
+/// Iterates from the start or from a checkpoint, until the fit has converged or must stop.
 ///
 /// # Errors
 /// A state of another origin, or one at which these limits would have stopped the fit before; [`Error::Numerical`] where parameters run away in the first iteration. Later, the machine of the iteration before
@@ -208,7 +210,7 @@ pub(super) fn iterate<I: Iterated>(
     iterate_on(method, fit, journal, limits, observer)
 }
 
-/// Iterate with a journal: from where it ends, or from the start if it is empty.
+/// Iterates with a journal: from where it ends, or from the start if it is empty.
 pub(super) fn iterate_on<I: Iterated>(
     method: &'static str,
     fit: &mut I,
@@ -222,7 +224,7 @@ pub(super) fn iterate_on<I: Iterated>(
         flow = journal.put(step, fit.machine(), &|| Ok(fit.rest()), observer)?;
     }
     loop {
-        // The start has been told, or was read with the state.
+        // The start has been reported, or was read with the checkpoint.
         let last = journal.history[journal.history.len() - 1];
         let mut diverges = false;
         let end = if let Some(stopped) = fit.converged(&last, limits.tolerance) {

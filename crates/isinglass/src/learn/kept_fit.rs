@@ -1,4 +1,4 @@
-//! A fit as it is kept in a state: the names and roles of its machine are those of the structure that was fitted.
+//! A fit as a checkpoint holds it: without the names and roles of its machine.
 
 use serde::{Deserialize, Serialize};
 

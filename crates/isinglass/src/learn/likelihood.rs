@@ -12,7 +12,7 @@ use std::ops::ControlFlow;
 
 use super::journal::{Journal, Resumed};
 use super::judge::{Candidate, Judge};
-use super::notes::{about_likelihood, about_swings};
+use super::notes::{about_likelihood, about_oscillation};
 use super::origin::Origin;
 use super::trained::Trained;
 use super::{Checkpoint, Fit, Learner, Observer, Step};
@@ -27,13 +27,14 @@ const NAME: &str = "likelihood";
 
 /// Learns by following the gradient of the information gain, with an engine for both phases.
 ///
-/// With an engine that is not exact, the objective is as approximate as the engine. A fit that does not converge then keeps the machine of largest
-/// pseudo-likelihood among those it has seen, and says if it only swung to and fro, as naive mean field does on data with correlations
-/// (Kappen & Rodríguez 1997, section 2.3).
+/// With an engine that is not exact, the objective is as approximate as the engine. A fit that does
+/// not converge then keeps the machine of largest pseudo-likelihood seen, and a note says if it
+/// oscillated, as naive mean field does on correlated data (Kappen & Rodríguez 1997, section 2.3).
 ///
-/// *Accuracy*: that of the engine; with an exact one it is exact maximum likelihood. Without hidden units the objective is concave, and the
-/// optimum found is the only one. *When it fails*: data in which a combination of units never varies has its maximum at infinity; weights then
-/// grow until the gradient is below the tolerance. A little `l2` keeps them small.
+/// *Accuracy*: that of the engine; with an exact one it is exact maximum likelihood. Without hidden
+/// units the objective is concave, and the optimum is unique. *When it fails*: data in which a
+/// combination of units never varies has its maximum at infinity; weights then grow until the gradient
+/// is below the tolerance. A little `l2` keeps them small.
 ///
 /// # Example
 /// ```
@@ -139,14 +140,14 @@ impl Learner for Likelihood<'_> {
             let machine = gain.machine_of(visit.parameters)?;
             if let Some(judge) = &mut judge {
                 if !visit.again {
-                    judge.hear(visit.iteration, visit.parameters, &machine)?;
+                    judge.visit(visit.iteration, visit.parameters, &machine)?;
                 }
-                // Steps of a fixed rate are made to be watched: whoever asks for them gets all of them.
+                // Steps of a fixed rate are meant to be watched: all of them are made.
                 let watched = matches!(optimizer.method, Method::Momentum { .. });
                 stalled = !watched && judge.is_stalled(visit.iteration);
             }
             let best = judge.as_ref().and_then(Judge::best);
-            let flow = journal.tell(visit, &machine, &best, observer)?;
+            let flow = journal.report(visit, &machine, &best, observer)?;
             Ok(if stalled { ControlFlow::Break(()) } else { flow })
         })?;
         let history = journal.history;
@@ -163,12 +164,12 @@ impl Learner for Likelihood<'_> {
             if !found.converged {
                 kept = best.iteration;
                 machine = gain.machine_of(&best.parameters)?;
-                notes.extend(about_swings(&history, kept, &found.stopped, self.phases.free.name()));
+                notes.extend(about_oscillation(&history, kept, &found.stopped, self.phases.free.name()));
             }
         }
         let last = gain.likelihood().value_and_moments(&machine)?.0;
         notes.extend(about_likelihood(&machine, table));
-        // Whatever the gradient says: it is the engine's, and is worth what the engine's answer is.
+        // A gradient is only as good as the engine's answer.
         let (converged, stopped) = match (found.converged, last.diagnostics.converged) {
             (true, false) => (false, Stop::EngineNotConverged(found.stopped.into())),
             (converged, _) => (converged, found.stopped),

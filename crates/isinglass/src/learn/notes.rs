@@ -3,7 +3,8 @@
 use super::{Step, Stop};
 use crate::{Machine, Note, Role, Table};
 
-/// Couplings beyond this (divided by T) make two units differ about once in ten million rows: more than data can tell.
+/// Couplings beyond this (divided by T) make two units differ about once in ten million rows: more
+/// than data can show.
 const UNBOUNDED: f64 = 8.0;
 
 /// Notes on a fit by maximum likelihood: what the data cannot bound.
@@ -45,14 +46,15 @@ pub(super) fn about_likelihood(machine: &Machine, table: &Table) -> Vec<Note> {
     notes
 }
 
-/// A fit of fewer iterations has had no time to swing.
+/// Fewer iterations show no oscillation.
 const LEAST_ITERATIONS: usize = 20;
 
 /// Ups and downs of the objective, in the second half of a fit, that are no accident.
 const TURNS: usize = 4;
 
-/// Notes on a fit with approximate engines that did not converge: whether it swung to and fro, and what was kept.
-pub(super) fn about_swings(history: &[Step], kept: usize, stopped: &Stop, engine: &str) -> Vec<Note> {
+/// Notes on a fit with approximate engines that did not converge: whether it
+/// oscillated, and what was kept.
+pub(super) fn about_oscillation(history: &[Step], kept: usize, stopped: &Stop, engine: &str) -> Vec<Note> {
     let mut notes = Vec::new();
     let (early, late) = history.split_at(history.len() / 2);
     let least = |steps: &[Step]| steps.iter().map(|step| step.gradient_norm).fold(f64::INFINITY, f64::min);
@@ -60,11 +62,11 @@ pub(super) fn about_swings(history: &[Step], kept: usize, stopped: &Stop, engine
         (steps[1].objective - steps[0].objective) * (steps[2].objective - steps[1].objective) < 0.0
     });
     let turns = turns.count();
-    let swings = history.len() >= LEAST_ITERATIONS && turns >= TURNS && least(late) > 0.5 * least(early);
-    if swings {
+    let oscillates = history.len() >= LEAST_ITERATIONS && turns >= TURNS && least(late) > 0.5 * least(early);
+    if oscillates {
         notes.push(Note::Oscillates { iterations: late.len(), turns, gradient: least(late) });
     }
-    if engine == crate::MeanField::NAME && (swings || *stopped == Stop::NoProgress) {
+    if engine == crate::MeanField::NAME && (oscillates || *stopped == Stop::NoProgress) {
         notes.push(Note::MeanFieldLearning);
     }
     notes.push(Note::BestKept { iteration: kept, seen: history.len() });

@@ -1,4 +1,5 @@
-//! What every optimiser does at every iteration: tell the observer, keep the best point, see whether it is time to stop; and how it goes on from where another stood.
+//! What every optimiser does at every iteration: report it, keep the best point, decide whether to
+//! stop; and how it is resumed.
 
 use std::ops::ControlFlow;
 
@@ -9,7 +10,7 @@ use super::{OptimizerSettings, Optimum, Point, Stop, Watch, fits, rounding};
 use crate::cancel;
 use crate::{Error, Result};
 
-/// A climb after an iteration: all that it needs to go on with the same bits.
+/// The state of a climb after an iteration, from which it is resumed with the same bits.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Saved(Vec<u8>);
 
@@ -17,7 +18,7 @@ pub(crate) struct Saved(Vec<u8>);
 pub(crate) struct Start<'s> {
     /// The parameters at iteration 0.
     pub(crate) parameters: Vec<f64>,
-    /// The state of a climb from there, to go on with it.
+    /// The state of a climb from there, to resume it.
     pub(crate) from: Option<&'s Saved>,
 }
 
@@ -35,7 +36,7 @@ pub(crate) struct Visit<'v> {
     pub(crate) value: f64,
     /// The largest component of the gradient.
     pub(crate) gradient_norm: f64,
-    /// Whether this is the iteration from which a climb goes on: it was told before, and is told again only to be stopped at.
+    /// Whether this is the iteration that a climb is resumed from, reported before.
     pub(crate) again: bool,
     take: &'v dyn Fn() -> Result<Saved>,
 }
@@ -60,13 +61,13 @@ pub(super) struct Climb<'c, 'w> {
     /// Whether values decide; otherwise the gradient does.
     by_value: bool,
     record: Record,
-    /// Whether the next visit is that of the iteration from which the climb goes on.
+    /// Whether the next visit is that of the iteration that the climb is resumed from.
     again: bool,
     /// Where it converged.
     converged: Option<Vec<f64>>,
 }
 
-/// What has been seen. It does not depend on when a climb is to stop, so that one that has stopped may go on with other limits.
+/// What has been seen. It does not depend on the limits, so that a climb may be resumed with others.
 #[derive(Serialize, Deserialize)]
 struct Record {
     /// Iterations that were visited, the start among them.
@@ -82,7 +83,7 @@ impl<'c, 'w> Climb<'c, 'w> {
         Self { settings, watch, by_value, record, again: false, converged: None }
     }
 
-    /// Where to begin: at the start, or where the climb stood that is to go on.
+    /// Returns where to begin: at the start, or where the climb to be resumed stood.
     ///
     /// # Errors
     /// Those of beginning; a state that is none of this optimiser.
@@ -107,7 +108,7 @@ impl<'c, 'w> Climb<'c, 'w> {
         self.record.visited.saturating_sub(1)
     }
 
-    /// Note an iteration, the start being number 0; the reason to stop there, if there is one.
+    /// Records an iteration, counted from 0, the start; returns the reason to stop there, if any.
     ///
     /// # Errors
     /// A value or gradient that is not finite; an error of the observer.

@@ -1,7 +1,6 @@
-//! The seam to the optimisers: maximise a function with its gradient.
+//! Optimisers: each [`Method`] maximises a function with its gradient.
 //!
-//! Nothing outside this folder knows which file here does the work. Each [`Method`] has a file of its own;
-//! what they share (the record of the best point, the reasons to stop) is in `climb`.
+//! What they share (the record of the best point, the reasons to stop) is in `climb`.
 
 mod adaptive;
 mod cg;
@@ -40,7 +39,8 @@ pub trait Objective {
         self.value_and_gradient(parameters, &mut vec![0.0; parameters.len()])
     }
 
-    /// Whether the gradient is that of the value. Where it is not, a place is looked for at which the gradient vanishes, and values decide nothing.
+    /// Whether the gradient is that of the value. If not, optimisers look for a zero of the gradient,
+    /// and values decide nothing.
     fn gradient_is_of_value(&self) -> bool {
         true
     }
@@ -166,7 +166,7 @@ pub(crate) struct Optimum {
 /// Called at every iteration.
 pub(crate) type Watch<'w> = dyn FnMut(&Visit<'_>) -> Result<ControlFlow<()>> + 'w;
 
-/// Maximise from a start, or go on from where a climb from it stood, by the method of the settings.
+/// Maximises from a start, or resumes a climb, by the method of the settings.
 pub(crate) fn maximize(
     objective: &dyn Objective,
     start: Start<'_>,

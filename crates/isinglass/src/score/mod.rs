@@ -1,6 +1,6 @@
 //! How good a machine is: likelihood, Kullback divergence, pseudo-likelihood, completion quality.
 //!
-//! Calls engines and tables; commands and reports call it, and the learner that compares machines by their pseudo-likelihood.
+//! Calls engines and tables; front ends call it.
 
 mod entropy;
 
@@ -30,15 +30,15 @@ pub struct Score {
     pub guarantee: Guarantee,
     /// What kind of number the Kullback divergence is: a bound on the other side where the log-likelihood is a bound.
     pub kullback_guarantee: Guarantee,
-    /// How the engines fared, all scores together.
+    /// How the computations went, all scores together.
     pub diagnostics: Diagnostics,
-    /// The log-likelihood between two bounds, if it was asked for.
+    /// The log-likelihood between two bounds, if requested.
     pub bracket: Option<LikelihoodBracket>,
     /// Why a score is unavailable.
     pub notes: Vec<Note>,
 }
 
-/// Score a machine on a table.
+/// Scores a machine on a table.
 ///
 /// A score that an engine cannot give, or not within its budget, is `None`, with a note; any other failure is an error.
 ///
@@ -66,7 +66,7 @@ pub fn score(machine: &Machine, table: &Table, phases: Phases<'_>) -> Result<Sco
     all_scores(machine, table, phases.clamped, gain, notes)
 }
 
-/// Score a machine on a table, with the log-likelihood between two rigorous bounds.
+/// Scores a machine on a table, with the log-likelihood between two rigorous bounds.
 ///
 /// [`Score::log_likelihood`] is then the lower bound, and the Kullback divergence an upper one. `engine` gives the probabilities of cells, which are no bounds.
 ///

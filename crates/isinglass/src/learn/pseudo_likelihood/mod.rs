@@ -215,7 +215,7 @@ impl Learner for PseudoLikelihood {
         let gain = PseudoGain::new(start, table, self.l2, self.budget)?;
         let (mut journal, resumed) = Journal::open::<()>(self.origin(start, table), &optimizer, from)?;
         let mut watch =
-            |visit: &Visit<'_>| journal.tell(visit, &gain.machine_of(visit.parameters)?, &(), observer);
+            |visit: &Visit<'_>| journal.report(visit, &gain.machine_of(visit.parameters)?, &(), observer);
         let from = resumed.as_ref().map(|resumed| &resumed.climb);
         let begin = Start { parameters: gain.parameters_of(start), from };
         let found = if optimizer.method == Method::Lbfgs {
