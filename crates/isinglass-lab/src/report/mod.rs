@@ -44,7 +44,7 @@ pub struct Settings {
     /// The pair moments to compare with the table's; `None` takes all pairs of up to 500 units, and
     /// otherwise the coupled ones.
     pub pairs: Option<Pairs>,
-    /// The number of rows to show, the least probable first.
+    /// The number of rows to show, the most surprising first.
     pub rows: usize,
     /// The number of states to draw, if units are pixels.
     pub draws: usize,

@@ -1,4 +1,4 @@
-//! The least probable rows of a table, and the cells responsible.
+//! The most surprising (least probable) rows of a table, and the cells responsible.
 
 use isinglass::engine::Ask;
 use isinglass::learn::Phases;
@@ -21,7 +21,7 @@ const MAX_CELLS: usize = 1500;
 /// Bars of the histogram of rows.
 const BARS: usize = 40;
 
-/// The least probable rows of a table.
+/// The most surprising rows of a table.
 #[derive(Debug, Serialize)]
 pub(super) struct Surprise {
     /// The criterion: `log-likelihood` or `pseudo-log-likelihood`.

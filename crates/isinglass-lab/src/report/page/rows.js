@@ -1,4 +1,4 @@
-// The least probable rows, with the cells responsible.
+// The most surprising rows, with the cells responsible.
 
 function surprisingRows() {
   const { surprise, pictures: found } = numbers;
@@ -7,7 +7,7 @@ function surprisingRows() {
   const what = surprise.by === 'log-likelihood'
     ? `Rows with the smallest log-likelihood (${words[surprise.guarantee]}${engine}).`
     : `Rows with the smallest pseudo-log-likelihood (${words[surprise.guarantee]}${engine}; the exact log-likelihood is unavailable).`;
-  const node = section('rows', 'Least probable rows',
+  const node = section('rows', 'Most surprising rows',
     `${what} Cells are listed if their probability given all other cells of the row is below \u00bd.`);
   node.append(histogram(surprise));
   const image = found && found.units.every((unit) => surprise.units.includes(unit)) ? found : null;
