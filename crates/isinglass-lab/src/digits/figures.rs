@@ -71,14 +71,13 @@ fn completion_block(completion: &Completion, kinds: &[(char, usize)], truth: &[&
     };
     let completed =
         |place: &usize| Picture { columns: SIDE, darkness: completion.probabilities[*place].clone() };
-    let (corner, size) = match half {
-        Half::Lower => ((SIDE / 2, 0), (SIDE / 2, SIDE)),
-        Half::Right => ((0, SIDE / 2), (SIDE, SIDE / 2)),
+    let (name, corner, size) = match half {
+        Half::Lower => ("Lower", (SIDE / 2, 0), (SIDE / 2, SIDE)),
+        Half::Right => ("Right", (0, SIDE / 2), (SIDE, SIDE / 2)),
     };
     Pictures {
         title: format!(
-            "With the {} half covered, {:.1} % of its pixels are correct (nearest digit {:.1} %, majority {:.1} %)",
-            half.word(),
+            "{name} half covered: {:.1} % of its pixels correct (nearest digit {:.1} %, majority {:.1} %)",
             100.0 * completion.machine.share(),
             100.0 * completion.nearest.share(),
             100.0 * completion.majority.share()

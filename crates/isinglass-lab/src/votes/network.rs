@@ -33,7 +33,7 @@ pub(super) fn draw(machine: &Machine) -> String {
         width: "size of the coupling:".into(),
     };
     let title = format!(
-        "The {} strongest of {} couplings between votes (US House, 1984)",
+        "Who votes with whom: the {} strongest of {} couplings (US House, 1984)",
         edges.len(),
         machine.weights().len()
     );

@@ -50,8 +50,9 @@ pub(super) const EXPERIMENTS: &[Experiment] = &[
         name: "kappen-5",
         title: "Linear response completes patterns almost as well as exact learning",
         source: "Kappen & Rodríguez 1997, figure 5",
-        claim: "With 2n patterns on n units, Q of linear response is very close to that of exact learning, which is \
-                feasible up to n = 10. Independent units are much worse at all sizes up to n = 100 and approach ln 2.",
+        claim: "With 2n patterns on n units, the completion quality Q of linear response is very close to that of exact \
+                learning, which is feasible up to n = 10. Independent units are much worse at all sizes up to n = 100 and \
+                approach ln 2.",
         run: completion::against_units,
     },
     Experiment {

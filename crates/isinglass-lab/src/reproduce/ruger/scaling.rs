@@ -87,7 +87,7 @@ pub(super) fn run(settings: &Settings<'_>) -> Result<Outcome> {
             found.iter().all(|m| m.gibbs_at_target() > m.seconds),
             format!(
                 "{:.0e} to {:.0e} times as long for an error of {TARGET_ERROR} in pair moments (root mean square, extrapolated); one \
-                 decimation of {} units takes as long as {:.0} sweeps",
+                 decimation of {} units takes as long as {:.0} Gibbs sweeps",
                 least(&|m| m.gibbs_at_target() / m.seconds),
                 most(&|m| m.gibbs_at_target() / m.seconds),
                 last.units,
