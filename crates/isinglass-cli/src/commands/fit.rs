@@ -8,7 +8,7 @@ use isinglass::Table;
 use isinglass::engine::Guarantee;
 use isinglass::learn::{Fit, Restarted};
 use isinglass_files::{Output, model_format, read_model, write_model, write_network, write_numbers};
-use isinglass_lab::report::FitStory;
+use isinglass_lab::report::FitSummary;
 use isinglass_plan::{Asked, FitSettings, LearnerName};
 use serde_json::json;
 
@@ -146,7 +146,7 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
     common.warn(warnings);
     let seconds = began.elapsed().as_secs_f64();
     if let Some(page) = page {
-        let story = FitStory::of(fit, learner, engine, clamped_engine);
+        let story = FitSummary::of(fit, learner, engine, clamped_engine);
         args.write_report(fit, &table, story, page, common)?;
     }
     if common.json {

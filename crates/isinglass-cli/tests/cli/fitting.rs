@@ -350,5 +350,5 @@ fn rows_that_miss_different_inputs_have_an_engine_for_all_of_them() {
     }
     let page = room.run("report m.json t.csv -o r.html");
     let told = String::from_utf8(page.stderr).unwrap();
-    assert!(page.status.success() && !told.contains("surprising rows could not be had"), "{told}");
+    assert!(page.status.success() && !told.contains("surprising rows unavailable"), "{told}");
 }
