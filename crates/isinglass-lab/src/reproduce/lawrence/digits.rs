@@ -296,7 +296,7 @@ pub(super) fn components(settings: &Settings<'_>) -> Result<Outcome> {
             .collect(),
         ..Pictures::default()
     };
-    let figure = Sheet::new("Free phase by step of learning: ten components, and mean field")
+    let figure = Sheet::new("Free phase by learning step: components and mean field")
         .wide(540.0)
         .row(grid.height(), [grid.boxed()])
         .to_svg();
