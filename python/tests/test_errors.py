@@ -43,7 +43,7 @@ ROWS = np.array([[1, 1], [1, 0], [0, 0], [0, 1], [1, 1]])
             "schedule: found 'fast', expected sequential, parallel",
         ),
         (lambda m: m.infer(engine="trw", width=4), "width: found 4, expected 1, 2 or 3"),
-        (lambda m: m.infer(engine="gibbs", samples=2), "samples: found 2, and chains need at least 4"),
+        (lambda m: m.infer(engine="gibbs", samples=2), "samples: found 2, expected a whole number of at least 4"),
         (lambda m: m.infer(engine="gibbs", bracket=True), "bracket: the engine gibbs gives no bound on log Z"),
         (lambda m: m.infer(engine="max-product"), "max-product finds most probable states"),
         (lambda m: m.map(engine="mean-field"), "mean-field cannot find a most probable state"),

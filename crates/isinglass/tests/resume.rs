@@ -334,9 +334,9 @@ fn a_state_of_something_else_is_refused() {
     refused(&learner(), &chain, &table, "couplings");
     refused(&learner().l2(0.5), &begin, &table, "l2 0.0, and this one has 0.5");
     refused(&learner().optimizer(Optimizer::Cg).iterations(5), &begin, &table, "optimizer Lbfgs");
-    refused(&Likelihood::new(&loose), &begin, &table, "engine MeanField");
+    refused(&Likelihood::new(&loose), &begin, &table, "engine mean-field");
     let eager = MeanField::new().tolerance(10.0 * MeanField::new().tolerance);
-    refused(&Likelihood::new(&eager), &begin, &table, "engine MeanField");
+    refused(&Likelihood::new(&eager), &begin, &table, "engine mean-field");
     for learner in [
         &Factorized as &dyn Learner,
         &ClosedForm::default(),
@@ -389,10 +389,16 @@ fn pl_em(what: &'static str, base: PseudoLikelihoodEm, exact: bool) -> Case {
 
 fn divergence(what: &'static str, base: ContrastiveDivergence) -> Case {
     type Cd = ContrastiveDivergence;
+    // Without persistent chains their number is not accepted.
+    let chains = if base.persistent {
+        (base.chains(Some(11)), "chains as many as a mini-batch has rows, and this one has 11")
+    } else {
+        (base.persistent(true).chains(Some(11)), "with persistent")
+    };
     let others: Vec<(Cd, &str)> = vec![
         (base.steps(2), "steps 1, and this one has 2"),
         (base.persistent(!base.persistent), "with persistent"),
-        (base.chains(Some(11)), "chains as many as a mini-batch has rows, and this one has 11"),
+        chains,
         (base.clamped_sweeps(4), "clamped sweeps 5, and this one has 4"),
         (base.batch(9), "batch 10, and this one has 9"),
         (base.rate(0.03), "rate 0.02, and this one has 0.03"),

@@ -299,7 +299,7 @@ fn what_cannot_be_had_is_null_with_a_note() {
     }
     let note = String::from_utf8(output.stderr).unwrap();
     assert!(
-        note.contains("gibbs cannot give a likelihood: it has no log Z; all engines but gibbs have it"),
+        note.contains("gibbs cannot compute a likelihood: it has no log Z; all engines but gibbs have it"),
         "{note}"
     );
 }

@@ -65,7 +65,10 @@ fn options_of_other_engines_are_refused() {
     for (options, problem) in [
         ("--engine mean-field --around tap", "--around belongs to --engine linear-response"),
         ("--anneal 60:8", "--anneal belongs to --engine mixture, linear-response, mean-field, tap, bethe"),
-        ("--engine enumerate --starts 3", "--starts belongs to --engine mixture, structured, linear-response, mean-field"),
+        (
+            "--engine enumerate --starts 3",
+            "--starts belongs to --engine mixture, structured, linear-response, mean-field",
+        ),
         (
             "--engine tap --anneal 60",
             "expected a temperature and a number of steps (1 to 10000) such as 60:8",

@@ -125,7 +125,7 @@ fn importance_sampling_gives_log_z_with_its_error() {
     assert_eq!(found["importance"]["temperatures"], 1000);
     let short = room.run("infer m.json --engine ais --temperatures 2 --chains 64 --json");
     let note = String::from_utf8(short.stderr).unwrap();
-    assert!(note.contains("few of the runs count"), "{note}");
+    assert!(note.contains("few runs carry the weight"), "{note}");
     let story = room.ok("infer m.json --engine ais");
     assert!(story.contains("effective runs") && story.contains(" ± "), "{story}");
     assert!(room.ok("infer m.json --engine trw").contains("\nlog Z <= "));

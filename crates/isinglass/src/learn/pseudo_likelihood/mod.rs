@@ -179,6 +179,10 @@ impl PseudoLikelihoodSettings {
     }
 
     fn check_together(&self) -> Result<()> {
+        let weight = self.weight();
+        if !(weight.is_finite() && weight >= 0.0) {
+            return Err(Error::setting("l1", format!("found {weight}, expected {}", L1::expected())));
+        }
         let given = [("gamma", self.gamma.is_some()), ("rule", self.rule.is_some())];
         if let Some((setting, _)) = given.into_iter().find(|(_, given)| *given)
             && self.l1 != Some(L1::Ebic)
