@@ -81,7 +81,7 @@ fn options_of_other_engines_are_refused() {
     }
     let (code, message) = room.fails("infer m.json --engine tap --anneal 0.1:3");
     assert_eq!(code, 1);
-    assert!(message.contains("anneal: begins at 0.1, expected more than"), "{message}");
+    assert!(message.contains("anneal: starts at 0.1, expected more than"), "{message}");
     let (code, message) = room.fails("map m.json --engine bethe");
     assert_eq!(code, 1);
     assert!(message.contains("bethe cannot find a most probable state"), "{message}");

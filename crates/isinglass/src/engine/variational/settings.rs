@@ -135,7 +135,7 @@ impl VariationalSettings {
         match self.anneal {
             Some(Annealing { from, .. }) if !(from.is_finite() && from > temperature) => {
                 let problem = format!(
-                    "begins at {from}, expected more than the machine's own temperature, {temperature}"
+                    "starts at {from}, expected more than the machine's own temperature, {temperature}"
                 );
                 Err(Error::invalid("anneal", problem))
             }
