@@ -389,10 +389,9 @@ fn pl_em(what: &'static str, base: PseudoLikelihoodEm, exact: bool) -> Case {
 
 fn divergence(what: &'static str, base: ContrastiveDivergence) -> Case {
     type Cd = ContrastiveDivergence;
-    let others: Vec<(Cd, &str)> = vec![
+    let mut others: Vec<(Cd, &str)> = vec![
         (base.steps(2), "steps 1, and this one has 2"),
         (base.persistent(!base.persistent), "with persistent"),
-        (base.chains(Some(11)), "chains as many as a mini-batch has rows, and this one has 11"),
         (base.clamped_sweeps(4), "clamped sweeps 5, and this one has 4"),
         (base.batch(9), "batch 10, and this one has 9"),
         (base.rate(0.03), "rate 0.02, and this one has 0.03"),
@@ -401,6 +400,10 @@ fn divergence(what: &'static str, base: ContrastiveDivergence) -> Case {
         (base.l2(0.5), "l2 0.0, and this one has 0.5"),
         (base.seed(7), "seed 0, and this one has 7"),
     ];
+    if base.persistent {
+        let chains = "chains as many as a mini-batch has rows, and this one has 11";
+        others.push((base.chains(Some(11)), chains));
+    }
     Case {
         what,
         learner: Box::new(base),
