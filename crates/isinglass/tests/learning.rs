@@ -373,8 +373,10 @@ fn an_engine_without_log_z_is_refused_with_a_reason() {
     assert!(found.pseudo_log_likelihood.is_some() && found.completion.is_some());
     assert_eq!(
         found.notes,
-        ["log_likelihood and kullback could not be had: gibbs cannot compute a likelihood: it has no log Z; \
-          all engines but gibbs have it"]
+        [
+            "log_likelihood and kullback could not be had: gibbs cannot compute a likelihood: it has no log Z; \
+          all engines but gibbs have it"
+        ]
     );
 }
 
