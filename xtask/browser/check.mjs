@@ -107,7 +107,7 @@ async function use(page) {
   const box = await canvas.boundingBox();
   const [middleX, middleY] = [box.x + box.width / 2, box.y + box.height / 2];
   must(Math.abs(zoomed[0] - middleX - 1.4 * (x - middleX)) < 3 && Math.abs(zoomed[1] - middleY - 1.4 * (y - middleY)) < 3, 'zooming in does not zoom around the middle');
-  await page.locator('#network button', { hasText: 'as at first' }).click();
+  await page.locator('#network button', { hasText: 'reset view' }).click();
 
   const map = page.locator('#couplings canvas');
   if (await map.count()) {

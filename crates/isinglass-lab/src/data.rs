@@ -1,14 +1,15 @@
-//! Tables built into the program; `data/README.md` tells where they come from.
+//! Built-in tables; their origin is in `data/README.md`.
 
 use std::path::Path;
 
 use isinglass::Table;
 use isinglass_files::{TableOptions, parse_csv, read_table};
 
-/// The votes of the US House of Representatives on 16 issues of 1984, with the party of each member, as CSV.
+/// The votes of the US House of Representatives on 16 issues of 1984, with the party of each
+/// member, as CSV.
 pub const HOUSE_VOTES_CSV: &str = include_str!("../../../data/house_votes_84.csv");
 
-/// The house votes as a table: 435 × 17, with missing cells.
+/// Returns the House votes as a table: 435 × 17, with missing cells.
 ///
 /// ```
 /// let votes = isinglass_lab::data::house_votes()?;
@@ -20,10 +21,10 @@ pub fn house_votes() -> isinglass_files::Result<Table> {
     parse_csv(csv, "house_votes_84.csv", b',', &TableOptions::default())
 }
 
-/// Handwritten digits of 8×8 pixels, the first column telling which digit it is, as CSV.
+/// Handwritten digits of 8×8 pixels as CSV; the first column is the digit.
 pub const DIGITS_CSV: &str = include_str!("../../../data/digits_8x8.csv");
 
-/// The pixels of the digits as a table: 1797 × 64, row after row of each picture; ink is +1.
+/// Returns the pixels of the digits as a table: 1797 × 64, each picture row by row; ink is +1.
 ///
 /// ```
 /// let digits = isinglass_lab::data::digits()?;
@@ -35,7 +36,7 @@ pub fn digits() -> isinglass_files::Result<Table> {
     parse_csv(DIGITS_CSV.as_bytes(), "digits_8x8.csv", b',', &options)
 }
 
-/// Which digit each of the pictures of [`digits`] shows.
+/// Returns the digit that each picture of [`digits`] shows.
 ///
 /// ```
 /// let labels = isinglass_lab::data::digit_labels();
@@ -45,19 +46,21 @@ pub fn digit_labels() -> Vec<char> {
     DIGITS_CSV.lines().skip(1).filter_map(|line| line.chars().next()).collect()
 }
 
-/// Columns that tell which digit a picture shows, and are no pixels.
+/// Names of columns with the digit that a picture shows; these are no pixels.
 const LABELS: [&str; 2] = ["label", "digit"];
 
-/// Pictures from a table of one's own: 64 columns of pixels, and perhaps one named `label` or `digit`, which is left out.
+/// Reads pictures from a user's table: 64 columns of pixels; a column named `label` or `digit` is
+/// left out.
 ///
 /// # Errors
-/// A file that is no such table.
+/// A file that is not such a table.
 pub fn read_digits(path: &Path) -> isinglass_files::Result<Table> {
     let without = |label: &str| {
         let options = TableOptions { drop: vec![label.into()], ..TableOptions::default() };
         read_table(path, &options)
     };
-    // A column that is not there cannot be left out; then the table is read as it is, and any error is about that.
+    // An absent column cannot be dropped; then the table is read as it is, and errors are about
+    // that.
     LABELS
         .iter()
         .find_map(|label| without(label).ok())

@@ -1,20 +1,21 @@
-//! Rows of a table as given, and with their missing cells filled in.
+//! Rows of a table in their original order, and with missing cells filled in.
 
 use isinglass::complete::complete;
 use isinglass::{Budget, Engine, Guarantee, Machine, Result, Spin, Table};
 
-/// The rows of a table as given.
+/// Returns the rows of a table in their original order.
 pub(crate) fn rows(table: &Table) -> impl Iterator<Item = &[i8]> {
     table.distinct_of().iter().map(|&row| table.row(row as usize))
 }
 
-/// The rows of a table as given, each missing cell filled in given the rest of its row.
+/// The rows of a table in their original order, each missing cell filled in given the rest of its
+/// row.
 pub(crate) struct Filled {
-    /// With the more probable value.
+    /// The cells, missing ones with their more probable value.
     pub(crate) cells: Vec<Vec<i8>>,
-    /// P(+1); of a cell that is known, 0 or 1.
+    /// P(+1); 0 or 1 for known cells.
     pub(crate) probabilities: Vec<Vec<f64>>,
-    /// What kind of answer the probabilities are.
+    /// The guarantee of the probabilities.
     pub(crate) guarantee: Guarantee,
 }
 
@@ -38,11 +39,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rows_are_filled_as_a_sum_over_states_says() {
+    fn filled_rows_match_a_sum_over_states() {
         let (weights, biases) = ([0.7, -0.4, 0.3], [0.2, -0.1, 0.5]);
         let machine = topology::full(3).with_parameters(weights.into(), biases.into());
         let machine = machine.unwrap();
-        // The second and the fourth row are alike.
+        // The second and the fourth row are equal.
         let given = [[1, 0, -1], [0, 0, 1], [1, 1, 1], [0, 0, 1]];
         let table = Table::from_rows(["x0", "x1", "x2"], given).unwrap();
         let filled = Filled::of(&machine, &table, &Eliminate::default()).unwrap();

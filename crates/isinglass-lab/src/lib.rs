@@ -1,7 +1,8 @@
-//! Studies and figures: what isinglass shows, rather than what it computes.
+//! Studies, experiments, figures and reports.
 //!
-//! [`votes`] and [`digits`] are the studies of the tour `isinglass demo`; [`reproduce`] holds the experiments of the sources; [`report`] makes the page about a machine;
-//! [`lattice`] denoises pictures; `figure` draws. Writing files and printing is the caller's business.
+//! [`votes`] and [`digits`] are the studies of `isinglass demo`; [`reproduce`] holds the
+//! experiments of the sources; [`report`] builds the HTML page about a machine; [`lattice`]
+//! denoises pictures; `figure` draws. Writing files and printing are left to the caller.
 
 mod accuracy;
 pub mod data;
@@ -9,12 +10,15 @@ pub mod digits;
 mod figure;
 mod filling;
 pub mod lattice;
+mod progress;
 pub mod report;
 pub mod reproduce;
 pub mod sample;
 mod statistics;
+mod streams;
 pub mod votes;
 
 pub use accuracy::Accuracy;
 #[cfg(feature = "png")]
 pub use figure::to_png;
+pub use progress::{NoProgress, Progress};

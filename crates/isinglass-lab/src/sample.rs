@@ -1,9 +1,9 @@
-//! A picture to try things on: a word, a ring, bars and squares, drawn by rule.
+//! A sample picture: a word, a ring, bars and squares.
 
 /// Rows and columns of the sample picture.
 pub const SIDE: usize = 256;
 
-/// The letters of the word that is drawn, five columns by seven rows, the leftmost column in the highest bit.
+/// The letters of the word, five columns by seven rows, the leftmost column in the highest bit.
 const WORD: [[u8; 7]; 9] = [I, S, I, N, G, L, A, S, S];
 const I: [u8; 7] = [0b01110, 0b00100, 0b00100, 0b00100, 0b00100, 0b00100, 0b01110];
 const S: [u8; 7] = [0b01111, 0b10000, 0b10000, 0b01110, 0b00001, 0b00001, 0b11110];
@@ -12,7 +12,7 @@ const G: [u8; 7] = [0b01110, 0b10001, 0b10000, 0b10111, 0b10001, 0b10001, 0b0111
 const L: [u8; 7] = [0b10000, 0b10000, 0b10000, 0b10000, 0b10000, 0b10000, 0b11111];
 const A: [u8; 7] = [0b01110, 0b10001, 0b10001, 0b11111, 0b10001, 0b10001, 0b10001];
 
-/// The sample picture, row by row: −1 is black, +1 white. Black letters and shapes on white.
+/// Returns the sample picture, row by row: −1 is black, +1 white.
 ///
 /// ```
 /// use isinglass_lab::sample::{SIDE, sample_picture};
@@ -33,11 +33,11 @@ fn is_black(row: usize, column: usize) -> bool {
         || in_board(row, column)
 }
 
-/// The word at a place, each dot of its letters a square of some pixels.
+/// The word at a position, each dot of its letters a square of `size` pixels.
 fn in_word(row: usize, column: usize, size: usize, (top, left): (usize, usize)) -> bool {
     let (Some(down), Some(right)) = (row.checked_sub(top), column.checked_sub(left)) else { return false };
     let (line, dot) = (down / size, right / size);
-    // A letter is five dots wide, and one is left free behind it.
+    // A letter is five dots wide, followed by one empty dot.
     let (letter, dot) = (dot / 6, dot % 6);
     line < 7 && dot < 5 && WORD.get(letter).is_some_and(|rows| rows[line] >> (4 - dot) & 1 == 1)
 }
@@ -48,7 +48,7 @@ fn in_ring(row: usize, column: usize) -> bool {
     (30.0..44.0).contains(&distance) || distance < 12.0
 }
 
-/// Upright bars of falling width, and gaps like them.
+/// Vertical bars of decreasing width.
 fn in_bars(row: usize, column: usize) -> bool {
     const BARS: [(usize, usize); 5] = [(140, 12), (164, 8), (180, 5), (190, 3), (196, 2)];
     (95..170).contains(&row) && BARS.iter().any(|&(left, width)| (left..left + width).contains(&column))

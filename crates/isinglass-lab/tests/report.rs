@@ -1,4 +1,4 @@
-//! The numbers behind the page, against plain loops over all states.
+//! The numbers of the page, compared with plain loops over all states.
 #![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
 
 use isinglass::likelihood::Phases;
@@ -7,7 +7,7 @@ use isinglass::{Budget, Enumerate, Gibbs, Machine, MeanField, Role, Table};
 use isinglass_lab::report::{Origin, Report, Settings, Shape};
 use serde_json::Value;
 
-/// The numbers that a page carries.
+/// Returns the numbers embedded in a page.
 fn numbers_of(page: &str) -> Value {
     let start = page.find("id=\"numbers\">").unwrap() + "id=\"numbers\">".len();
     let end = start + page[start..].find("</script>").unwrap();
@@ -21,7 +21,7 @@ fn page(machine: &Machine, table: Option<&Table>, settings: &Settings) -> String
     Report::new(machine, table, phases, origin, settings).unwrap().to_html()
 }
 
-/// Visible, hidden and input units, all coupled; rows with missing cells.
+/// Returns a fully coupled machine with given roles, and a table with missing cells.
 fn example(roles: &[Role]) -> (Machine, Table) {
     let numbers = Numbers::Uniform { low: -0.8, high: 0.8 };
     let machine = topology::full(roles.len())
@@ -45,7 +45,7 @@ fn example(roles: &[Role]) -> (Machine, Table) {
     (machine, table)
 }
 
-/// Σ exp(−E/T) over the states that agree with the cells; 0 is free.
+/// Returns Σ exp(−E/T) over the states that agree with the cells; 0 is free.
 fn weight(machine: &Machine, cells: &[i8]) -> f64 {
     let n = machine.unit_count();
     let states =
@@ -56,7 +56,7 @@ fn weight(machine: &Machine, cells: &[i8]) -> f64 {
         .sum()
 }
 
-/// A row of the table in the machine's order.
+/// Returns a row of the table in the machine's order.
 fn cells(machine: &Machine, table: &Table, row: usize) -> Vec<i8> {
     let mut cells = vec![0; machine.unit_count()];
     for (name, &cell) in table.columns().iter().zip(table.row(row)) {
@@ -77,7 +77,7 @@ fn assert_near(found: &Value, expected: f64) {
 }
 
 #[test]
-fn surprising_rows_are_those_of_least_likelihood_with_the_probabilities_of_their_cells() {
+fn surprising_rows_have_the_smallest_likelihood_and_correct_cell_probabilities() {
     use Role::{Hidden, Input, Visible};
     for roles in [
         &[Visible; 5][..],
@@ -124,7 +124,7 @@ fn surprising_rows_are_those_of_least_likelihood_with_the_probabilities_of_their
 }
 
 #[test]
-fn moments_are_those_of_the_table_and_of_the_machine() {
+fn moments_match_the_table_and_the_machine() {
     use Role::{Hidden, Visible};
     let (machine, table) = example(&[Visible, Hidden, Visible, Visible, Visible]);
     let numbers = numbers_of(&page(&machine, Some(&table), &Settings::default()));
@@ -183,7 +183,7 @@ fn moments_given_inputs_are_averages_over_rows() {
 }
 
 #[test]
-fn what_cannot_be_had_is_told_with_the_reason() {
+fn unavailable_parts_have_a_note_with_the_reason() {
     let (machine, table) = example(&[Role::Visible; 4]);
     let gibbs = Gibbs::default();
     let enumerate = Enumerate::default();
@@ -199,9 +199,9 @@ fn what_cannot_be_had_is_told_with_the_reason() {
     let phases = Phases::both(&gibbs);
     let report =
         Report::new(&machine, Some(&table), phases, Origin::default(), &Settings::default()).unwrap();
-    assert!(report.notes().any(|note| note.contains("surprising rows could not be had")));
+    assert!(report.notes().any(|note| note.contains("surprising rows unavailable")));
 
-    // The moments of a bound are no bounds.
+    // The moments of a bound are not bounds.
     let field = MeanField::default();
     let phases = Phases::both(&field);
     let report =
@@ -211,7 +211,7 @@ fn what_cannot_be_had_is_told_with_the_reason() {
 }
 
 #[test]
-fn pictures_have_the_couplings_of_hidden_units_and_draws() {
+fn pictures_contain_couplings_of_hidden_units_and_draws() {
     let numbers = Numbers::Normal { mean: 0.0, deviation: 0.7 };
     let machine = topology::two_layer(6, &Links::None, 3, &Links::None).unwrap();
     let machine = machine.with_numbers(&numbers, &numbers, 2).unwrap();
@@ -231,7 +231,7 @@ fn pictures_have_the_couplings_of_hidden_units_and_draws() {
 }
 
 #[test]
-fn names_are_text_whatever_they_hold() {
+fn names_are_escaped() {
     let names = ["</script><b>", "\"quoted\"", "<!--", "a&b\u{2028}"];
     let machine = topology::chain(4).with_names(names).unwrap();
     let table = Table::from_rows(names, [[1, 1, -1, 1], [1, 0, -1, -1]]).unwrap();
@@ -260,7 +260,7 @@ fn the_same_seed_gives_the_same_bytes_and_a_dense_machine_stays_small() {
 }
 
 #[test]
-fn odd_machines_have_pages_too() {
+fn degenerate_machines_have_pages() {
     for machine in [
         topology::full(1),
         topology::full(2).with_parameters(vec![0.0], vec![0.0; 2]).unwrap(),

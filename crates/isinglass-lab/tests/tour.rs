@@ -1,13 +1,12 @@
-//! The studies of the tour: what they find, against plain loops, and the same on any number of threads.
+//! The studies of `isinglass demo`: their results, compared with plain loops, on any number of
+//! threads.
 #![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
 
 use std::sync::OnceLock;
 
 use isinglass::{Guarantee, Machine};
-use isinglass_lab::data;
 use isinglass_lab::digits::{self, Half};
-use isinglass_lab::reproduce::NoWatch;
-use isinglass_lab::votes;
+use isinglass_lab::{NoProgress, data, votes};
 
 fn on_threads<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> T {
     rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(work)
@@ -15,37 +14,37 @@ fn on_threads<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> T {
 
 fn digits_on(threads: usize) -> digits::Study {
     let table = data::digits().unwrap();
-    on_threads(threads, || digits::study(&table, 0, &NoWatch).unwrap())
+    on_threads(threads, || digits::study(&table, 0, &NoProgress).unwrap())
 }
 
-/// It takes some seconds, so the tests share it.
+/// The study takes some seconds, so the tests share it.
 fn digits_study() -> &'static digits::Study {
     static STUDY: OnceLock<digits::Study> = OnceLock::new();
     STUDY.get_or_init(|| digits_on(2))
 }
 
 #[test]
-fn votes_tell_the_party_of_unseen_members_and_hidden_cells() {
+fn votes_predict_the_party_of_held_out_members_and_hidden_cells() {
     let table = data::house_votes().unwrap();
-    let study = votes::study(&table, 0, &NoWatch).unwrap();
+    let study = votes::study(&table, 0, &NoProgress).unwrap();
     let party = &study.held_out;
-    assert!(party.converged && party.machine.asked == table.row_count());
-    // 267 of 435 members are Democrats; one vote alone is right about 95 %.
-    assert_eq!(party.majority.right, 267);
+    assert!(party.converged && party.machine.total == table.row_count());
+    // 267 of 435 members are Democrats; a single vote predicts about 95 % correctly.
+    assert_eq!(party.majority.correct, 267);
     assert!(party.machine.share() > 0.95, "{}", party.machine.share());
     assert!(party.machine.share() > party.majority.share() + 0.3);
-    assert!(party.machine.right > party.single_vote.right);
+    assert!(party.machine.correct > party.single_vote.correct);
 
     let filled = &study.imputation;
     assert!(filled.converged && filled.guarantee == Guarantee::Exact);
-    // A tenth of 435 × 17 − 392 known cells, give or take chance.
-    assert!((600..800).contains(&filled.machine.asked), "{}", filled.machine.asked);
+    // About a tenth of the 435 × 17 − 392 known cells.
+    assert!((600..800).contains(&filled.machine.total), "{}", filled.machine.total);
     assert!(filled.machine.share() > filled.majority.share() + 0.2);
     assert!((0.005..0.03).contains(&filled.machine.error));
 
-    // The seed hides other cells, and changes nothing else.
-    let other = votes::study(&table, 1, &NoWatch).unwrap();
-    assert_ne!(other.imputation.machine.asked, filled.machine.asked);
+    // Another seed hides other cells and changes nothing else.
+    let other = votes::study(&table, 1, &NoProgress).unwrap();
+    assert_ne!(other.imputation.machine.total, filled.machine.total);
     assert_eq!(other.network(), study.network());
     assert_eq!(other.held_out.machine, study.held_out.machine);
 }
@@ -55,9 +54,9 @@ fn the_pages_and_pictures_of_votes_are_the_same_on_any_number_of_threads() {
     let table = data::house_votes().unwrap();
     let texts = |threads: usize| {
         on_threads(threads, || {
-            let study = votes::study(&table, 3, &NoWatch).unwrap();
-            let guesses = format!("{:?} {:?}", study.held_out, study.imputation);
-            [study.picture(), study.network(), study.page(&table, 3).unwrap().to_html(), guesses]
+            let study = votes::study(&table, 3, &NoProgress).unwrap();
+            let predictions = format!("{:?} {:?}", study.held_out, study.imputation);
+            [study.picture(), study.network(), study.page(&table, 3).unwrap().to_html(), predictions]
         })
     };
     let found = texts(1);
@@ -70,10 +69,10 @@ fn the_pages_and_pictures_of_votes_are_the_same_on_any_number_of_threads() {
 fn covered_halves_are_completed_better_than_by_the_baselines() {
     let study = digits_study();
     assert_eq!((study.trained.row_count(), study.held_out.row_count()), (1497, 300));
-    assert!(!study.fit.converged, "it is stopped before, and the story says so");
+    assert!(!study.fit.converged, "the fit is stopped before it converges");
     assert_eq!(study.fit.guarantee, Guarantee::Exact);
     for found in &study.completions {
-        assert_eq!((found.machine.asked, found.guarantee), (300 * 32, Guarantee::Exact));
+        assert_eq!((found.machine.total, found.guarantee), (300 * 32, Guarantee::Exact));
         let [machine, nearest, majority] =
             [&found.machine, &found.nearest, &found.majority].map(isinglass_lab::Accuracy::share);
         assert!(machine > majority + 0.05, "{:?}: {machine} and {majority}", found.covered);
@@ -85,7 +84,8 @@ fn covered_halves_are_completed_better_than_by_the_baselines() {
     assert_eq!(study.drawn_guarantee, Guarantee::Exact);
 }
 
-/// P(ink) of every pixel given the upper half, summed over all states of the hidden units: given those, pixels are independent.
+/// Returns P(ink) of the lower pixels given the upper half, by a sum over all states of the hidden
+/// units, given which pixels are independent.
 fn completed_by_hand(machine: &Machine, picture: &[i8]) -> Vec<f64> {
     let hidden = machine.unit_count() - 64;
     let weight = |pixel: usize, unit: usize| {
@@ -118,7 +118,7 @@ fn completed_by_hand(machine: &Machine, picture: &[i8]) -> Vec<f64> {
 }
 
 #[test]
-fn completions_are_those_of_a_plain_sum_over_hidden_states() {
+fn completions_match_a_plain_sum_over_hidden_states() {
     let study = digits_study();
     let found = &study.completions[0];
     assert_eq!(found.covered, Half::Lower);
@@ -148,7 +148,7 @@ fn digits_are_the_same_on_any_number_of_threads() {
 }
 
 #[test]
-fn covered_pictures_are_a_table_with_a_half_left_out() {
+fn covered_pictures_are_a_table_with_half_the_cells_missing() {
     let study = digits_study();
     let csv = study.covered_csv();
     let options = isinglass_files::TableOptions::default();
@@ -160,6 +160,6 @@ fn covered_pictures_are_a_table_with_a_half_left_out() {
 #[test]
 fn pictures_of_another_size_are_refused() {
     let narrow = isinglass::Table::from_rows(["a", "b"], [[1, -1]; 9]).unwrap();
-    let message = digits::study(&narrow, 0, &NoWatch).err().unwrap().to_string();
+    let message = digits::study(&narrow, 0, &NoProgress).err().unwrap().to_string();
     assert!(message.contains("found 9 rows of 2 columns"), "{message}");
 }

@@ -3,6 +3,7 @@
 use std::fmt::{self, Write};
 
 use isinglass::engine::auto::Reason;
+use isinglass::learn::Stop;
 use isinglass::message::{Message, Setting, Style, render_settings};
 use isinglass::{Diagnostics, Expectations, Gibbs, Guarantee};
 
@@ -297,7 +298,7 @@ pub enum Warning {
     /// A fit that did not converge.
     NotConverged {
         /// Why it stopped.
-        stopped: String,
+        stopped: Stop,
     },
     /// Starts that were compared by the pseudo-likelihood of completed rows.
     ComparedByCompletions,

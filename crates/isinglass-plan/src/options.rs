@@ -52,8 +52,10 @@ fn friendly(definitions: &[Definition], heading: &'static str) -> Arg {
         arg.value_name("N").value_parser(ValueParser::new(whole))
     } else if kind == TypeId::of::<f64>() {
         arg.value_name("X").value_parser(ValueParser::new(number)).allow_hyphen_values(true)
-    } else {
+    } else if arg.get_action().takes_values() {
         arg.allow_hyphen_values(true)
+    } else {
+        arg
     }
 }
 

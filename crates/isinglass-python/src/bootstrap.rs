@@ -85,8 +85,8 @@ impl Intervals {
     }
 
     /// What the user should know.
-    pub(crate) fn notes(&self) -> impl Iterator<Item = &str> {
-        self.found.iter().flat_map(|found| found.notes.iter().map(String::as_str))
+    pub(crate) fn notes(&self) -> impl Iterator<Item = String> {
+        self.found.iter().flat_map(|found| found.notes.iter().map(ToString::to_string))
     }
 
     /// Why there are no intervals.

@@ -156,9 +156,9 @@ pub(crate) fn fit<'py>(
         let plan = asked.settings.plan(&start, &table, &|choice| note(choice.text(Style::Keywords)))?;
         watcher.most = plan.limits().iterations;
         let fitted = plan.fit(&start, &table, None, watcher)?;
-        fitted.restarted.fit.notes.iter().cloned().for_each(note);
+        fitted.restarted.fit.notes.iter().map(|text| text.text(Style::Keywords)).for_each(note);
         let intervals = watcher.resample(bootstrap, &plan, (&start, &table), &fitted);
-        intervals.iter().flat_map(Intervals::notes).map(str::to_owned).for_each(note);
+        intervals.iter().flat_map(Intervals::notes).for_each(note);
         Ok(Done { fitted, notes: notes.into_inner(), state: None, intervals })
     };
     let done = watched(py, Box::new(work), listener)?.map_err(of_plan)?;
@@ -191,7 +191,7 @@ pub(crate) fn run_epochs<'py>(
         };
         watcher.most = asked.settings.contrastive_divergence().iterations;
         let (fitted, state) = asked.settings.run_epochs(&machine, &table, before.as_ref(), watcher)?;
-        let notes = fitted.restarted.fit.notes.clone();
+        let notes = fitted.restarted.fit.notes.iter().map(|note| note.text(Style::Keywords)).collect();
         Ok(Done { fitted, notes, state, intervals: None })
     };
     let done = watched(py, Box::new(work), listener)?.map_err(of_plan)?;
@@ -289,7 +289,7 @@ fn answer(py: Python<'_>, done: Done, rows: usize) -> PyResult<(Answer<'_>, Opti
     out.set_item("iterations", fit.iterations())?;
     out.set_item("converged", fit.converged)?;
     out.set_item("finished", fit.converged || is_complete)?;
-    out.set_item("stopped", &fit.stopped)?;
+    out.set_item("stopped", fit.stopped.to_string())?;
     out.set_item("kept", fit.kept)?;
     out.set_item("log_likelihood", fit.log_likelihood)?;
     out.set_item("pseudo_log_likelihood", fit.pseudo_log_likelihood)?;

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use isinglass::complete::open;
+use isinglass::message::{Message as _, Style};
 use isinglass_plan::Result;
 use numpy::{IntoPyArray, PyArrayMethods};
 use pyo3::prelude::*;
@@ -30,7 +31,7 @@ pub(crate) fn complete<'py>(
         let open = open(&machine, &table)?;
         let (engine, found) =
             settings.complete(&machine, &table, open.as_ref(), &|note| notes.choice(&note))?;
-        found.notes.iter().for_each(|text| notes.add(text.as_str()));
+        found.notes.iter().for_each(|note| notes.add(note.text(Style::Keywords)));
         let (rows, columns) = (table.row_count(), found.columns().len());
         let mut states = Vec::with_capacity(rows * columns);
         let mut probabilities = Vec::with_capacity(rows * columns);
@@ -69,13 +70,14 @@ pub(crate) fn score<'py>(
     let work = move || -> Result<_> {
         let notes = Notes::default();
         let found = settings.score((&machine, &table), bracket, &|note| notes.choice(&note))?;
-        found.score.notes.iter().for_each(|text| notes.add(text.as_str()));
+        found.score.notes.iter().for_each(|note| notes.add(note.text(Style::Keywords)));
         Ok((found, notes.all()))
     };
     let (found, notes) = worker::run(py, false, work)?.map_err(of_asking)?;
     let score = &found.score;
     if score.log_likelihood.is_none() && score.pseudo_log_likelihood.is_none() {
-        return Err(bad("score", &format!("no score is available\n{}", score.notes.join("\n"))));
+        let notes: Vec<String> = score.notes.iter().map(|note| note.text(Style::Keywords)).collect();
+        return Err(bad("score", &format!("no score is available\n{}", notes.join("\n"))));
     }
     let out = report(py, Some(found.free), score.guarantee, &score.diagnostics, notes)?;
     out.set_item("warnings", in_words(found.warnings()))?;

@@ -51,7 +51,7 @@ pub(crate) fn run<T: Send + 'static>(
     }
 }
 
-/// How long work that is to be given up is waited for; after that it ends unheard.
+/// How long cancelled work is waited for; after that its result is discarded.
 const GRACE: Duration = Duration::from_millis(300);
 
 /// Give work that was interrupted a little time to end.

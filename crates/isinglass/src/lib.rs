@@ -55,6 +55,7 @@ pub mod learn;
 pub mod likelihood;
 pub mod machine;
 pub mod message;
+mod note;
 pub mod numeric;
 mod optimize;
 pub mod prelude;
@@ -73,6 +74,7 @@ pub use engine::{
 pub use error::{Error, Result};
 pub use graph::Graph;
 pub use machine::{Evidence, Machine, Role, Spin, Unit, topology};
+pub use note::{ChainsReason, Note};
 /// The numbers that characteristic functions take.
 pub use num_complex::Complex64;
 pub use table::{Batch, Table};

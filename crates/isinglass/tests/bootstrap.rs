@@ -180,7 +180,8 @@ fn failures_are_counted_and_a_stop_keeps_what_is_done() {
     assert!(found.failed > 0 && found.unconverged > 0);
     assert_eq!(found.failed + found.resamples, 100);
     assert!(
-        found.notes[0].contains("too high") && found.notes[1].contains("not converged"),
+        found.notes[0].to_string().contains("too high")
+            && found.notes[1].to_string().contains("not converged"),
         "{:?}",
         found.notes
     );
@@ -193,7 +194,7 @@ fn failures_are_counted_and_a_stop_keeps_what_is_done() {
     };
     let found = bootstrap.run(&Factorized, &machine, &machine, &table, &few).unwrap();
     assert!((5..100).contains(&found.resamples) && most.load(Ordering::Relaxed) >= 10, "{}", found.resamples);
-    assert!(found.notes[0].starts_with("stopped on request after"), "{:?}", found.notes);
+    assert!(found.notes[0].to_string().starts_with("stopped on request after"), "{:?}", found.notes);
 }
 
 #[test]
@@ -256,7 +257,7 @@ fn couplings_without_a_finite_optimum_are_told() {
     let note = |learner: &PseudoLikelihood| {
         let machine = learner.fit(&zero, &table).unwrap().machine;
         let found = run(bootstrap, learner, &machine, &table);
-        (found.notes.iter().any(|note| note.contains("no finite optimum")), found.couplings[0])
+        (found.notes.iter().any(|note| note.to_string().contains("no finite optimum")), found.couplings[0])
     };
     let (told, _) = note(&PseudoLikelihood::default());
     assert!(told);

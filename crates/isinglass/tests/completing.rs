@@ -198,6 +198,10 @@ impl Engine for Bounded {
         "bounded"
     }
 
+    fn fingerprint(&self) -> String {
+        self.name().into()
+    }
+
     fn expectations(
         &self,
         machine: &Machine,
@@ -230,7 +234,7 @@ fn the_user_is_told_what_was_filled_without_ground() {
     let table = Table::from_rows(["v0", "v1"], [[0i8, 0], [1, 0]]).unwrap();
     let found = complete(&machine, &table, &Enumerate::default(), Budget::default()).unwrap();
     assert_eq!(
-        found.notes,
+        found.notes.iter().map(ToString::to_string).collect::<Vec<_>>(),
         [
             "1 column without values, filled all through (v1)",
             "2 columns added at the end, for units that the table has no column for (v2, v3)",

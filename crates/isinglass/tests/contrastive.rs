@@ -137,7 +137,7 @@ fn fits_without_hidden_units_come_to_maximum_likelihood() {
         let learner =
             PLAIN.steps(5).persistent(persistent).batch(500).iterations(150).rate(0.3).rate_decay(0.1);
         let fit = learner.fit(&begin, &table).unwrap();
-        assert_eq!((fit.stopped.as_str(), fit.converged), ("made all 150 epochs", false));
+        assert_eq!((fit.stopped.to_string().as_str(), fit.converged), ("made all 150 epochs", false));
         let numbers = |machine: &Machine| [machine.weights(), machine.biases()].concat();
         for (x, y) in numbers(&fit.machine).iter().zip(numbers(&best.machine)) {
             assert!((x - y).abs() < 0.05, "persistent {persistent}: {x}, likelihood {y}");
@@ -253,12 +253,12 @@ fn means_settle_where_their_plain_gradient_vanishes() {
         let machine = two_layers((5, &Links::Chain), (hidden, &Links::Chain), false, 6);
         let learner = MEANS.iterations(20_000).l2(l2).momentum(0.9);
         let fit = learner.fit(&machine, &table).unwrap();
-        assert!(fit.converged && fit.stopped.contains("1e-8"), "{}", fit.stopped);
+        assert!(fit.converged && fit.stopped.to_string().contains("1e-8"), "{}", fit.stopped);
         let gradient = plain_step(&fit.machine, &table, 1, MEANS.damping);
         let penalty = fit.machine.weights().iter().map(|w| l2 * w).chain([0.0; 7]);
         assert!(gradient.iter().zip(penalty).all(|(g, p)| (g - p).abs() < 1.001e-8));
         let short = learner.iterations(3).fit(&machine, &table).unwrap();
-        assert!(!short.converged && short.stopped.contains("limit of 3"), "{}", short.stopped);
+        assert!(!short.converged && short.stopped.to_string().contains("limit of 3"), "{}", short.stopped);
     }
 }
 
@@ -318,7 +318,10 @@ fn fits_go_on_from_every_iteration_with_the_same_bits() {
             }
             let mut short = Keeper { states: Vec::new(), told: Vec::new(), last: 2 };
             let stopped = learner.fit_with(machine, &table, &mut short).unwrap();
-            assert_eq!((stopped.iterations(), stopped.stopped.as_str()), (2, "stopped on request"));
+            assert_eq!(
+                (stopped.iterations(), stopped.stopped.to_string().as_str()),
+                (2, "stopped on request")
+            );
             let other = two_layers((5, &Links::None), (3, &Links::None), false, 2);
             let fewer = chance_rows(5, 70, true, 4);
             let mut nobody = NoObserver;
@@ -462,7 +465,7 @@ fn a_fit_that_runs_away_keeps_the_last_machine_that_was_sound() {
             "diverged: parameters run away in {word} {}, and the machine of the one before is kept; a rate below 0.1 is needed",
             last + 1
         );
-        assert_eq!(fit.stopped, expected);
+        assert_eq!(fit.stopped.to_string(), expected);
         let shorter = learner(last).fit(&machine, &table).unwrap();
         assert_eq!(bits(&fit), bits(&shorter));
         assert_eq!(fit.diagnostics, shorter.diagnostics);

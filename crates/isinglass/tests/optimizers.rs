@@ -111,7 +111,7 @@ fn divergence_is_told_and_the_best_machine_kept() {
         .momentum(Some(0.0))
         .iterations(10_000);
     let found = learner.fit(&begin, &table).unwrap();
-    assert!(!found.converged && found.stopped.starts_with("diverged"), "{}", found.stopped);
+    assert!(!found.converged && found.stopped.to_string().starts_with("diverged"), "{}", found.stopped);
     assert!(found.log_likelihood.unwrap() >= found.history[0].objective);
 }
 
@@ -141,7 +141,7 @@ proptest! {
         close(value, fused, 1e-13, "value alone");
         let norm = gradient.iter().fold(0.0, |most: f64, x| most.max(x.abs()));
         prop_assert!(!found.converged || norm <= 5e-7 * (1.0 + 1e-6), "{}: {}", method.word(), norm);
-        prop_assert_eq!(found.converged, found.stopped.starts_with("the gradient fell"));
+        prop_assert_eq!(found.converged, found.stopped.to_string().starts_with("the gradient fell"));
     }
 }
 
@@ -194,7 +194,7 @@ fn restarts_are_told_and_can_be_stopped() {
     let mut some = Starts { stop_in: Some(1), ..Starts::default() };
     let found = Restarts { count: 5, seed: 0 }.fit(&learner, &structure, &table, &mut some).unwrap();
     assert_eq!((some.told.len(), found.objectives.len()), (2, 2));
-    assert_eq!(found.fit.notes.last().unwrap(), "stopped on request in restart 2 of 5");
+    assert_eq!(found.fit.notes.last().unwrap().to_string(), "stopped on request in restart 2 of 5");
     // The first was finished and is better than a second that was not.
     assert!(found.best == 0 && found.fit.converged);
     let message = Restarts { count: 0, seed: 0 }.fit(&learner, &structure, &table, &mut NoObserver);
@@ -208,6 +208,6 @@ fn without_hidden_units_one_start_is_enough_and_a_note_says_so() {
         let mut starts = Starts::default();
         let found = Restarts { count: 9, seed: 0 }.fit(learner, &structure, &table, &mut starts).unwrap();
         assert_eq!((starts.told.as_slice(), found.objectives.len()), ([(0, 1)].as_slice(), 1));
-        assert!(found.fit.notes.last().unwrap().ends_with("1 start in place of 9"));
+        assert!(found.fit.notes.last().unwrap().to_string().ends_with("1 start in place of 9"));
     }
 }

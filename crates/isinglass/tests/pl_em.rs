@@ -108,7 +108,7 @@ fn a_fit_goes_on_from_any_state_bit_for_bit() {
             // One that was stopped goes on, too.
             let mut stopped = Keeper { states: Vec::new(), last: 20 };
             let part = learner.fit_with(&begin, &table, &mut stopped).unwrap();
-            assert_eq!((part.iterations(), part.stopped.as_str()), (20, "stopped on request"));
+            assert_eq!((part.iterations(), part.stopped.to_string().as_str()), (20, "stopped on request"));
             let rest = learner.fit_from(&begin, &table, stopped.states.last(), &mut NoObserver).unwrap();
             assert_eq!(rest, whole);
         }
@@ -211,7 +211,7 @@ fn how_units_were_drawn_is_told() {
     let learner = PseudoLikelihoodEm::new().iterations(1);
     let note = |learner: &PseudoLikelihoodEm, begin: &Machine, table: &Table| {
         let fit = learner.fit(begin, table).unwrap();
-        (fit.notes.join("; "), fit.pseudo_log_likelihood)
+        (fit.notes.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "), fit.pseudo_log_likelihood)
     };
     let (exact, height) = note(&learner, &begin, &table);
     assert!(exact.contains("drawn exactly") && height.is_some(), "{exact}");
@@ -284,7 +284,7 @@ fn a_fit_that_runs_away_keeps_what_was_found_before() {
             "diverged: parameters run away in iteration {}, and the machine of the one before is kept; a rate below 0.1 is needed",
             last + 1
         );
-        assert_eq!(fit.stopped, expected);
+        assert_eq!(fit.stopped.to_string(), expected);
         let shorter = runs.iterations(last);
         let shorter = shorter.fit(&begin, &table).unwrap();
         assert_eq!((fit.machine, fit.history), (shorter.machine, shorter.history));
@@ -302,6 +302,7 @@ fn a_height_on_some_rows_is_told_as_such() {
         let fit = learner.fit(&begin, &table).unwrap();
         let note = format!(" of {} distinct rows", table.distinct_count());
         let found = fit.notes.iter().any(|known| {
+            let known = known.to_string();
             known.starts_with("the pseudo-log-likelihood is that on ") && known.ends_with(&note)
         });
         assert_eq!(found, is_told, "{:?}", fit.notes);

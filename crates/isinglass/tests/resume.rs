@@ -12,8 +12,8 @@ use isinglass::learn::{
 use isinglass::likelihood::Phases;
 use isinglass::topology::{self, Links};
 use isinglass::{
-    Ais, Bethe, Eliminate, Engine, Enumerate, Evidence, Graph, LinearResponse, Machine, MeanField, Mixture,
-    Sampler, Table,
+    Ais, Bethe, Budget, Eliminate, Engine, Enumerate, Evidence, Graph, LinearResponse, Machine, MeanField,
+    Mixture, Sampler, Table,
 };
 use proptest::prelude::*;
 
@@ -208,7 +208,7 @@ fn paths_by_units() {
         check_learner("paths", &learner, start, &table);
         let mut stopped = Keeper { stop_after: Some(1), ..Keeper::default() };
         let part = learner.fit_with(start, &table, &mut stopped).unwrap();
-        assert_eq!((part.converged, part.stopped.as_str()), (false, "stopped on request"));
+        assert_eq!((part.converged, part.stopped.to_string().as_str()), (false, "stopped on request"));
         assert!(part.machine.weights()[32..].iter().all(|w| *w == 0.0), "units still to come are alone");
         assert_eq!(part.pseudo_log_likelihood, Some(part.best().unwrap().objective));
     }
@@ -334,9 +334,9 @@ fn a_state_of_something_else_is_refused() {
     refused(&learner(), &chain, &table, "couplings");
     refused(&learner().l2(0.5), &begin, &table, "l2 0.0, and this one has 0.5");
     refused(&learner().optimizer(Optimizer::Cg).iterations(5), &begin, &table, "optimizer Lbfgs");
-    refused(&Likelihood::new(&loose), &begin, &table, "engine MeanField");
+    refused(&Likelihood::new(&loose), &begin, &table, "engine mean-field");
     let eager = MeanField::new().tolerance(10.0 * MeanField::new().tolerance);
-    refused(&Likelihood::new(&eager), &begin, &table, "engine MeanField");
+    refused(&Likelihood::new(&eager), &begin, &table, "engine mean-field");
     for learner in [
         &Factorized as &dyn Learner,
         &ClosedForm::default(),
@@ -389,9 +389,16 @@ fn pl_em(what: &'static str, base: PseudoLikelihoodEm, exact: bool) -> Case {
 
 fn divergence(what: &'static str, base: ContrastiveDivergence) -> Case {
     type Cd = ContrastiveDivergence;
-    let mut others: Vec<(Cd, &str)> = vec![
+    // Without persistent chains their number is not accepted.
+    let chains = if base.persistent {
+        (base.chains(Some(11)), "chains as many as a mini-batch has rows, and this one has 11")
+    } else {
+        (base.persistent(true).chains(Some(11)), "with persistent")
+    };
+    let others: Vec<(Cd, &str)> = vec![
         (base.steps(2), "steps 1, and this one has 2"),
         (base.persistent(!base.persistent), "with persistent"),
+        chains,
         (base.clamped_sweeps(4), "clamped sweeps 5, and this one has 4"),
         (base.batch(9), "batch 10, and this one has 9"),
         (base.rate(0.03), "rate 0.02, and this one has 0.03"),
@@ -400,10 +407,6 @@ fn divergence(what: &'static str, base: ContrastiveDivergence) -> Case {
         (base.l2(0.5), "l2 0.0, and this one has 0.5"),
         (base.seed(7), "seed 0, and this one has 7"),
     ];
-    if base.persistent {
-        let chains = "chains as many as a mini-batch has rows, and this one has 11";
-        others.push((base.chains(Some(11)), chains));
-    }
     Case {
         what,
         learner: Box::new(base),
@@ -563,5 +566,36 @@ proptest! {
                 prop_assert!(found.is_err() || found.is_ok_and(|fit| fit.machine.weights().iter().all(|w| w.is_finite())));
             }
         }
+    }
+}
+
+#[test]
+fn a_fit_is_resumed_with_a_larger_budget_to_the_same_bits() {
+    let table = rows_of_a_glass(8, 120, true);
+    let structure = topology::rbm(8, 3).unwrap();
+    let begin = start(&structure, &table, 1, 0).unwrap();
+    let budgets = [200 << 10, 1 << 30, 4 << 30].map(Budget);
+    let [small, ..] = budgets.map(|budget| Eliminate::new().budget(budget));
+    let mut keeper = Keeper { stop_after: Some(4), ..Keeper::default() };
+    Likelihood::new(&small).l2(0.01).iterations(12).fit_with(&begin, &table, &mut keeper).unwrap();
+    let whole = words(&Likelihood::new(&small).l2(0.01).iterations(12).fit(&begin, &table).unwrap());
+    let last = state(keeper.states.last().unwrap());
+    for budget in budgets {
+        let engine = Eliminate::new().budget(budget);
+        let learner = Likelihood::new(&engine).l2(0.01).iterations(12);
+        let resumed = learner.fit_from(&begin, &table, Some(&last), &mut NoObserver).unwrap();
+        assert_eq!(whole, words(&resumed), "likelihood with {budget}");
+    }
+
+    let table = rows_of_a_glass(8, 120, false);
+    let begin = start(&columns(8), &table, 1, 0).unwrap();
+    let learner = |budget| PseudoLikelihood::new().l2(0.01).iterations(12).budget(budget);
+    let mut keeper = Keeper { stop_after: Some(3), ..Keeper::default() };
+    learner(Budget(1 << 20)).fit_with(&begin, &table, &mut keeper).unwrap();
+    let whole = words(&learner(Budget(1 << 20)).fit(&begin, &table).unwrap());
+    let last = state(keeper.states.last().unwrap());
+    for budget in budgets.into_iter().skip(1) {
+        let resumed = learner(budget).fit_from(&begin, &table, Some(&last), &mut NoObserver).unwrap();
+        assert_eq!(whole, words(&resumed), "pseudo-likelihood with {budget}");
     }
 }

@@ -10,8 +10,7 @@ use std::time::Instant;
 
 use anyhow::Context;
 use clap::{Args as ClapArgs, ValueEnum};
-use isinglass_lab::Accuracy;
-use isinglass_lab::reproduce::Watch;
+use isinglass_lab::{Accuracy, Progress};
 use serde_json::{Map, Value, json};
 
 use self::files::{Content, Entry, Reserved};
@@ -67,10 +66,10 @@ impl Part {
         }
     }
 
-    fn visit(self, seed: u64, watch: &dyn Watch) -> anyhow::Result<Stop> {
+    fn visit(self, seed: u64, progress: &dyn Progress) -> anyhow::Result<Stop> {
         match self {
-            Self::Votes => votes::visit(seed, watch),
-            Self::Digits => digits::visit(seed, watch),
+            Self::Votes => votes::visit(seed, progress),
+            Self::Digits => digits::visit(seed, progress),
         }
     }
 
@@ -158,5 +157,5 @@ fn accuracies(guesses: &[(&str, &Accuracy)]) -> String {
 
 /// A guess for JSON.
 fn accuracy(guess: &Accuracy) -> Value {
-    json!({"accuracy": guess.share(), "error": guess.error, "right": guess.right, "asked": guess.asked})
+    json!({"accuracy": guess.share(), "error": guess.error, "right": guess.correct, "asked": guess.total})
 }

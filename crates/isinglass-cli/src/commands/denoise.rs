@@ -152,19 +152,19 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
         write_picture(clean.rows, clean.columns, &seen, noisy)?;
     }
 
-    let told = Told {
+    let summary = Summary {
         changed: differing(&decisions, &seen),
         wrong: args
             .add_noise
             .map(|_| (differing(&seen, &clean.pixels), differing(&decisions, &clean.pixels))),
     };
     if common.json {
-        return report::json(&document(args, &lattice, &clean, &answer, &told));
+        return report::json(&document(args, &lattice, &clean, &answer, &summary));
     }
     for path in outputs() {
         common.note(&format!("wrote {}", path.display()));
     }
-    report::text(&plain(denoiser.method, &clean, &answer, &told))
+    report::text(&plain(denoiser.method, &clean, &answer, &summary))
 }
 
 impl Args {
@@ -250,7 +250,7 @@ impl Args {
 }
 
 /// Pixels that the report tells of.
-struct Told {
+struct Summary {
     changed: usize,
     /// Before and after, where the truth is known.
     wrong: Option<(usize, usize)>,
@@ -265,7 +265,7 @@ fn document(
     lattice: &Lattice,
     picture: &Picture,
     answer: &Denoised,
-    told: &Told,
+    summary: &Summary,
 ) -> serde_json::Value {
     let mut document = json!({
         "engine": Method::from(args.engine).word(),
@@ -276,7 +276,7 @@ fn document(
         "neighbours": match args.neighbours { Neighbours::Four => 4, Neighbours::Eight => 8 },
         "coupling": lattice.coupling(),
         "data": lattice.data(),
-        "changed": told.changed,
+        "changed": summary.changed,
         "sweeps": answer.sweeps,
         "converged": answer.converged,
         "residual": answer.residual,
@@ -285,14 +285,14 @@ fn document(
     if args.engine == EngineName::MeanField {
         document["free_energy"] = json!(answer.free_energy);
     }
-    if let Some((before, after)) = told.wrong {
+    if let Some((before, after)) = summary.wrong {
         document["wrong_before"] = json!(before);
         document["wrong_after"] = json!(after);
     }
     document
 }
 
-fn plain(method: Method, picture: &Picture, answer: &Denoised, told: &Told) -> String {
+fn plain(method: Method, picture: &Picture, answer: &Denoised, summary: &Summary) -> String {
     let pixels = picture.pixels.len();
     let share = |count: usize| format!("{count} ({:.2} %)", 100.0 * count as f64 / pixels as f64);
     let mut out = format!("engine {method}: {}\n", answer.guarantee);
@@ -306,8 +306,8 @@ fn plain(method: Method, picture: &Picture, answer: &Denoised, told: &Told) -> S
         out += &format!("variational free energy {energy:.6}\n");
     }
     let mut rows = vec![vec!["pixels".to_owned(), format!("{} × {}", picture.rows, picture.columns)]];
-    rows.push(vec!["changed".into(), share(told.changed)]);
-    if let Some((before, after)) = told.wrong {
+    rows.push(vec!["changed".into(), share(summary.changed)]);
+    if let Some((before, after)) = summary.wrong {
         rows.push(vec!["wrong before".into(), share(before)]);
         rows.push(vec!["wrong after".into(), share(after)]);
     }

@@ -8,7 +8,7 @@ use isinglass::Table;
 use isinglass::engine::Guarantee;
 use isinglass::learn::{Fit, Restarted};
 use isinglass_files::{Output, model_format, read_model, write_model, write_network, write_numbers};
-use isinglass_lab::report::FitStory;
+use isinglass_lab::report::FitSummary;
 use isinglass_plan::{Asked, FitSettings, LearnerName};
 use serde_json::json;
 
@@ -140,13 +140,13 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
         output.commit()?;
     }
     let not_kept = write_model(&fit.machine, output)?;
-    for note in not_kept.iter().map(ToString::to_string).chain(fit.notes.iter().cloned()) {
+    for note in not_kept.iter().map(ToString::to_string).chain(fit.notes.iter().map(ToString::to_string)) {
         common.note(&format!("note: {note}"));
     }
     common.warn(warnings);
     let seconds = began.elapsed().as_secs_f64();
     if let Some(page) = page {
-        let story = FitStory::of(fit, learner, engine, clamped_engine);
+        let story = FitSummary::of(fit, learner, engine, clamped_engine);
         args.write_report(fit, &table, story, page, common)?;
     }
     if common.json {
@@ -160,7 +160,7 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
             "rows": table.row_count(),
             "iterations": fit.iterations(),
             "converged": fit.converged,
-            "stopped": fit.stopped,
+            "stopped": fit.stopped.to_string(),
             "objective": objective,
             "kept": fit.kept,
             "log_likelihood": fit.log_likelihood,
@@ -189,9 +189,10 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
     } else {
         String::new()
     };
+    let stopped = fit.stopped.to_string();
     let ended = match (fit.converged, is_complete) {
         (true, _) => "converged",
-        (false, true) => &fit.stopped,
+        (false, true) => &stopped,
         (false, false) => "NOT converged",
     };
     let head = plain(&table, fit, (learner, engine, ended), seconds);

@@ -1,4 +1,4 @@
-//! `isinglass reproduce`: rerun the experiments of the sources.
+//! `isinglass reproduce`: reruns the experiments of the sources.
 
 use std::fs;
 use std::io::{IsTerminal, Write as _};
@@ -9,34 +9,35 @@ use anyhow::Context;
 use clap::Args as ClapArgs;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use isinglass_files::Output;
+use isinglass_lab::Progress;
 use isinglass_lab::data::read_digits;
-use isinglass_lab::reproduce::{Experiment, Report, Settings, Watch, experiment, experiments};
+use isinglass_lab::reproduce::{Check, Experiment, Report, Settings, experiment, experiments};
 use serde_json::{Value, json};
 
 use crate::options::{Common, Usage};
 use crate::report::{self, count};
 
-/// Rerun an experiment of a source: its numbers, a picture, and whether its claim holds
+/// Rerun an experiment of a source: its numbers, a figure, and whether its claim holds
 ///
-/// Each experiment writes NAME.csv (the numbers), NAME.svg (the picture) and NAME.md (what the source claims, what came out, whether it holds).
+/// Each experiment writes NAME.csv (the numbers), NAME.svg (the figure) and NAME.md (the claim, a table of checks, the verdict, the method).
 #[derive(ClapArgs)]
 #[command(
-    after_help = "Examples:\n  isinglass reproduce --list\n  isinglass reproduce kappen-3 --quick -o figures\n\nSizes are the source's, except for the digits of lawrence-5 and lawrence-6: the built-in ones are fewer than the source's and others, unless --data gives more. `all` takes some minutes; --quick shows the shape of everything in seconds."
+    after_help = "Examples:\n  isinglass reproduce --list\n  isinglass reproduce kappen-3 --quick -o figures\n\nSizes are those of the source, except for lawrence-5 and lawrence-6: the built-in digits are fewer than the source's and from another collection; --data gives others. `all` takes some minutes; --quick shows the shape of each result in seconds."
 )]
 pub(crate) struct Args {
-    /// The experiment, or `all`; --list names them
+    /// The experiment, or `all`; --list lists them
     #[arg(required_unless_present = "list", conflicts_with = "list")]
     name: Option<String>,
-    /// The folder for tables, pictures and texts
+    /// The folder for tables, figures and texts
     #[arg(short, long, value_name = "DIR", required_unless_present = "list", conflicts_with = "list")]
     output: Option<PathBuf>,
-    /// Smaller sizes, which show the shape in seconds
+    /// Use smaller sizes, which show the shape in seconds
     #[arg(long)]
     quick: bool,
-    /// Name all experiments
+    /// List all experiments
     #[arg(long)]
     list: bool,
-    /// Pictures of 8×8 pixels for lawrence-5 and lawrence-6: a table of 64 columns, and perhaps one named `label` or `digit` [default: the built-in digits]
+    /// Pictures of 8×8 pixels for lawrence-5 and lawrence-6: a table of 64 columns; a column named `label` or `digit` is left out [default: the built-in digits]
     #[arg(long, value_name = "FILE")]
     data: Option<PathBuf>,
 }
@@ -51,13 +52,13 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
         vec![experiment(name).map_err(|error| Usage(error.to_string()))?]
     };
     let digits = args.data.as_deref().map(read_digits).transpose()?;
-    fs::create_dir_all(folder).with_context(|| format!("{}: cannot be made", folder.display()))?;
+    fs::create_dir_all(folder).with_context(|| format!("{}: cannot be created", folder.display()))?;
     let mut documents = Vec::new();
     for (k, experiment) in chosen.iter().enumerate() {
         let files = Files::reserve(folder, experiment.name)?;
         let bar = Bar::start(experiment.name, (k + 1, chosen.len()), common)?;
         let settings =
-            Settings { quick: args.quick, seed: common.seed, digits: digits.as_ref(), watch: &bar };
+            Settings { quick: args.quick, seed: common.seed, digits: digits.as_ref(), progress: &bar };
         let began = Instant::now();
         let report = experiment.run(&settings)?;
         let seconds = began.elapsed().as_secs_f64();
@@ -66,7 +67,7 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
         if common.json {
             documents.push(document(&report, seconds, &paths));
         } else {
-            report::text(&story(&report, seconds))?;
+            report::text(&summary(&report, seconds))?;
         }
     }
     if common.json {
@@ -96,7 +97,7 @@ fn list(common: &Common) -> anyhow::Result<()> {
     report::text(&report::columns(&["experiment", "what it shows"], &rows))
 }
 
-/// The outputs of an experiment, reserved before it is run.
+/// The output files of an experiment, reserved before it is run.
 struct Files {
     csv: Output,
     svg: Output,
@@ -117,7 +118,7 @@ impl Files {
         })
     }
 
-    /// Write everything, and say where.
+    /// Writes all files and returns their paths.
     fn write(self, report: &Report) -> anyhow::Result<Vec<PathBuf>> {
         let outcome = &report.outcome;
         let mut parts = vec![
@@ -143,14 +144,14 @@ impl Files {
 
 fn document(report: &Report, seconds: f64, paths: &[PathBuf]) -> Value {
     let outcome = &report.outcome;
-    let checks: Vec<Value> =
-        outcome.checks.iter().map(|check| json!({"holds": check.holds, "what": check.what})).collect();
+    let check = |Check { claim, measured, holds }: &Check| json!({"claim": claim, "measured": measured, "holds": holds, "what": format!("{claim}: {measured}")});
+    let checks: Vec<Value> = outcome.checks.iter().map(check).collect();
     json!({
         "name": report.experiment.name,
         "title": report.experiment.title,
         "source": report.experiment.source,
         "claim": report.experiment.claim,
-        "set_up": outcome.set_up,
+        "set_up": outcome.method,
         "verdict": outcome.verdict().word(),
         "checks": checks,
         "remarks": outcome.remarks,
@@ -159,7 +160,8 @@ fn document(report: &Report, seconds: f64, paths: &[PathBuf]) -> Value {
     })
 }
 
-fn story(report: &Report, seconds: f64) -> String {
+/// The verdict, and a line for each check.
+fn summary(report: &Report, seconds: f64) -> String {
     let outcome = &report.outcome;
     let mut out = format!(
         "{}: {}: {} ({seconds:.1} s)\n",
@@ -168,13 +170,16 @@ fn story(report: &Report, seconds: f64) -> String {
         outcome.verdict()
     );
     for check in &outcome.checks {
-        let word = if check.holds { "holds" } else { "does not hold" };
-        out += &format!("  {word}: {}\n", check.what);
+        let holds = if check.holds { "holds" } else { "does not hold" };
+        out += &format!("  {holds:<13}  {} – {}\n", check.claim, check.measured);
+    }
+    if !outcome.remarks.is_empty() {
+        out += &format!("  {}\n", outcome.remarks);
     }
     out
 }
 
-/// A bar with the time left, where standard error is a terminal.
+/// A progress bar with the remaining time, if standard error is a terminal.
 pub(super) struct Bar(ProgressBar);
 
 impl Bar {
@@ -196,7 +201,7 @@ impl Bar {
     }
 }
 
-impl Watch for Bar {
+impl Progress for Bar {
     fn expect(&self, parts: usize) {
         self.0.set_length(parts as u64);
     }

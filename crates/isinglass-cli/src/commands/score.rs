@@ -40,7 +40,8 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
     let (engine, clamped_engine, warnings) = (scored.engine(), scored.clamped_engine(), scored.warnings());
     let found = scored.score;
     if found.log_likelihood.is_none() && found.pseudo_log_likelihood.is_none() {
-        anyhow::bail!("no score is available\n{}", found.notes.join("\n"));
+        let notes: Vec<String> = found.notes.iter().map(ToString::to_string).collect();
+        anyhow::bail!("no score is available\n{}", notes.join("\n"));
     }
     for note in &found.notes {
         common.note(&format!("note: {note}"));

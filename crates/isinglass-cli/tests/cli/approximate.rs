@@ -64,8 +64,11 @@ fn options_of_other_engines_are_refused() {
     room.ok("make chain --units 3 -o m.json");
     for (options, problem) in [
         ("--engine mean-field --around tap", "--around belongs to --engine linear-response"),
-        ("--anneal 60:8", "--anneal belongs to variational engines such as --engine mean-field"),
-        ("--engine enumerate --starts 3", "--starts belongs to variational engines"),
+        ("--anneal 60:8", "--anneal belongs to --engine mixture, linear-response, mean-field, tap, bethe"),
+        (
+            "--engine enumerate --starts 3",
+            "--starts belongs to --engine mixture, structured, linear-response, mean-field",
+        ),
         (
             "--engine tap --anneal 60",
             "expected a temperature and a number of steps (1 to 10000) such as 60:8",
@@ -117,8 +120,8 @@ fn tables_are_fitted_scored_and_completed_with_approximate_engines() {
 
     let (code, message) = room.fails("fit t.csv --learner closed-form --max-sweeps 3 -o c.json");
     assert_eq!(code, 2);
-    assert!(message.contains("--max-sweeps belongs to variational engines"), "{message}");
-    // An engine that is stopped short is told of, in fits and in scores.
+    assert!(message.contains("--max-sweeps belongs to --engine mixture, structured, trw"), "{message}");
+    // An engine that is stopped short is reported, in fits and in scores.
     let short = room.run("score c.json t.csv --engine mean-field --max-sweeps 1 --json");
     let (answer, note) = texts(&short);
     assert!(

@@ -1,4 +1,4 @@
-//! Fits that are killed and gone on with end as if nothing had happened.
+//! Fits that are killed and resumed end as if nothing had happened.
 
 use std::path::Path;
 use std::process::{Child, Command, Stdio};

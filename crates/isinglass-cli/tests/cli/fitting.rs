@@ -97,8 +97,8 @@ fn closed_form_refuses_what_is_not_for_it() {
     for (options, expected) in [
         ("--learner closed-form --hidden 1", "--hidden belongs to --learner likelihood, pl-em"),
         ("--learner closed-form --l2 0.1", "--l2 belongs to --learner likelihood"),
-        ("--learner closed-form --restarts 2", "the closed-form learner has no use for it"),
-        ("--learner closed-form --samples 9", "--samples belongs to --engine gibbs"),
+        ("--learner closed-form --restarts 2", "closed-form does not accept it"),
+        ("--learner closed-form --samples 9", "--samples belongs to --learner pl-em"),
         ("--learner closed-form --optimizer cg", "--optimizer belongs to --learner likelihood"),
         ("--learner closed-form --no-self-coupling --singular lm", "always have a solution"),
         ("--singular lm", "--singular belongs to --learner closed-form"),
@@ -350,5 +350,5 @@ fn rows_that_miss_different_inputs_have_an_engine_for_all_of_them() {
     }
     let page = room.run("report m.json t.csv -o r.html");
     let told = String::from_utf8(page.stderr).unwrap();
-    assert!(page.status.success() && !told.contains("surprising rows could not be had"), "{told}");
+    assert!(page.status.success() && !told.contains("surprising rows unavailable"), "{told}");
 }

@@ -126,7 +126,7 @@ fn auto_turns_to_what_can_be_done_and_says_so() {
         );
     }
     let (code, message) = room.fails("fit t.csv --optimizer cg --hidden 1 -o m.json");
-    assert!(code == 2 && message.contains("the pl-em learner has no use for it"), "{message}");
+    assert!(code == 2 && message.contains("pl-em does not accept it"), "{message}");
 }
 
 #[test]

@@ -65,7 +65,7 @@ fn reports_that_cannot_be_are_refused() {
     };
     refused("report m.json t.csv -o page.pdf", 2, "page.pdf: a report is written to a .html file");
     refused("fit t.csv -o n.json --report n.txt", 2, "n.txt: a report is written to a .html file");
-    refused("report m.json t.csv -o p.html --shape 2x2", 1, "2x2 does not give the 3 visible units");
+    refused("report m.json t.csv -o p.html --shape 2x2", 1, "found 2x2, expected 3 pixels");
     refused("report m.json t.csv -o p.html --shape 2", 2, "expected rows and columns such as 8x8");
     refused("report m.json t.csv -o p.html --history h.csv", 1, "h.csv: line 1: found the header 'a,b'");
     refused(

@@ -3,10 +3,15 @@
 use crate::Room;
 
 #[test]
-fn an_experiment_leaves_its_numbers_its_picture_and_its_text() {
+fn an_experiment_writes_its_numbers_figure_and_text() {
     let room = Room::new();
-    let told = room.ok("reproduce kappen-6 --quick -o figures");
-    assert!(told.starts_with("kappen-6: ") && told.contains(": holds in part ("), "{told}");
+    let printed = room.ok("reproduce kappen-6 --quick -o figures");
+    assert!(printed.starts_with("kappen-6: ") && printed.contains(": holds in part ("), "{printed}");
+    assert!(printed.contains("\n  holds          small weights: "), "{printed}");
+    assert!(
+        printed.contains("\n  does not hold  the exact weight as printed is exact – K up to "),
+        "{printed}"
+    );
     let csv = room.read("figures/kappen-6.csv");
     assert!(csv.starts_with("m,a,w_exact,w_lr,theta_exact,theta_lr,"), "{csv}");
     assert!(room.read("figures/kappen-6.svg").starts_with("<svg "));
@@ -15,6 +20,11 @@ fn an_experiment_leaves_its_numbers_its_picture_and_its_text() {
     let document = room.json("reproduce ruger-3 -o figures");
     let found = &document["experiments"][0];
     assert_eq!((found["name"].as_str(), found["verdict"].as_str()), (Some("ruger-3"), Some("holds")));
+    for check in found["checks"].as_array().unwrap() {
+        let [claim, measured, what] =
+            ["claim", "measured", "what"].map(|field| check[field].as_str().unwrap());
+        assert!(what == format!("{claim}: {measured}") && check["holds"] == true, "{check}");
+    }
     let files = found["files"].as_array().unwrap();
     assert!(files.len() >= 3 && files.iter().all(|file| room.path().join(file.as_str().unwrap()).exists()));
 }

@@ -1,4 +1,4 @@
-//! Pictures of which a half is covered.
+//! Completion of half-covered pictures.
 
 use std::iter::repeat;
 
@@ -11,14 +11,14 @@ use crate::filling::{Filled, rows};
 /// The half of a picture that is covered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Half {
-    /// Below the middle.
+    /// The rows below the middle.
     Lower,
-    /// To the right of it.
+    /// The columns right of the middle.
     Right,
 }
 
 impl Half {
-    /// As in "the lower half".
+    /// Returns its name, as in "the lower half".
     pub fn word(self) -> &'static str {
         match self {
             Self::Lower => "lower",
@@ -26,7 +26,7 @@ impl Half {
         }
     }
 
-    /// Whether a pixel, counted row after row, is covered.
+    /// Returns whether a pixel, counted row by row, is covered.
     pub(super) fn covers(self, pixel: usize) -> bool {
         match self {
             Self::Lower => pixel / SIDE >= SIDE / 2,
@@ -35,21 +35,21 @@ impl Half {
     }
 }
 
-/// Pictures that the machine was not fitted to, completed from a half of them.
+/// Held-out pictures, completed from one half.
 pub struct Completion {
     /// The half that was covered.
     pub covered: Half,
-    /// The more probable value of each covered pixel, given the half that is seen.
+    /// Accuracy of the more probable value of each covered pixel, given the visible half.
     pub machine: Accuracy,
-    /// What the most similar of the pictures fitted to has there; similar in the half that is seen.
+    /// Accuracy of the training picture that is most similar in the visible half.
     pub nearest: Accuracy,
-    /// The more frequent value of each pixel.
+    /// Accuracy of the more frequent value of each pixel.
     pub majority: Accuracy,
-    /// P(ink) of every pixel of every picture; of those that are seen, 0 or 1.
+    /// P(ink) of every pixel of every picture; 0 or 1 for visible ones.
     pub probabilities: Vec<Vec<f64>>,
-    /// The most similar picture for each.
+    /// The most similar training picture for each.
     pub nearest_pictures: Vec<Vec<i8>>,
-    /// What kind of answer the probabilities are.
+    /// The guarantee of the probabilities.
     pub guarantee: Guarantee,
 }
 
@@ -61,27 +61,29 @@ impl Completion {
         covered: Half,
         engine: &dyn Engine,
     ) -> Result<Self> {
-        let (asked, seen): (Vec<usize>, Vec<usize>) = (0..PIXELS).partition(|&pixel| covered.covers(pixel));
+        let (hidden, visible): (Vec<usize>, Vec<usize>) =
+            (0..PIXELS).partition(|&pixel| covered.covers(pixel));
         let mut shown = Table::new(held_out.columns().iter().cloned())?;
         for row in rows(held_out) {
             let mut row = row.to_vec();
-            for &pixel in &asked {
+            for &pixel in &hidden {
                 row[pixel] = 0;
             }
             shown.push(&row, 1.0)?;
         }
         let filled = Filled::of(machine, &shown, engine)?;
-        let nearest: Vec<Vec<i8>> = rows(held_out).map(|row| nearest_to(row, trained, &seen)).collect();
+        let nearest: Vec<Vec<i8>> = rows(held_out).map(|row| nearest_to(row, trained, &visible)).collect();
         let frequent: Vec<i8> =
             trained.means().iter().map(|mean| if mean.unwrap_or(0.0) < 0.0 { -1 } else { 1 }).collect();
-        let count = |guesses: &[Vec<i8>]| {
-            Accuracy::compare(rows(held_out), guesses.iter().map(Vec::as_slice), repeat(asked.as_slice()))
+        let accuracy = |predictions: &[Vec<i8>]| {
+            let predictions = predictions.iter().map(Vec::as_slice);
+            Accuracy::compare(rows(held_out), predictions, repeat(hidden.as_slice()))
         };
         Ok(Self {
             covered,
-            machine: count(&filled.cells),
-            nearest: count(&nearest),
-            majority: count(&vec![frequent; held_out.row_count()]),
+            machine: accuracy(&filled.cells),
+            nearest: accuracy(&nearest),
+            majority: accuracy(&vec![frequent; held_out.row_count()]),
             guarantee: filled.guarantee,
             probabilities: filled.probabilities,
             nearest_pictures: nearest,
@@ -89,7 +91,7 @@ impl Completion {
     }
 }
 
-/// The row of a table that differs least in some cells; the first of several.
+/// Returns the row of a table that differs least in some cells; the first of equals.
 fn nearest_to(row: &[i8], table: &Table, cells: &[usize]) -> Vec<i8> {
     let distance = |other: &[i8]| cells.iter().filter(|&&k| row[k] != other[k]).count();
     rows(table).min_by_key(|other| distance(other)).map(<[i8]>::to_vec).unwrap_or_default()
@@ -110,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn the_nearest_is_judged_by_what_is_seen() {
+    fn the_nearest_row_is_found_by_the_given_cells() {
         let table = Table::from_rows(["a", "b", "c"], [[1, 1, 1], [-1, 1, -1], [1, -1, -1]]).unwrap();
         assert_eq!(nearest_to(&[1, -1, 1], &table, &[0, 1]), [1, -1, -1]);
         assert_eq!(nearest_to(&[1, -1, 1], &table, &[0]), [1, 1, 1]);

@@ -1,25 +1,25 @@
-//! The pictures of the study.
+//! The figures of the study.
 
 use plotters::style::RGBColor;
 
 use super::{Completion, Half, SIDE, Study, is_held_out};
 use crate::data::digit_labels;
-use crate::figure::pictures::{Picture, Pictures, Veil};
+use crate::figure::pictures::{Picture, Pictures, Tint};
 use crate::figure::sheet::Sheet;
 use crate::filling::rows;
 
-/// What covered pixels are tinted with.
-const VEIL: RGBColor = RGBColor(208, 226, 240);
-/// Pictures beside each other in a block of the samples.
+/// The tint of covered pixels.
+const COVERED: RGBColor = RGBColor(208, 226, 240);
+/// Pictures per row of a block of samples.
 const ACROSS: usize = 8;
 
 impl Study {
-    /// One picture of each digit among those held out: as it is, as it was shown, completed by the machine, and the nearest of the pictures fitted to.
+    /// Draws one held-out picture of each digit: as it is, half-covered, completed by the machine,
+    /// and the nearest training picture.
     pub fn completed_picture(&self) -> String {
         let kinds = self.one_of_each();
         let truth: Vec<&[i8]> = rows(&self.held_out).collect();
-        let mut sheet =
-            Sheet::new("Half-covered digits that the machine has not seen, completed").wide(740.0);
+        let mut sheet = Sheet::new("Completion of half-covered, held-out digits").wide(740.0);
         for completion in &self.completions {
             let block = completion_block(completion, &kinds, &truth);
             sheet = sheet.row(block.height(), [block.boxed()]);
@@ -27,11 +27,11 @@ impl Study {
         sheet.to_svg()
     }
 
-    /// Draws from the machine beside pictures that it was fitted to.
+    /// Draws samples of the machine beside training pictures.
     pub fn samples_picture(&self) -> String {
         let (trained, count) = (self.trained.row_count(), self.drawn.len());
         let real: Vec<&[i8]> = rows(&self.trained).collect();
-        // From all over the table.
+        // Evenly spaced over the table.
         let real: Vec<Picture> = (0..count).map(|k| of_cells(real[k * trained / count])).collect();
         let drawn: Vec<Picture> = self.drawn.iter().map(|cells| of_cells(cells)).collect();
         let block = |title: &str, pictures: &[Picture]| Pictures {
@@ -41,15 +41,16 @@ impl Study {
             rows: pictures.chunks(ACROSS).map(<[Picture]>::to_vec).collect(),
             ..Pictures::default()
         };
-        let blocks = [block("handwritten, from the table", &real), block("drawn from the machine", &drawn)];
+        let blocks = [block("training data", &real), block("drawn from the machine", &drawn)];
         let height = blocks[0].height();
-        Sheet::new("Handwritten digits, and draws from a machine that learned them")
+        Sheet::new("Handwritten digits, and draws from a machine fitted to them")
             .wide(860.0)
             .row(height, blocks.map(Pictures::boxed))
             .to_svg()
     }
 
-    /// The first 0, 1, … 9 among the pictures held out, and their places; fewer if the study is of other pictures.
+    /// Returns the first 0, 1, … 9 among the held-out pictures with their positions; fewer for
+    /// other pictures than the built-in ones.
     fn one_of_each(&self) -> Vec<(char, usize)> {
         let labels = digit_labels();
         let held_out: Vec<char> =
@@ -70,14 +71,13 @@ fn completion_block(completion: &Completion, kinds: &[(char, usize)], truth: &[&
     };
     let completed =
         |place: &usize| Picture { columns: SIDE, darkness: completion.probabilities[*place].clone() };
-    let (corner, size) = match half {
-        Half::Lower => ((SIDE / 2, 0), (SIDE / 2, SIDE)),
-        Half::Right => ((0, SIDE / 2), (SIDE, SIDE / 2)),
+    let (name, corner, size) = match half {
+        Half::Lower => ("Lower", (SIDE / 2, 0), (SIDE / 2, SIDE)),
+        Half::Right => ("Right", (0, SIDE / 2), (SIDE, SIDE / 2)),
     };
     Pictures {
         title: format!(
-            "The {} half covered: {:.1} % of its pixels right (nearest digit {:.1} %, majority {:.1} %)",
-            half.word(),
+            "{name} half covered: {:.1} % of its pixels correct (nearest digit {:.1} %, majority {:.1} %)",
             100.0 * completion.machine.share(),
             100.0 * completion.nearest.share(),
             100.0 * completion.majority.share()
@@ -85,14 +85,14 @@ fn completion_block(completion: &Completion, kinds: &[(char, usize)], truth: &[&
         scale: 6.0,
         above: kinds.iter().map(|kind| kind.0.to_string()).collect(),
         gap: 10.0,
-        beside: ["the digit", "what is seen", "machine: P(ink)", "nearest digit"].map(Into::into).into(),
+        beside: ["digit", "visible half", "machine: P(ink)", "nearest digit"].map(Into::into).into(),
         rows: vec![
             shown.iter().map(|&place| of_cells(truth[place])).collect(),
             shown.iter().map(seen).collect(),
             shown.iter().map(completed).collect(),
             shown.iter().map(|&place| of_cells(&completion.nearest_pictures[place])).collect(),
         ],
-        veils: (1..=3).map(|row| Veil { row, corner, size, colour: VEIL }).collect(),
+        tints: (1..=3).map(|row| Tint { row, corner, size, colour: COVERED }).collect(),
         ..Pictures::default()
     }
 }

@@ -1,22 +1,22 @@
-//! Axes: which range is shown, where the ticks are, and what stands beside them.
+//! Axes: ranges, ticks and labels.
 
-/// How numbers are laid out along an axis.
+/// The scale of an axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Scale {
     #[default]
     Linear,
-    /// Only numbers above 0 are shown.
+    /// Shows only numbers above 0.
     Log,
 }
 
-/// What an axis shows.
+/// The label, scale and range of an axis.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Axis {
     pub(crate) label: String,
     pub(crate) scale: Scale,
-    /// The range, if it does not follow from the data.
+    /// The range; `None` takes it from the data.
     pub(crate) range: Option<(f64, f64)>,
-    /// A number that the range must hold.
+    /// A number that the range must include.
     pub(crate) include: Option<f64>,
 }
 
@@ -38,14 +38,14 @@ impl Axis {
     }
 }
 
-/// A mark on an axis; those without a label are small.
+/// A tick of an axis; ticks without a label are short.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Tick {
     pub(crate) at: f64,
     pub(crate) label: Option<String>,
 }
 
-/// An axis whose range is known.
+/// An axis with a known range.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Ruler {
     scale: Scale,
@@ -53,14 +53,14 @@ pub(crate) struct Ruler {
     high: f64,
 }
 
-/// A round step may be this much shorter than asked for.
+/// The smallest ratio of a round step to the requested one.
 const SLACK: f64 = 0.65;
 
-/// The share of the range that is left free at an end where data would touch the frame.
+/// The margin, as a share of the range, at an end where data would touch the frame.
 const MARGIN: f64 = 0.05;
 
 impl Ruler {
-    /// For an axis and the numbers along it.
+    /// Finds the range of an axis from the numbers along it.
     pub(crate) fn new(axis: &Axis, numbers: impl Iterator<Item = f64>) -> Self {
         let scale = axis.scale;
         let inner = |x: f64| if scale == Scale::Log { x.log10() } else { x };
@@ -71,19 +71,19 @@ impl Ruler {
         let (low, high) = numbers.fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), x| (a.min(x), b.max(x)));
         let (low, high) = if low > high { (0.0, 1.0) } else { (low, high) };
         let width = if high > low { high - low } else { low.abs().max(1.0) };
-        // An end that was asked for, such as 0, is the end; the data keeps a distance from the frame.
-        let asked = axis.include.map(inner);
-        let free = |end: f64| if asked == Some(end) { 0.0 } else { MARGIN * width };
+        // A required end, such as 0, has no margin.
+        let required = axis.include.map(inner);
+        let free = |end: f64| if required == Some(end) { 0.0 } else { MARGIN * width };
         Self { scale, low: low - free(low), high: high + free(high) }
     }
 
-    /// Where a number is, from 0 to 1 along the axis.
+    /// Returns the position of a number, from 0 to 1 along the axis.
     pub(crate) fn share(&self, number: f64) -> f64 {
         let inner = if self.scale == Scale::Log { number.log10() } else { number };
         (inner - self.low) / (self.high - self.low)
     }
 
-    /// Ticks within the range, about `count` of them with labels.
+    /// Returns the ticks within the range, about `count` of them with labels.
     pub(crate) fn ticks(&self, count: usize) -> Vec<Tick> {
         match self.scale {
             Scale::Linear => self.linear_ticks(count),
@@ -113,7 +113,7 @@ impl Ruler {
         let slack = 1e-9;
         let (first, last) = ((self.low - slack).ceil() as i32, (self.high + slack).floor() as i32);
         let inside = |at: f64| (self.low - slack..=self.high + slack).contains(&at.log10());
-        // Few decades leave room for labels between them.
+        // Few decades leave space for labels between them.
         let between: &[u32] = match self.high - self.low {
             ..1.0 => &[2, 3, 5, 7],
             1.0..2.2 => &[2, 5],
@@ -136,14 +136,14 @@ impl Ruler {
     }
 }
 
-/// A number with a proper minus.
+/// Formats a number with a typographic minus sign.
 fn number(x: f64, decimals: usize) -> String {
-    // No −0.
+    // No negative zero.
     let text = format!("{:.decimals$}", if x == 0.0 { 0.0 } else { x });
     grouped(&text).replace('-', "−")
 }
 
-/// Thousands are set apart by a thin space from 10 000 on.
+/// Separates thousands by a thin space, from 10 000 on.
 fn grouped(text: &str) -> String {
     let digits = text.trim_start_matches('-');
     if digits.len() < 5 || digits.contains('.') {
@@ -160,7 +160,8 @@ fn grouped(text: &str) -> String {
     out
 }
 
-/// A number of one digit in a decade: plainly from 0.001 to 10 000, otherwise as a power of ten.
+/// Formats a one-digit multiple of a power of ten: plain from 0.001 to 10 000, otherwise as a
+/// power.
 fn of_decade(at: f64, digit: u32, power: i32) -> String {
     match power {
         0..=4 => number(at, 0),
@@ -208,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn ranges_follow_the_data_and_keep_what_was_asked_for() {
+    fn ranges_follow_the_data_and_include_required_numbers() {
         let free = Ruler::new(&Axis::new(""), [1.0, 3.0, f64::NAN].into_iter());
         assert!((free.share(2.0) - 0.5).abs() < 1e-12 && free.share(1.0) > 0.0 && free.share(3.0) < 1.0);
         let anchored = Ruler::new(&Axis::new("").including(0.0), [1.0, 3.0].into_iter());

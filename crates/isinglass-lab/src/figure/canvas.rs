@@ -1,4 +1,5 @@
-//! A sheet to draw on, in pixels with fractions: the seam to the crate that writes SVG.
+//! Drawing primitives in fractional pixels. Charts and drawings use the
+//! SVG crate only through this module.
 
 use std::cell::RefCell;
 use std::fmt::Write as _;
@@ -7,19 +8,19 @@ use plotters::coord::Shift;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
-/// The crate draws at whole numbers; ten of them to a pixel keep curves smooth.
-const FINE: f64 = 10.0;
+/// The crate draws at integer coordinates; ten per pixel keep curves smooth.
+const SUBPIXELS: f64 = 10.0;
 
-/// The crate writes a font size divided by this.
+/// The crate divides font sizes by this.
 const FONT_SCALE: f64 = 1.24;
 
-/// Shades of grey in pictures, white aside.
+/// Shades of grey in pictures, without white.
 const SHADES: usize = 12;
 
-/// A place on the sheet.
+/// A position on the sheet.
 pub(crate) type Point = (f64, f64);
 
-/// A part of the sheet.
+/// A rectangle on the sheet.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Rect {
     pub(crate) left: f64,
@@ -42,7 +43,7 @@ impl Rect {
     }
 }
 
-/// Where the given place is in a line of text.
+/// The point of a text that is placed at a position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Anchor {
     Left,
@@ -50,13 +51,13 @@ pub(crate) enum Anchor {
     Right,
 }
 
-/// How a text looks.
+/// The style of a text.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Type {
     pub(crate) size: f64,
     pub(crate) bold: bool,
     pub(crate) anchor: Anchor,
-    /// Whether it runs upwards.
+    /// Whether it is rotated to run upwards.
     pub(crate) upwards: bool,
     pub(crate) colour: RGBColor,
 }
@@ -78,13 +79,13 @@ impl Type {
         Self { colour, ..self }
     }
 
-    /// About how wide a text is. Fonts differ; this is rather wide.
+    /// Estimates the width of a text. Fonts differ; this is an upper estimate.
     pub(crate) fn width_of(&self, text: &str) -> f64 {
         0.56 * self.size * text.chars().count() as f64
     }
 }
 
-/// How a line is broken.
+/// The dash pattern of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Stroke {
     #[default]
@@ -93,53 +94,53 @@ pub(crate) enum Stroke {
     Dotted,
 }
 
-/// A sheet while it is drawn on.
+/// A sheet that is being drawn.
 pub(crate) struct Canvas<'a> {
     area: DrawingArea<SVGBackend<'a>, Shift>,
-    /// Pictures of pixels, which the crate would write as one element a pixel.
+    /// Pictures, which the crate would write as one element per pixel.
     pixels: RefCell<String>,
 }
 
-/// A white sheet of some size, painted on: the text of an SVG file.
-pub(crate) fn paint(width: u32, height: u32, painter: impl FnOnce(&Canvas<'_>)) -> String {
-    let fine = |x: u32| x * FINE as u32;
+/// Draws on a white sheet of some size. Returns the text of an SVG file.
+pub(crate) fn paint(width: u32, height: u32, draw: impl FnOnce(&Canvas<'_>)) -> String {
+    let scaled = |x: u32| x * SUBPIXELS as u32;
     let mut svg = String::new();
     let pixels = {
-        let area = SVGBackend::with_string(&mut svg, (fine(width), fine(height))).into_drawing_area();
+        let area = SVGBackend::with_string(&mut svg, (scaled(width), scaled(height))).into_drawing_area();
         let canvas = Canvas { area, pixels: RefCell::new(String::new()) };
-        certain(canvas.area.fill(&WHITE));
-        painter(&canvas);
-        certain(canvas.area.present());
+        infallible(canvas.area.fill(&WHITE));
+        draw(&canvas);
+        infallible(canvas.area.present());
         canvas.pixels.into_inner()
     };
-    // The crate's own head would say ten times the size.
+    // The crate's own header has ten times the size.
     let drawn = svg.split_once('>').map_or("", |(_, rest)| rest).replace(" opacity=\"1\"", "");
     let drawn = drawn.trim().trim_end_matches("</svg>").trim_end();
     format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {} {}\">\n{drawn}\n{pixels}</svg>\n",
-        fine(width),
-        fine(height)
+        scaled(width),
+        scaled(height)
     )
 }
 
 /// Drawing into a string cannot fail: there is no device behind it.
-fn certain<T, E: std::error::Error + Send + Sync>(drawn: Result<T, DrawingAreaErrorKind<E>>) -> T {
+fn infallible<T, E: std::error::Error + Send + Sync>(drawn: Result<T, DrawingAreaErrorKind<E>>) -> T {
     drawn.expect("an SVG in memory takes every element")
 }
 
-fn fine((x, y): Point) -> (i32, i32) {
-    ((FINE * x).round() as i32, (FINE * y).round() as i32)
+fn scaled((x, y): Point) -> (i32, i32) {
+    ((SUBPIXELS * x).round() as i32, (SUBPIXELS * y).round() as i32)
 }
 
-/// A width of at least one of the crate's own units.
+/// Converts a width to the crate's units, at least 1.
 fn pen(width: f64) -> u32 {
-    (FINE * width).round().max(1.0) as u32
+    (SUBPIXELS * width).round().max(1.0) as u32
 }
 
-/// A line cut into dashes with gaps between them, along its length.
+/// Cuts a line into dashes.
 fn dashes(points: &[Point], dash: f64, gap: f64) -> Vec<Vec<Point>> {
     let mut pieces: Vec<Vec<Point>> = Vec::new();
-    // What is left of the dash or gap that is being drawn.
+    // The remaining length of the current dash or gap.
     let (mut on, mut left) = (false, 0.0);
     for pair in points.windows(2) {
         let ((x, y), (to_x, to_y)) = (pair[0], pair[1]);
@@ -169,8 +170,8 @@ impl Canvas<'_> {
     pub(crate) fn line(&self, points: &[Point], width: f64, stroke: Stroke, colour: impl Into<RGBAColor>) {
         let style = ShapeStyle { color: colour.into(), filled: false, stroke_width: pen(width) };
         let draw = |points: &[Point]| {
-            let points: Vec<_> = points.iter().copied().map(fine).collect();
-            certain(self.area.draw(&PathElement::new(points, style)));
+            let points: Vec<_> = points.iter().copied().map(scaled).collect();
+            infallible(self.area.draw(&PathElement::new(points, style)));
         };
         match stroke {
             Stroke::Solid => draw(points),
@@ -180,13 +181,13 @@ impl Canvas<'_> {
     }
 
     pub(crate) fn rectangle(&self, rect: Rect, colour: impl Into<RGBAColor>) {
-        let corners = [fine((rect.left, rect.top)), fine((rect.right(), rect.bottom()))];
+        let corners = [scaled((rect.left, rect.top)), scaled((rect.right(), rect.bottom()))];
         let style = ShapeStyle { color: colour.into(), filled: true, stroke_width: 0 };
-        certain(self.area.draw(&Rectangle::new(corners, style)));
+        infallible(self.area.draw(&Rectangle::new(corners, style)));
     }
 
     pub(crate) fn frame(&self, rect: Rect, width: f64, colour: impl Into<RGBAColor>) {
-        // The crate's own rectangles have hair lines, whatever their style says.
+        // The crate's own rectangles always have hairlines.
         let (left, top, right, bottom) = (rect.left, rect.top, rect.right(), rect.bottom());
         let corners = [(left, top), (right, top), (right, bottom), (left, bottom), (left, top)];
         self.line(&corners, width, Stroke::Solid, colour);
@@ -194,17 +195,17 @@ impl Canvas<'_> {
 
     pub(crate) fn disc(&self, middle: Point, radius: f64, colour: impl Into<RGBAColor>) {
         let style = ShapeStyle { color: colour.into(), filled: true, stroke_width: 0 };
-        certain(self.area.draw(&Circle::new(fine(middle), pen(radius), style)));
+        infallible(self.area.draw(&Circle::new(scaled(middle), pen(radius), style)));
     }
 
     pub(crate) fn ring(&self, middle: Point, radius: f64, width: f64, colour: impl Into<RGBAColor>) {
         let style = ShapeStyle { color: colour.into(), filled: false, stroke_width: pen(width) };
-        certain(self.area.draw(&Circle::new(fine(middle), pen(radius), style)));
+        infallible(self.area.draw(&Circle::new(scaled(middle), pen(radius), style)));
     }
 
     pub(crate) fn text(&self, text: &str, place: Point, look: Type) {
         let style = if look.bold { FontStyle::Bold } else { FontStyle::Normal };
-        let font = FontDesc::new(FontFamily::SansSerif, FINE * FONT_SCALE * look.size, style);
+        let font = FontDesc::new(FontFamily::SansSerif, SUBPIXELS * FONT_SCALE * look.size, style);
         let font = if look.upwards { font.transform(FontTransform::Rotate270) } else { font };
         let across = match look.anchor {
             Anchor::Left => HPos::Left,
@@ -212,12 +213,12 @@ impl Canvas<'_> {
             Anchor::Right => HPos::Right,
         };
         let style = font.color(&look.colour).pos(Pos::new(across, VPos::Center));
-        certain(self.area.draw_text(text, &style, fine(place)));
+        infallible(self.area.draw_text(text, &style, scaled(place)));
     }
 
-    /// A picture, row by row, each pixel a square with a side of `scale`: 0 is white and 1 is black.
+    /// Draws a picture, row by row, each pixel a square with side `scale`: 0 is white, 1 is black.
     ///
-    /// Pixels of a shade that follow each other in a row are one stroke, and the strokes of a shade one path.
+    /// Adjacent pixels of a row with one shade are one stroke, and the strokes of a shade one path.
     pub(crate) fn picture(&self, corner: Point, scale: f64, columns: usize, darkness: &[f64]) {
         let shade = |x: f64| (x.clamp(0.0, 1.0) * SHADES as f64).round() as usize;
         let mut strokes = vec![String::new(); SHADES + 1];
@@ -235,16 +236,16 @@ impl Canvas<'_> {
                 pens[shade] = (row, column);
             }
         }
-        let (x, y) = fine(corner);
+        let (x, y) = scaled(corner);
         let mut pixels = self.pixels.borrow_mut();
         let _ = writeln!(
             pixels,
             "<g transform=\"translate({x} {y}) scale({}) translate(0 .5)\" fill=\"none\" shape-rendering=\"crispEdges\">",
-            FINE * scale
+            SUBPIXELS * scale
         );
         for (shade, strokes) in strokes.iter().enumerate().skip(1).filter(|(_, strokes)| !strokes.is_empty())
         {
-            // What is behind a pixel shines through as far as it is not black.
+            // Opacity instead of grey, so that tints behind the picture remain visible.
             let opacity = shade as f64 / SHADES as f64;
             let _ = writeln!(
                 pixels,

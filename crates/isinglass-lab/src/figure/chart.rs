@@ -1,4 +1,4 @@
-//! Charts: lines, points with error bars, bars and squares between two axes.
+//! Charts: lines, points with error bars, histograms and squares between two axes.
 
 use plotters::style::RGBColor;
 
@@ -7,7 +7,7 @@ use super::canvas::{Anchor, Canvas, Point, Rect, Stroke, Type};
 use super::sheet::{Key, Part};
 use super::{GUIDE, INK};
 
-/// How a point looks.
+/// The marker of a point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Marker {
     Disc,
@@ -32,14 +32,14 @@ impl Marker {
     }
 }
 
-/// Numbers that belong together.
+/// A series of points.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Series {
-    /// The name in the legend; none if it is empty.
+    /// The name in the legend; an empty name has no entry.
     name: String,
     colour: RGBColor,
     points: Vec<Point>,
-    /// Half the length of each point's error bar, or nothing.
+    /// Half the length of each point's error bar; empty for none.
     errors: Vec<f64>,
     line: Option<Stroke>,
     width: f64,
@@ -47,13 +47,13 @@ pub(crate) struct Series {
 }
 
 impl Series {
-    /// Points that a line joins.
+    /// Points connected by a line.
     pub(crate) fn line(name: impl Into<String>, colour: RGBColor, points: Vec<Point>) -> Self {
         let line = Some(Stroke::Solid);
         Self { name: name.into(), colour, points, errors: Vec::new(), line, width: 2.0, marker: None }
     }
 
-    /// Points by themselves.
+    /// Points without a line.
     pub(crate) fn scatter(
         name: impl Into<String>,
         colour: RGBColor,
@@ -88,20 +88,20 @@ pub(crate) struct Bars {
     pub(crate) heights: Vec<f64>,
 }
 
-/// A square whose area says how large a number is, and whose filling its sign (a Hinton diagram).
+/// A square whose area is the size of a number, filled if it is positive (a Hinton diagram).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Square {
-    /// Where along the horizontal axis.
+    /// Position on the horizontal axis.
     pub(crate) at: f64,
-    /// How far above the frame's lower edge, in pixels.
+    /// Distance above the frame's lower edge, in pixels.
     pub(crate) above: f64,
-    /// From −1 to 1.
+    /// The number, from −1 to 1.
     pub(crate) value: f64,
-    /// The side of the square of ±1, in pixels.
+    /// The side of the square for ±1, in pixels.
     pub(crate) side: f64,
 }
 
-/// What is drawn between two axes.
+/// A chart.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Chart {
     pub(crate) title: String,
@@ -110,17 +110,17 @@ pub(crate) struct Chart {
     pub(crate) series: Vec<Series>,
     pub(crate) bars: Vec<Bars>,
     pub(crate) squares: Vec<Square>,
-    /// Heights to compare with, and what they are.
+    /// Reference heights, and their labels.
     pub(crate) levels: Vec<(f64, String)>,
 }
 
-/// The room around the frame: tick labels and the axes' names.
+/// Space around the frame, for tick labels and axis labels.
 const LEFT: f64 = 70.0;
 const BOTTOM: f64 = 46.0;
 const TOP_WITH_TITLE: f64 = 26.0;
 const TOP: f64 = 8.0;
 const RIGHT: f64 = 10.0;
-/// The least distance between two labels.
+/// The smallest distance between two labels.
 const TICKS_ACROSS: f64 = 78.0;
 const TICKS_UPWARDS: f64 = 44.0;
 
@@ -152,7 +152,7 @@ impl Chart {
         self
     }
 
-    /// A dashed line at a height, with a word at its right end.
+    /// Adds a dashed line at a height, with a label at its right end.
     pub(crate) fn level(mut self, height: f64, name: impl Into<String>) -> Self {
         self.levels.push((height, name.into()));
         self
@@ -177,7 +177,7 @@ impl Chart {
     }
 }
 
-/// The frame of a chart with its rulers: from numbers to places.
+/// The frame of a chart with its rulers: maps numbers to positions.
 struct Frame {
     rect: Rect,
     x: Ruler,
@@ -197,7 +197,7 @@ impl Frame {
         (self.across(x), self.up(y))
     }
 
-    /// Whether a place is within the frame, up to rounding.
+    /// Returns whether a position is within the frame, up to rounding.
     fn holds(&self, (x, y): Point) -> bool {
         let inside = |x: f64, low: f64, high: f64| x >= low - 0.5 && x <= high + 0.5;
         inside(x, self.rect.left, self.rect.right()) && inside(y, self.rect.top, self.rect.bottom())
@@ -291,7 +291,7 @@ fn draw_series(canvas: &Canvas<'_>, frame: &Frame, series: &Series) {
         }
     }
     if let Some(stroke) = series.line {
-        // A line breaks off where it has no number or leaves the frame.
+        // A line is interrupted at NaN and outside the frame.
         let shown = |place: &Point| place.0.is_finite() && place.1.is_finite() && frame.holds(*place);
         for run in places.chunk_by(|a, b| shown(a) && shown(b)).filter(|run| run.len() > 1) {
             canvas.line(run, series.width, stroke, colour);

@@ -1,21 +1,21 @@
-//! A dot plot: rows with a label and two probabilities each, joined by a line.
+//! A dot plot: rows with a label and two probabilities, connected by a line.
 
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use super::{GUIDE, INK, PALETTE};
 
-/// What to draw.
+/// A dot plot.
 pub(crate) struct Dots<'a> {
     pub(crate) title: &'a str,
     pub(crate) axis: &'a str,
     pub(crate) series: [&'a str; 2],
     pub(crate) rows: Vec<Row>,
-    /// A probability to compare with, and what it is.
+    /// A reference probability, and its label.
     pub(crate) reference: (f64, &'a str),
 }
 
-/// A label and a probability for each series.
+/// A row: a label, and a probability for each series.
 pub(crate) struct Row {
     pub(crate) label: String,
     pub(crate) values: [f64; 2],
@@ -29,7 +29,7 @@ const LEFT: i32 = 260;
 const RIGHT: i32 = 40;
 
 impl Dots<'_> {
-    /// The picture.
+    /// Returns the figure as SVG.
     pub(crate) fn to_svg(&self) -> String {
         let height = TOP + ROW * self.rows.len() as i32 + BOTTOM;
         let mut svg = String::new();
@@ -38,7 +38,7 @@ impl Dots<'_> {
             // Drawing into a string cannot fail: there is no device behind it.
             self.draw(&area, height).expect("an SVG in memory takes every element");
         }
-        // The program's other outputs end in a newline; so does this.
+        // End in a newline, as all outputs do.
         svg.trim_start().trim_end().to_owned() + "\n"
     }
 
@@ -64,11 +64,11 @@ impl Dots<'_> {
             area.draw_text(&format!("{p:.1}"), &at(font(13, &INK), HPos::Center), (x(p), floor + 16))?;
         }
         area.draw_text(self.axis, &at(font(14, &INK), HPos::Center), (x(0.5), floor + 42))?;
-        let (everyone, name) = self.reference;
+        let (reference, name) = self.reference;
         for dash in (TOP - 8..floor).step_by(8) {
-            area.draw(&PathElement::new([(x(everyone), dash), (x(everyone), dash + 4)], INK.mix(0.7)))?;
+            area.draw(&PathElement::new([(x(reference), dash), (x(reference), dash + 4)], INK.mix(0.7)))?;
         }
-        area.draw_text(name, &at(font(13, &INK), HPos::Center), (x(everyone), TOP - 18))?;
+        area.draw_text(name, &at(font(13, &INK), HPos::Center), (x(reference), TOP - 18))?;
         for (k, row) in self.rows.iter().enumerate() {
             let y = TOP + ROW * k as i32 + ROW / 2;
             area.draw_text(&row.label, &at(font(14, &INK), HPos::Right), (LEFT - 14, y))?;

@@ -1,7 +1,8 @@
-//! Pictures as SVG, drawn with one palette and one set of type sizes.
+//! Figures as SVG, with one palette and one set of type sizes.
 //!
-//! [`canvas`] is the only file that knows which crate writes SVG. [`sheet`] puts parts (a [`chart`], [`pictures`], [`network`] drawings, a [`ring`] of units) in rows under a title and one
-//! legend, so that no legend ever covers data; [`axis`] finds ranges and ticks. [`dots`] is a figure by itself.
+//! [`sheet`] arranges parts ([`chart`], [`pictures`], [`network`], [`ring`]) in rows under a title
+//! and one legend, so that a legend never covers data; [`axis`] finds ranges and ticks; [`canvas`]
+//! draws. [`dots`] is a figure by itself.
 
 pub(crate) mod axis;
 pub(crate) mod canvas;
@@ -19,7 +20,8 @@ use plotters::style::RGBColor;
 #[cfg(feature = "png")]
 pub use png::to_png;
 
-/// Colours that remain apart in print and for colour-blind readers (Okabe & Ito 2008): blue, vermilion, green, purple, orange, sky.
+/// Colours that are distinct in print and for colour-blind readers (Okabe & Ito 2008): blue,
+/// vermilion, green, purple, orange, sky blue.
 pub(crate) const PALETTE: [RGBColor; 6] = [
     RGBColor(0, 114, 178),
     RGBColor(213, 94, 0),
@@ -29,8 +31,8 @@ pub(crate) const PALETTE: [RGBColor; 6] = [
     RGBColor(86, 180, 233),
 ];
 
-/// Text and axes.
+/// The colour of text and axes.
 pub(crate) const INK: RGBColor = RGBColor(45, 45, 45);
 
-/// Guides behind the data.
+/// The colour of grid lines.
 pub(crate) const GUIDE: RGBColor = RGBColor(222, 222, 222);

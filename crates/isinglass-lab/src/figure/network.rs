@@ -1,17 +1,17 @@
-//! Drawings of small networks: units as circles with a number, couplings as lines with one.
+//! Drawings of small networks: units as labelled circles, couplings as labelled lines.
 
 use super::canvas::{Anchor, Canvas, Point, Rect, Stroke, Type};
 use super::sheet::Part;
 use super::{INK, PALETTE};
 
-/// How a unit or a coupling stands out.
+/// The emphasis of a unit or a coupling.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Emphasis {
     #[default]
     Plain,
-    /// Goes next.
-    Leaving,
-    /// Has just come or changed.
+    /// Is removed next.
+    Removed,
+    /// Was added or changed in the last step.
     New,
 }
 
@@ -19,17 +19,18 @@ pub(crate) enum Emphasis {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Node {
     pub(crate) name: String,
-    /// From 0 to 1 in both directions, downwards.
+    /// Position from 0 to 1 in both directions, from the top left.
     pub(crate) at: Point,
     pub(crate) emphasis: Emphasis,
 }
 
-/// A coupling between two units, told by their places in the list of nodes.
+/// A coupling between two units.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Link {
+    /// Indices into the nodes.
     pub(crate) ends: (usize, usize),
     pub(crate) label: String,
-    /// Where on the line the label is, from the first end (0) to the second (1).
+    /// Position of the label on the line, from the first end (0) to the second (1).
     pub(crate) label_at: f64,
     pub(crate) emphasis: Emphasis,
 }
@@ -38,7 +39,7 @@ pub(crate) struct Link {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Network {
     pub(crate) title: String,
-    /// A line below.
+    /// The line below the drawing.
     pub(crate) caption: String,
     pub(crate) nodes: Vec<Node>,
     pub(crate) links: Vec<Link>,
@@ -63,7 +64,7 @@ impl Emphasis {
     fn colour(self) -> plotters::style::RGBColor {
         match self {
             Self::Plain => INK,
-            Self::Leaving => PALETTE[1],
+            Self::Removed => PALETTE[1],
             Self::New => PALETTE[0],
         }
     }

@@ -1,4 +1,4 @@
-//! Pictures of pixels in rows and columns, with names above and beside them.
+//! Grids of pictures, with names above and beside them.
 
 use plotters::style::RGBColor;
 
@@ -16,30 +16,31 @@ pub(crate) struct Picture {
 /// Pictures of equal size in a grid.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Pictures {
-    /// Above everything.
+    /// The title, above everything.
     pub(crate) title: String,
-    /// The side of a pixel; whole numbers look best.
+    /// The side of a pixel; integers look best.
     pub(crate) scale: f64,
-    /// Row by row.
+    /// The pictures, row by row.
     pub(crate) rows: Vec<Vec<Picture>>,
-    /// Above the columns.
+    /// Names above the columns.
     pub(crate) above: Vec<String>,
-    /// To the left of the rows.
+    /// Names to the left of the rows.
     pub(crate) beside: Vec<String>,
-    /// Between pictures.
+    /// The space between pictures.
     pub(crate) gap: f64,
-    /// A column before which there is some more room.
+    /// A column with extra space before it.
     pub(crate) apart: Option<usize>,
-    /// Pixels that were not seen, in some rows.
-    pub(crate) veils: Vec<Veil>,
+    /// Tinted areas, in some rows.
+    pub(crate) tints: Vec<Tint>,
 }
 
-/// A part of all pictures of a row whose white pixels are tinted.
+/// An area of all pictures of a row whose white pixels are tinted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Veil {
+pub(crate) struct Tint {
     pub(crate) row: usize,
-    /// First row and column of its pixels, and the number of rows and columns.
+    /// First row and column.
     pub(crate) corner: (usize, usize),
+    /// Number of rows and columns.
     pub(crate) size: (usize, usize),
     pub(crate) colour: RGBColor,
 }
@@ -48,8 +49,8 @@ const NAME_HEIGHT: f64 = 22.0;
 const NAME_WIDTH: f64 = 34.0;
 const TITLE_HEIGHT: f64 = 26.0;
 const TITLE: Type = Type::new(13.0, Anchor::Left).bold();
-/// Between a name and its row.
-const BEHIND_NAME: f64 = 8.0;
+/// The space between a name and its row.
+const AFTER_NAME: f64 = 8.0;
 const APART: f64 = 14.0;
 const NAME: Type = Type::new(12.0, Anchor::Middle);
 
@@ -58,7 +59,7 @@ impl Pictures {
         Box::new(self)
     }
 
-    /// The size of one picture.
+    /// Returns the size of one picture.
     fn size(&self) -> (f64, f64) {
         let first = self.rows.iter().flatten().next();
         first.map_or((0.0, 0.0), |picture| {
@@ -68,23 +69,23 @@ impl Pictures {
     }
 
     fn name_width(&self) -> f64 {
-        let widths = self.beside.iter().map(|name| NAME.width_of(name) + BEHIND_NAME);
+        let widths = self.beside.iter().map(|name| NAME.width_of(name) + AFTER_NAME);
         widths.fold(if self.beside.is_empty() { 0.0 } else { NAME_WIDTH }, f64::max)
     }
 
     fn left_of(&self, column: usize) -> f64 {
-        let room = self.name_width();
+        let names = self.name_width();
         let apart = if self.apart.is_some_and(|first| column >= first) { APART } else { 0.0 };
-        room + apart + column as f64 * (self.size().0 + self.gap)
+        names + apart + column as f64 * (self.size().0 + self.gap)
     }
 
     fn top_of(&self, row: usize) -> f64 {
         let title = if self.title.is_empty() { 0.0 } else { TITLE_HEIGHT };
-        let room = if self.above.is_empty() { 0.0 } else { NAME_HEIGHT };
-        title + room + row as f64 * (self.size().1 + self.gap)
+        let names = if self.above.is_empty() { 0.0 } else { NAME_HEIGHT };
+        title + names + row as f64 * (self.size().1 + self.gap)
     }
 
-    /// The height that all of it takes.
+    /// Returns the height of the whole grid.
     pub(crate) fn height(&self) -> f64 {
         self.top_of(self.rows.len())
     }
@@ -95,7 +96,7 @@ impl Part for Pictures {
         let (width, height) = self.size();
         let columns = self.rows.iter().map(Vec::len).max().unwrap_or(0);
         let used = self.left_of(columns) - self.gap;
-        // In the middle, on whole pixels.
+        // Centred, on whole pixels.
         let left = (place.left + 0.5 * (place.width - used)).round();
         if !self.title.is_empty() {
             canvas.text(&self.title, (left, place.top + 0.4 * TITLE_HEIGHT), TITLE);
@@ -109,7 +110,7 @@ impl Part for Pictures {
             let y = place.top + self.top_of(row) + 0.5 * height;
             canvas.text(
                 name,
-                (left + self.name_width() - BEHIND_NAME, y),
+                (left + self.name_width() - AFTER_NAME, y),
                 Type { anchor: Anchor::Right, ..NAME },
             );
         }
@@ -117,15 +118,15 @@ impl Part for Pictures {
             for (column, picture) in pictures.iter().enumerate() {
                 let corner = (left + self.left_of(column), (place.top + self.top_of(row)).round());
                 let frame = Rect { left: corner.0, top: corner.1, width, height };
-                for veil in self.veils.iter().filter(|veil| veil.row == row) {
+                for tint in self.tints.iter().filter(|tint| tint.row == row) {
                     let side = |pixels: usize| self.scale * pixels as f64;
                     let tinted = Rect {
-                        left: corner.0 + side(veil.corner.1),
-                        top: corner.1 + side(veil.corner.0),
-                        width: side(veil.size.1),
-                        height: side(veil.size.0),
+                        left: corner.0 + side(tint.corner.1),
+                        top: corner.1 + side(tint.corner.0),
+                        width: side(tint.size.1),
+                        height: side(tint.size.0),
                     };
-                    canvas.rectangle(tinted, veil.colour);
+                    canvas.rectangle(tinted, tint.colour);
                 }
                 canvas.frame(frame, 1.0, GUIDE);
                 canvas.picture(corner, self.scale, picture.columns, &picture.darkness);

@@ -1,4 +1,4 @@
-//! A network drawn as a ring: names around it, where none can cover another, and couplings as lines across.
+//! A network as a ring: names around it without overlap, couplings as lines across.
 
 use std::f64::consts::{PI, TAU};
 
@@ -11,34 +11,34 @@ use super::{INK, PALETTE};
 /// A network.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Ring {
-    /// Around the ring, from the top, clockwise.
+    /// Names of the units, clockwise from the top.
     pub(crate) names: Vec<String>,
-    /// A name that stands out.
+    /// The index of a name in bold.
     pub(crate) bold: Option<usize>,
-    /// Two places on the ring and a weight.
+    /// Two positions on the ring, and a weight.
     pub(crate) links: Vec<(usize, usize, f64)>,
-    /// What weights above and below 0 mean.
+    /// Legend of weights above and below 0.
     pub(crate) signs: [String; 2],
-    /// What the width of a line means.
+    /// Legend of line widths.
     pub(crate) width: String,
 }
 
-/// The widest line, for the largest weight.
+/// The width of the line of the largest weight.
 const WIDEST: f64 = 10.0;
-/// The thinnest line that can still be seen well.
+/// The smallest width that is clearly visible.
 const THINNEST: f64 = 0.8;
 const DOT: f64 = 5.5;
-/// From the ring to a name.
-const AWAY: f64 = 18.0;
-/// How far lines are drawn to the middle: 0 is straight.
+/// The distance from the ring to a name.
+const NAME_GAP: f64 = 18.0;
+/// How strongly lines bend towards the centre: 0 is straight.
 const PULL: f64 = 0.55;
-/// Pieces of a curved line.
-const PIECES: usize = 24;
+/// Segments of a curved line.
+const SEGMENTS: usize = 24;
 const NAME: Type = Type::new(13.0, Anchor::Middle);
 const SCALE: Type = Type::new(12.0, Anchor::Left);
-/// Of the line with the scale of widths.
+/// Height of the legend of widths.
 const FOOT: f64 = 30.0;
-/// Room for a name above and below the ring.
+/// Space for a name above and below the ring.
 const CAP: f64 = 30.0;
 
 impl Ring {
@@ -54,25 +54,25 @@ impl Ring {
         (WIDEST * weight.abs() / self.strongest()).max(THINNEST)
     }
 
-    /// The angle of a place: the first is at the top, and they go clockwise.
+    /// Returns the angle of a position: the first is at the top, the others follow clockwise.
     fn angle(&self, place: usize) -> f64 {
         TAU * place as f64 / self.names.len().max(1) as f64 - 0.5 * PI
     }
 
-    /// Middle and radius. Names beside the ring need their room, too.
+    /// Returns centre and radius, with space for the names beside the ring.
     fn circle(&self, place: Rect) -> (Point, f64) {
         let middle = (place.left + 0.5 * place.width, place.top + 0.5 * (place.height - FOOT));
         let longest = self.names.iter().map(|name| NAME.width_of(name)).fold(0.0, f64::max);
-        (middle, (0.5 * (place.height - FOOT) - CAP).min(0.5 * place.width - AWAY - longest))
+        (middle, (0.5 * (place.height - FOOT) - CAP).min(0.5 * place.width - NAME_GAP - longest))
     }
 
-    /// A point on a circle at the angle of a place.
+    /// Returns the point at the angle of a position, on a circle.
     fn at(&self, place: usize, middle: Point, radius: f64) -> Point {
         let (sin, cos) = self.angle(place).sin_cos();
         (middle.0 + radius * cos, middle.1 + radius * sin)
     }
 
-    /// Names go away from the ring.
+    /// Returns the anchor of a name that points away from the ring.
     fn anchor(&self, place: usize) -> Anchor {
         match self.angle(place).cos() {
             ..-0.05 => Anchor::Right,
@@ -81,7 +81,7 @@ impl Ring {
         }
     }
 
-    /// The line of the scale: widths of round numbers.
+    /// Draws the legend of widths, for round weights.
     fn draw_scale(&self, canvas: &Canvas<'_>, place: Rect) {
         let y = place.bottom() - 0.5 * FOOT;
         let mut x = place.left;
@@ -96,7 +96,7 @@ impl Ring {
     }
 }
 
-/// Three round numbers up to the largest.
+/// Returns three round numbers up to the largest.
 fn round_weights(largest: f64) -> [f64; 3] {
     let decade = 10f64.powf(largest.log10().floor());
     let top = [5.0, 2.0, 1.0].into_iter().map(|k| k * decade).find(|&x| x <= largest * 1.0001);
@@ -109,18 +109,18 @@ impl Part for Ring {
         let (middle, radius) = self.circle(place);
         let at = |unit: usize, radius: f64| self.at(unit, middle, radius);
         let mut links = self.links.clone();
-        // Strong ones lie above weak ones.
+        // Strong ones are drawn above weak ones.
         links.sort_by(|x, y| x.2.abs().total_cmp(&y.2.abs()));
         for (a, b, weight) in links {
             let (from, to) = (at(a, radius), at(b, radius));
-            // Neighbours are joined almost straight, so that their line does not come near the middle.
+            // Lines between neighbours are almost straight, so that they stay away from the centre.
             let apart = ((from.0 - to.0).hypot(from.1 - to.1) / (2.0 * radius)).min(1.0);
             let pull = PULL * apart;
             let bend = |x: f64, y: f64, centre: f64| f64::midpoint(x, y) * (1.0 - pull) + pull * centre;
             let knee = (bend(from.0, to.0, middle.0), bend(from.1, to.1, middle.1));
-            let curve: Vec<Point> = (0..=PIECES)
+            let curve: Vec<Point> = (0..=SEGMENTS)
                 .map(|k| {
-                    let t = k as f64 / PIECES as f64;
+                    let t = k as f64 / SEGMENTS as f64;
                     let mix =
                         |a: f64, b: f64, c: f64| (1.0 - t).powi(2) * a + 2.0 * t * (1.0 - t) * b + t * t * c;
                     (mix(from.0, knee.0, to.0), mix(from.1, knee.1, to.1))
@@ -135,7 +135,7 @@ impl Part for Ring {
             canvas.disc(at(unit, radius), dot + 1.5, plotters::style::WHITE);
             canvas.disc(at(unit, radius), dot, INK);
             let look = if bold { NAME.bold() } else { NAME };
-            canvas.text(name, at(unit, radius + AWAY), Type { anchor: self.anchor(unit), ..look });
+            canvas.text(name, at(unit, radius + NAME_GAP), Type { anchor: self.anchor(unit), ..look });
         }
         self.draw_scale(canvas, place);
     }
@@ -156,14 +156,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_scale_has_round_numbers() {
+    fn the_legend_has_round_numbers() {
         assert_eq!(round_weights(1.79), [0.25, 0.5, 1.0]);
         assert_eq!(round_weights(0.5), [0.125, 0.25, 0.5]);
         assert_eq!(round_weights(73.0), [12.5, 25.0, 50.0]);
     }
 
     #[test]
-    fn no_name_covers_another_or_leaves_the_sheet() {
+    fn names_do_not_overlap_and_stay_on_the_sheet() {
         let names: Vec<String> = (0..17).map(|k| format!("a rather long name for it {k}")).collect();
         let ring = Ring { names, ..Ring::default() };
         let place = Rect { left: 18.0, top: 80.0, width: 864.0, height: 570.0 };
@@ -171,7 +171,7 @@ mod tests {
         assert!(radius > 200.0);
         let boxes: Vec<Rect> = (0..17)
             .map(|k| {
-                let (x, y) = ring.at(k, middle, radius + AWAY);
+                let (x, y) = ring.at(k, middle, radius + NAME_GAP);
                 let width = NAME.width_of(&ring.names[k]);
                 let left = match ring.anchor(k) {
                     Anchor::Left => x,

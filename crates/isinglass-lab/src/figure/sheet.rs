@@ -1,4 +1,4 @@
-//! A figure: parts in rows under a title and one legend for all of them.
+//! A figure: rows of parts under a title and one common legend.
 
 use plotters::style::RGBColor;
 
@@ -9,13 +9,13 @@ use super::chart::Marker;
 pub(crate) trait Part {
     fn draw(&self, canvas: &Canvas<'_>, place: Rect);
 
-    /// What stands in the legend.
+    /// Returns the entries of the legend.
     fn keys(&self) -> Vec<Key> {
         Vec::new()
     }
 }
 
-/// An entry of the legend: how a series looks, and its name.
+/// An entry of the legend: the style of a series, and its name.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Key {
     pub(crate) name: String,
@@ -32,15 +32,15 @@ pub(crate) struct Sheet {
     width: Option<f64>,
 }
 
-/// The width of a figure in pixels, unless it is told.
+/// The default width of a figure in pixels.
 const WIDTH: f64 = 760.0;
 const EDGE: f64 = 18.0;
 const GAP: f64 = 14.0;
 const TITLE_HEIGHT: f64 = 34.0;
 const KEY_HEIGHT: f64 = 24.0;
-/// The line or mark before a name in the legend, and the space behind the name.
+/// The width of the swatch before a name in the legend, and of the space after the name.
 const SWATCH: f64 = 30.0;
-const BEHIND_NAME: f64 = 22.0;
+const AFTER_NAME: f64 = 22.0;
 const TITLE: Type = Type::new(16.0, Anchor::Left).bold();
 const NAME: Type = Type::new(13.0, Anchor::Left);
 
@@ -49,18 +49,18 @@ impl Sheet {
         Self { title: title.into(), ..Self::default() }
     }
 
-    /// Of another width than figures usually have.
+    /// Sets another width than the default.
     pub(crate) fn wide(self, width: f64) -> Self {
         Self { width: Some(width), ..self }
     }
 
-    /// A row of parts of equal width below those before.
+    /// Adds a row of parts of equal width.
     pub(crate) fn row(mut self, height: f64, parts: impl IntoIterator<Item = Box<dyn Part>>) -> Self {
         self.rows.push((height, parts.into_iter().collect()));
         self
     }
 
-    /// The figure as the text of an SVG file.
+    /// Returns the figure as SVG.
     pub(crate) fn to_svg(&self) -> String {
         let width = self.width.unwrap_or(WIDTH);
         let keys = self.keys();
@@ -90,7 +90,7 @@ impl Sheet {
         })
     }
 
-    /// The keys of all parts, each name once.
+    /// Returns the keys of all parts, each name once.
     fn keys(&self) -> Vec<Key> {
         let mut keys: Vec<Key> = Vec::new();
         for key in self.rows.iter().flat_map(|(_, parts)| parts).flat_map(|part| part.keys()) {
@@ -103,10 +103,10 @@ impl Sheet {
 }
 
 fn width_of(key: &Key) -> f64 {
-    SWATCH + NAME.width_of(&key.name) + BEHIND_NAME
+    SWATCH + NAME.width_of(&key.name) + AFTER_NAME
 }
 
-/// Keys cut into lines that fit a width.
+/// Breaks the keys into lines that fit a width.
 fn lines_of(keys: &[Key], width: f64) -> Vec<&[Key]> {
     let mut lines = Vec::new();
     let mut rest = keys;
@@ -114,11 +114,11 @@ fn lines_of(keys: &[Key], width: f64) -> Vec<&[Key]> {
         let mut used = 0.0;
         let fitting = rest.iter().take_while(|key| {
             used += width_of(key);
-            used - BEHIND_NAME <= width
+            used - AFTER_NAME <= width
         });
-        let (line, behind) = rest.split_at(fitting.count().max(1));
+        let (line, after) = rest.split_at(fitting.count().max(1));
         lines.push(line);
-        rest = behind;
+        rest = after;
     }
     lines
 }

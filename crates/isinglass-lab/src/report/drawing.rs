@@ -1,28 +1,29 @@
-//! What the heat map and the network show: units in order and in place, couplings in few bytes.
+//! Data of the heat map and the network: order and positions of units, couplings in few bytes.
 
 use isinglass::{Machine, Role};
 use serde::Serialize;
 
-use super::digits::{Short, short};
 use super::layout;
 use super::order::similarity_order;
+use super::rounding::{Short, short};
 
-/// Units that are drawn at most: those with the strongest couplings.
-pub(super) const MOST_UNITS: usize = 1500;
+/// The largest number of units shown: those with the strongest couplings.
+pub(super) const MAX_UNITS: usize = 1500;
 
-/// The units that are drawn, and the couplings between them.
+/// The units shown, and the couplings between them.
 #[derive(Debug, Serialize)]
 pub(super) struct Drawing {
-    /// Positions in the machine, rising.
+    /// Positions in the machine, ascending.
     pub(super) units: Vec<usize>,
     /// The first letter of each unit's role.
     roles: String,
     biases: Vec<Short>,
-    /// Numbers of `units`: visible, hidden, input ones, and among each, similar ones side by side.
+    /// Indices into `units`: visible, hidden, input; within each role similar ones side by side.
     pub(super) order: Vec<usize>,
     x: Vec<Short>,
     y: Vec<Short>,
-    /// From one coupling to the next in the order (0,1), (0,2), …, (1,2), …, as numbers of `units`: how many pairs further it is. The first counts from before (0,1).
+    /// Distances from one coupling to the next in the list of pairs (0,1), (0,2), …, (1,2), … of
+    /// indices into `units`. The first counts from before (0,1).
     gaps: Vec<usize>,
     weights: Vec<Short>,
 }
@@ -69,16 +70,16 @@ impl Drawing {
     }
 }
 
-/// All units, or those whose couplings are strongest (the sum of their sizes), in the machine's order.
+/// Returns all units, or those with the largest sum of coupling sizes, in the machine's order.
 fn strongest_units(machine: &Machine) -> Vec<usize> {
     let mut units: Vec<usize> = (0..machine.unit_count()).collect();
-    if units.len() > MOST_UNITS {
+    if units.len() > MAX_UNITS {
         let strength = |unit: usize| {
             machine.graph().neighbours(unit).map(|(_, edge)| machine.weights()[edge].abs()).sum::<f64>()
         };
         let strengths: Vec<f64> = units.iter().map(|&unit| strength(unit)).collect();
         units.sort_by(|&a, &b| strengths[b].total_cmp(&strengths[a]).then(a.cmp(&b)));
-        units.truncate(MOST_UNITS);
+        units.truncate(MAX_UNITS);
         units.sort_unstable();
     }
     units
@@ -91,7 +92,7 @@ mod tests {
     use super::*;
     use isinglass::Graph;
 
-    /// The couplings as the page reads them.
+    /// Decodes the couplings as the page does.
     fn read(drawing: &Drawing) -> Vec<(usize, usize)> {
         let count = drawing.units.len();
         let (mut a, mut b) = (0, 0);
@@ -108,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn couplings_can_be_read_from_their_gaps() {
+    fn couplings_can_be_decoded_from_their_gaps() {
         let numbers = Numbers::Normal { mean: 0.0, deviation: 1.0 };
         for graph in [Graph::full(9), Graph::chain(12), Graph::tree(30, 3), Graph::full(2)] {
             let edges = graph.edges().to_vec();
@@ -118,13 +119,13 @@ mod tests {
     }
 
     #[test]
-    fn of_many_units_the_strongest_are_shown() {
-        let graph = Graph::chain(MOST_UNITS + 100);
+    fn the_strongest_of_many_units_are_shown() {
+        let graph = Graph::chain(MAX_UNITS + 100);
         // The first hundred couplings are weak.
         let weights = (0..graph.edges().len()).map(|edge| if edge < 100 { 0.001 } else { 0.5 }).collect();
         let machine =
-            Machine::from_graph(graph).with_parameters(weights, vec![0.0; MOST_UNITS + 100]).unwrap();
+            Machine::from_graph(graph).with_parameters(weights, vec![0.0; MAX_UNITS + 100]).unwrap();
         let units = strongest_units(&machine);
-        assert_eq!(units, (100..MOST_UNITS + 100).collect::<Vec<_>>());
+        assert_eq!(units, (100..MAX_UNITS + 100).collect::<Vec<_>>());
     }
 }

@@ -1,4 +1,4 @@
-//! The history of a fit, as `fit --history` writes it.
+//! The history of a fit, as written by `fit --history`.
 
 use isinglass::learn::Step;
 use isinglass::{Error, Result};
@@ -6,10 +6,11 @@ use isinglass::{Error, Result};
 /// The columns of a history.
 const COLUMNS: [&str; 3] = ["iteration", "objective", "gradient_norm"];
 
-/// Read the iterations of a fit from CSV with the columns `iteration`, `objective` and `gradient_norm`.
+/// Reads the iterations of a fit from CSV with the columns `iteration`, `objective` and
+/// `gradient_norm`.
 ///
 /// # Errors
-/// Another header, or a line that does not hold a whole number and two numbers; with its line.
+/// Another header, or a line that is not an integer and two numbers; with the number of the line.
 ///
 /// # Example
 /// ```

@@ -1,10 +1,10 @@
-//! The page as text: one file with style, script and numbers in it.
+//! The page as HTML: one file with style, script and numbers.
 
 use serde::Serialize;
 
 const STYLE: &str = include_str!("page/style.css");
 
-/// The script, in the order in which its parts need each other.
+/// The script, its parts in order of dependence.
 const SCRIPT: [&str; 10] = [
     include_str!("page/tools.js"),
     include_str!("page/view.js"),
@@ -18,11 +18,11 @@ const SCRIPT: [&str; 10] = [
     include_str!("page/main.js"),
 ];
 
-/// What a page from disk may load: nothing but what it carries.
+/// The content policy: the page loads nothing but what it contains.
 const POLICY: &str =
     "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:";
 
-/// The page with a title and the numbers behind it.
+/// Returns the page with a title and its numbers.
 pub(super) fn page(title: &str, numbers: &impl Serialize) -> String {
     let title = escaped(title);
     let script = SCRIPT.concat();
@@ -33,22 +33,22 @@ pub(super) fn page(title: &str, numbers: &impl Serialize) -> String {
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta name=\"color-scheme\" content=\"light dark\">\n\
          <title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n\
-         <main id=\"report\"><noscript>This page draws its pictures with JavaScript, which is switched off here.</noscript></main>\n\
+         <main id=\"report\"><noscript>This page needs JavaScript for its figures.</noscript></main>\n\
          <div id=\"tip\" role=\"status\" hidden></div>\n\
          <script type=\"application/json\" id=\"numbers\">{numbers}</script>\n\
          <script>\n(function () {{\n'use strict';\n{script}}})();\n</script>\n</body>\n</html>\n"
     )
 }
 
-/// JSON that cannot end the element it stands in, whatever names hold.
+/// Serialises to JSON that cannot close its `<script>` element, whatever names contain.
 fn as_script(numbers: &impl Serialize) -> String {
-    // Maps with keys that are no strings could fail; the report has none.
+    // Only maps with keys other than strings could fail; the report has none.
     let text = serde_json::to_string(numbers).unwrap_or_else(|_| "null".into());
-    // Outside of strings, JSON has no such characters.
+    // These characters occur inside JSON strings only.
     text.replace('<', "\\u003c").replace('\u{2028}', "\\u2028").replace('\u{2029}', "\\u2029")
 }
 
-/// Text as the content of an element.
+/// Escapes text as the content of an element.
 fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_name_ends_the_element_it_stands_in() {
+    fn names_cannot_close_their_element() {
         let evil = "</script><b>&\u{2028}<!--";
         let page = page(evil, &json!({"name": evil}));
         assert!(page.contains("<title>&lt;/script&gt;&lt;b&gt;&amp;"));
@@ -70,10 +70,10 @@ mod tests {
     }
 
     #[test]
-    fn the_page_carries_everything_with_it() {
+    fn the_page_is_self_contained() {
         let page = page("", &json!(null));
         for outside in ["http://", "https://", "url(", "@import", "src=", "href=", "fetch(", "XMLHttp"] {
-            // The namespace of SVG is a name and no address.
+            // The namespace of SVG is a name, not an address.
             let found = page.replace("http://www.w3.org/2000/svg", "");
             assert!(!found.contains(outside), "{outside}");
         }

@@ -1,4 +1,4 @@
-//! Where the units of a network are drawn: distances on paper like distances along strong couplings.
+//! Layout of a network: distances in the drawing follow path lengths along strong couplings.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -6,22 +6,25 @@ use std::collections::BinaryHeap;
 use isinglass::numeric::streams::{Purpose, stream};
 use rand::RngExt;
 
-/// Couplings that shape the drawing, for each unit, beside those that hold its parts together.
+/// Strongest couplings per unit that shape the layout, in addition to a spanning forest.
 const EDGES_PER_UNIT: usize = 2;
 
 /// Rounds over all pairs of units.
 const ROUNDS: usize = 40;
 
-/// How far the last round moves the nearest pairs, as a share of what is amiss.
+/// The step of the last round for the closest pairs, as a share of their error.
 const LAST_STEP: f64 = 0.05;
 
-/// Places for the units: near the origin, neighbours about 1 apart, wider than high. The same on every machine for the same seed.
+/// Returns positions of the units: centred, neighbours about 1 apart, wider than high. A seed gives
+/// the same positions on every computer.
 ///
-/// A maximum spanning forest and the strongest two couplings a unit count; a coupling is `2 / (1 + strength)` long, its strength taken relative to the
-/// strongest. Places minimise `Σ (|x_a − x_b| − d_ab)² / d_ab²` over all pairs, where d is the length of the shortest way, by stochastic gradient descent (Zheng,
-/// Pawar and Goodman 2019, "Graph drawing by stochastic gradient descent"). Parts that are not connected stand as far apart as they are wide.
+/// The layout uses a maximum spanning forest and the strongest couplings, two per unit. A coupling
+/// has length `2 / (1 + strength)`, with strengths relative to the largest. Positions minimise
+/// `Σ (|x_a − x_b| − d_ab)² / d_ab²` over all pairs, where d is the shortest path length, by
+/// stochastic gradient descent (Zheng, Pawar and Goodman 2019, "Graph drawing by stochastic
+/// gradient descent"). Connected components are as far apart as they are wide.
 ///
-/// *Complexity*: `O(n² + n·edges·log n)`, *memory*: 24 bytes for each pair of units.
+/// *Complexity*: `O(n² + n·edges·log n)`, *memory*: 24 bytes per pair of units.
 pub(super) fn places(units: usize, edges: &[(usize, usize, f64)], seed: u64) -> Vec<[f64; 2]> {
     let mut random = stream(seed, Purpose::Drawing, 0);
     let side = (units as f64).sqrt();
@@ -46,7 +49,7 @@ pub(super) fn places(units: usize, edges: &[(usize, usize, f64)], seed: u64) -> 
             let (a, b) = (a as usize, b as usize);
             let step = (rate / (wanted * wanted)).min(1.0);
             let [x, y] = [places[a][0] - places[b][0], places[a][1] - places[b][1]];
-            // Two units in one place are pulled apart along the first axis.
+            // Two units at one point are separated along the first axis.
             let length = x.hypot(y).max(1e-9);
             let move_by = 0.5 * step * (wanted - length) / length;
             let (dx, dy) = (move_by * if x == 0.0 && y == 0.0 { 1e-9 } else { x }, move_by * y);
@@ -56,11 +59,12 @@ pub(super) fn places(units: usize, edges: &[(usize, usize, f64)], seed: u64) -> 
             places[b][1] -= dy;
         }
     }
-    turn(&mut places);
+    align(&mut places);
     places
 }
 
-/// The couplings that shape the drawing: those of a maximum spanning forest, and the strongest; with their lengths.
+/// Returns the couplings that shape the layout, with their lengths: those of a maximum spanning
+/// forest, and the strongest.
 fn skeleton(units: usize, edges: &[(usize, usize, f64)]) -> Vec<(usize, usize, f64)> {
     let mut by_strength: Vec<&(usize, usize, f64)> = edges.iter().filter(|edge| edge.2 != 0.0).collect();
     by_strength.sort_by(|x, y| y.2.abs().total_cmp(&x.2.abs()));
@@ -77,7 +81,7 @@ fn skeleton(units: usize, edges: &[(usize, usize, f64)]) -> Vec<(usize, usize, f
     kept
 }
 
-/// The root of a unit's tree; the way there is halved each time.
+/// Returns the root of a unit's tree, with path halving.
 fn root(parents: &mut [usize], mut unit: usize) -> usize {
     while parents[unit] != unit {
         parents[unit] = parents[parents[unit]];
@@ -86,7 +90,7 @@ fn root(parents: &mut [usize], mut unit: usize) -> usize {
     unit
 }
 
-/// The lengths of the shortest ways between all units, row after row.
+/// Returns the shortest path lengths between all units, row by row.
 fn distances(units: usize, edges: &[(usize, usize, f64)]) -> Vec<f64> {
     let mut around: Vec<Vec<(usize, f64)>> = vec![Vec::new(); units];
     for &(a, b, length) in edges {
@@ -111,7 +115,7 @@ fn distances(units: usize, edges: &[(usize, usize, f64)]) -> Vec<f64> {
             }
         }
     }
-    // Between parts: half the width of each, and a little more.
+    // Between components: half the width of each, plus 1.
     let radius = |unit: usize| {
         let row = &distances[unit * units..(unit + 1) * units];
         0.5 * row.iter().filter(|length| length.is_finite()).copied().fold(0.0, f64::max)
@@ -128,7 +132,7 @@ fn distances(units: usize, edges: &[(usize, usize, f64)]) -> Vec<f64> {
     distances
 }
 
-/// A length that can be compared; none is NaN.
+/// A length with a total order; never NaN.
 #[derive(PartialEq)]
 struct Length(f64);
 
@@ -146,8 +150,8 @@ impl Ord for Length {
     }
 }
 
-/// Put the middle at the origin and the widest direction along the first axis.
-fn turn(places: &mut [[f64; 2]]) {
+/// Centres the positions and rotates the widest direction onto the first axis.
+fn align(places: &mut [[f64; 2]]) {
     let count = places.len().max(1) as f64;
     let middle = [0, 1].map(|k| places.iter().map(|place| place[k]).sum::<f64>() / count);
     for place in &mut *places {
@@ -193,11 +197,11 @@ mod tests {
             assert!((0.8..1.2).contains(&step), "{step} from {k}");
         }
         assert!((27.0..30.0).contains(&between(&places, 0, 29)), "{}", between(&places, 0, 29));
-        assert!(places.iter().all(|place| place[1].abs() < 1.5), "the chain lies along the first axis");
+        assert!(places.iter().all(|place| place[1].abs() < 1.5), "the chain is along the first axis");
     }
 
     #[test]
-    fn strong_couplings_are_short_and_parts_stand_apart() {
+    fn strong_couplings_are_short_and_components_are_apart() {
         // Two triangles, one with a weak side, and a unit alone.
         let edges = [(0, 1, 1.0), (1, 2, 1.0), (0, 2, 0.05), (3, 4, -1.0), (4, 5, 1.0), (3, 5, 1.0)];
         let places = places(7, &edges, 0);
@@ -211,14 +215,14 @@ mod tests {
     }
 
     #[test]
-    fn ways_are_the_shortest() {
+    fn paths_are_the_shortest() {
         let edges = [(0, 1, 1.0), (1, 2, 0.5), (0, 2, 2.0), (2, 3, 1.0)];
         let found = distances(5, &edges);
         assert_eq!(&found[..5], [0.0, 1.0, 1.5, 2.5, 1.25 + 1.0]);
     }
 
     #[test]
-    fn no_units_and_no_couplings_have_places_too() {
+    fn machines_without_units_or_couplings_have_a_layout() {
         assert_eq!(places(0, &[], 0).len(), 0);
         assert_eq!(places(1, &[], 0), [[0.0, 0.0]]);
         assert!(places(3, &[(0, 1, 0.0)], 0).iter().flatten().all(|x| x.is_finite()));

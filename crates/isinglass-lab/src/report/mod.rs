@@ -1,9 +1,9 @@
-//! A page about a machine and how it fits a table: what `isinglass report` writes.
+//! The HTML page of `isinglass report`: a machine, and its fit to a table.
 //!
-//! [`Report::new`] computes, with engines of the caller's choice; [`Report::to_html`] gives one page that opens from disk without a network. Style and script of the page
-//! are files under `page/`; the numbers go along as JSON.
+//! [`Report::new`] computes with engines chosen by the caller; [`Report::to_html`] returns one page
+//! that needs no network. Style and script of the page are files under `page/`; the numbers are
+//! embedded as JSON.
 
-mod digits;
 mod drawing;
 mod history;
 mod html;
@@ -12,6 +12,7 @@ mod moments;
 mod observed;
 pub(crate) mod order;
 mod pictures;
+mod rounding;
 mod structure;
 mod surprise;
 
@@ -29,26 +30,28 @@ use isinglass::{Budget, Error, Evidence, Machine, Pairs, Result, Role, Table};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use self::digits::Short;
 use self::drawing::Drawing;
 use self::moments::Comparison;
 use self::pictures::{Pictures, Pixels};
+use self::rounding::Short;
 use self::surprise::Surprise;
 
-/// What to show.
+/// Settings of the page.
 #[derive(Debug, Clone)]
 pub struct Settings {
-    /// The visible units as a picture; `None` takes the shape from their names, if these tell one.
+    /// The shape of the visible units as a picture; `None` takes it from their names, if these
+    /// contain row and column.
     pub shape: Option<Shape>,
-    /// Which modelled pair moments to compare with the table's; `None` takes all pairs of up to 500 units, and otherwise those of couplings.
+    /// The pair moments to compare with the table's; `None` takes all pairs of up to 500 units, and
+    /// otherwise the coupled ones.
     pub pairs: Option<Pairs>,
-    /// How many rows to show, the most surprising first.
+    /// The number of rows to show, the most surprising first.
     pub rows: usize,
-    /// How many states to draw, where units are pixels.
+    /// The number of states to draw, if units are pixels.
     pub draws: usize,
-    /// Of what is drawn at random.
+    /// The seed of draws and layout.
     pub seed: u64,
-    /// What the engines that might run may take.
+    /// The memory budget for listing engines.
     pub budget: Budget,
 }
 
@@ -58,7 +61,7 @@ impl Default for Settings {
     }
 }
 
-/// Where a machine comes from, for the head of the page.
+/// The origin of a machine, for the head of the page.
 #[derive(Debug, Clone, Default)]
 pub struct Origin {
     /// The title of the page.
@@ -68,14 +71,14 @@ pub struct Origin {
     /// The name of the table.
     pub table: Option<String>,
     /// How the machine was fitted, if known.
-    pub fit: Option<FitStory>,
+    pub fit: Option<FitSummary>,
     /// Iterations of the fit, if known.
     pub history: Vec<Step>,
 }
 
 /// How a machine was fitted.
 #[derive(Debug, Clone, Serialize)]
-pub struct FitStory {
+pub struct FitSummary {
     learner: &'static str,
     engine: Option<&'static str>,
     clamped_engine: Option<&'static str>,
@@ -87,8 +90,8 @@ pub struct FitStory {
     notes: Vec<String>,
 }
 
-impl FitStory {
-    /// Of a fit, by a learner with engines for the free and the clamped phase.
+impl FitSummary {
+    /// Summarises a fit by a learner, with engines for the free and the clamped phase.
     pub fn of(
         fit: &Fit,
         learner: &'static str,
@@ -103,30 +106,30 @@ impl FitStory {
             iterations: fit.iterations(),
             kept: fit.best().map_or(0, |step| step.iteration),
             converged: fit.converged,
-            stopped: fit.stopped.clone(),
-            notes: fit.notes.clone(),
+            stopped: fit.stopped.to_string(),
+            notes: fit.notes.iter().map(ToString::to_string).collect(),
         }
     }
 }
 
-/// Everything that the page shows.
+/// The content of the page.
 #[derive(Debug, Serialize)]
 pub struct Report {
     version: &'static str,
     title: String,
     model: String,
-    /// Of the units that the page tells of, by position in the machine.
+    /// Names of the units on the page, by position in the machine.
     names: BTreeMap<usize, String>,
     structure: StructureCard,
     table: Option<TableCard>,
-    fit: Option<FitStory>,
+    fit: Option<FitSummary>,
     history: Option<Curve>,
     score: Option<ScoreCard>,
     drawing: Drawing,
     moments: Option<Comparison>,
     surprise: Option<Surprise>,
     pictures: Option<Pictures>,
-    /// Why something could not be had.
+    /// Why parts of the page are unavailable.
     notes: Vec<String>,
 }
 
@@ -178,12 +181,13 @@ struct ScoreCard {
 }
 
 impl Report {
-    /// Look at a machine, and at a table through it.
+    /// Computes the page of a machine, and of its fit to a table.
     ///
-    /// What an engine cannot give, or not within its budget, is left out, and a note says why; any other failure is an error.
+    /// Parts that an engine cannot compute, or not within its budget, are left out with a note; any
+    /// other failure is an error.
     ///
     /// # Errors
-    /// A table or a shape that does not fit the machine; what the engines fail at.
+    /// A table or a shape that does not match the machine; failures of the engines.
     ///
     /// # Example
     /// ```
@@ -210,7 +214,7 @@ impl Report {
             Some(shape) => Some(Pixels::all(machine, shape)?),
             None => Pixels::by_name(machine),
         };
-        // For thousands of units the search for an order of elimination takes seconds, and so does the drawing.
+        // With thousands of units the elimination order takes seconds, and so does the layout.
         let nothing = Evidence::none(machine.unit_count());
         let (structure, drawing) = rayon::join(
             || auto::offers(machine, &nothing, settings.budget).map(|offers| Structure::of(machine, &offers)),
@@ -221,30 +225,30 @@ impl Report {
         let (mut found, mut moments, mut surprise) = (None, None, None);
         if let Some(table) = table {
             found = Some(ScoreCard::of(&score(machine, table, phases)?, phases));
-            let pairs = settings.pairs.unwrap_or_else(|| usual_pairs(machine, &mut notes));
+            let pairs = settings.pairs.unwrap_or_else(|| default_pairs(machine, &mut notes));
             let compared = Comparison::of(machine, table, phases.free, pairs);
-            moments = had(compared, "modelled means and pair moments", &mut notes)?;
+            moments = or_note(compared, "modelled means and pair moments", &mut notes)?;
             let rows = Surprise::of(machine, table, phases, settings.rows);
-            surprise = had(rows, "surprising rows", &mut notes)?;
+            surprise = or_note(rows, "surprising rows", &mut notes)?;
         }
         let pictures =
             pixels.map(|pixels| Pictures::of(machine, &pixels, phases.free, settings.draws, settings.seed));
         let pictures = pictures.transpose()?;
-        let mut told = drawing.units.clone();
-        told.extend(
+        let mut named = drawing.units.clone();
+        named.extend(
             moments.iter().flat_map(|moments| moments.means.units.iter().chain(&moments.pairs.units)),
         );
         let rows = surprise.iter().flat_map(|surprise| &surprise.rows);
-        told.extend(rows.flat_map(|row| row.least.iter().map(|cell| cell.0)));
-        told.extend(surprise.iter().flat_map(|surprise| &surprise.units));
-        told.extend(pictures.iter().flat_map(|pictures| &pictures.units));
+        named.extend(rows.flat_map(|row| row.least.iter().map(|cell| cell.0)));
+        named.extend(surprise.iter().flat_map(|surprise| &surprise.units));
+        named.extend(pictures.iter().flat_map(|pictures| &pictures.units));
         let count = |role| machine.with_role(role).count();
         let sizes = machine.weights().iter().map(|weight| weight.abs());
         Ok(Self {
             version: env!("CARGO_PKG_VERSION"),
             title: origin.title,
             model: origin.model,
-            names: told.iter().map(|&unit| (unit, machine.name(unit).to_owned())).collect(),
+            names: named.iter().map(|&unit| (unit, machine.name(unit).to_owned())).collect(),
             structure: StructureCard {
                 units: machine.unit_count(),
                 visible: count(Role::Visible),
@@ -276,12 +280,12 @@ impl Report {
         })
     }
 
-    /// The page.
+    /// Returns the page.
     pub fn to_html(&self) -> String {
         html::page(&self.title, self)
     }
 
-    /// What was computed, in a few numbers.
+    /// Returns the main numbers as JSON.
     pub fn summary(&self) -> Value {
         let score = self.score.as_ref();
         json!({
@@ -316,12 +320,12 @@ impl Report {
         })
     }
 
-    /// Why something could not be had.
+    /// Returns the reasons why scores or parts of the page are unavailable.
     pub fn notes(&self) -> impl Iterator<Item = &String> {
         self.score.iter().flat_map(|score| &score.notes).chain(&self.notes)
     }
 
-    /// Whether all engines reached what they aim at.
+    /// Returns whether all engines converged.
     pub fn converged(&self) -> bool {
         self.score.as_ref().is_none_or(|score| score.converged)
             && self.moments.as_ref().is_none_or(|moments| moments.converged)
@@ -333,8 +337,8 @@ impl Curve {
     fn of(history: &[Step]) -> Self {
         Self {
             iterations: history.iter().map(|step| step.iteration).collect(),
-            objective: digits::short(history.iter().map(|step| step.objective)),
-            gradient: digits::short(history.iter().map(|step| step.gradient_norm)),
+            objective: rounding::short(history.iter().map(|step| step.objective)),
+            gradient: rounding::short(history.iter().map(|step| step.gradient_norm)),
         }
     }
 }
@@ -353,31 +357,30 @@ impl ScoreCard {
             kullback_guarantee: found.kullback_guarantee.word(),
             pseudo_log_likelihood: found.pseudo_log_likelihood.map(Short),
             completion: found.completion.map(Short),
-            notes: found.notes.clone(),
+            notes: found.notes.iter().map(ToString::to_string).collect(),
         }
     }
 }
 
-/// Units of which all pairs are compared unless told otherwise: an engine that samples takes some seconds for so many.
+/// The largest number of units of which all pairs are compared by default: a sampler then takes
+/// some seconds.
 const PAIRED_UNITS: usize = 500;
 
-/// Which pair moments to compare, with a note where these are not all.
-fn usual_pairs(machine: &Machine, notes: &mut Vec<String>) -> Pairs {
+/// Chooses the pair moments to compare, with a note if these are not all.
+fn default_pairs(machine: &Machine, notes: &mut Vec<String>) -> Pairs {
     if machine.unit_count() <= PAIRED_UNITS {
         return Pairs::All;
     }
-    notes.push(format!(
-        "with more than {PAIRED_UNITS} units, the moments of coupled pairs are compared and not those of all pairs"
-    ));
+    notes.push(format!("more than {PAIRED_UNITS} units: moments are compared for coupled pairs only"));
     Pairs::Edges
 }
 
-/// A part of the page, or a note why the engine cannot give it.
-fn had<T>(result: Result<T>, what: &str, notes: &mut Vec<String>) -> Result<Option<T>> {
+/// Returns a part of the page, or adds a note with the reason why it is unavailable.
+fn or_note<T>(result: Result<T>, part: &str, notes: &mut Vec<String>) -> Result<Option<T>> {
     match result {
         Ok(found) => Ok(Some(found)),
         Err(error @ (Error::CannotDo { .. } | Error::OverBudget { .. })) => {
-            notes.push(format!("{what} could not be had: {error}"));
+            notes.push(format!("{part} unavailable: {error}"));
             Ok(None)
         }
         Err(error) => Err(error),

@@ -1,4 +1,4 @@
-//! Observed against modelled means and pair moments.
+//! Observed and modelled means and pair moments.
 
 use isinglass::engine::Ask;
 use isinglass::{
@@ -6,17 +6,17 @@ use isinglass::{
 };
 use serde::Serialize;
 
-use super::digits::{Short, short};
 use super::observed::Observed;
+use super::rounding::{Short, short};
 
-/// Pairs that are shown as points; of more, a density is shown and the worst as points.
-const MOST_POINTS: usize = 3000;
+/// The largest number of pairs shown as points; with more, a density and the worst as points.
+const MAX_POINTS: usize = 3000;
 const WORST: usize = 250;
 
-/// Squares of the density along each axis.
-const SQUARES: usize = 80;
+/// Bins of the density along each axis.
+const BINS: usize = 80;
 
-/// Means and pair moments of a table's columns, and what the machine makes of them.
+/// Means and pair moments of a table's columns, compared with those of the machine.
 #[derive(Debug, Serialize)]
 pub(super) struct Comparison {
     pub(super) engine: &'static str,
@@ -24,34 +24,36 @@ pub(super) struct Comparison {
     pub(super) converged: bool,
     pub(super) means: Points,
     pub(super) pairs: Points,
-    /// Whether these are all pairs, or those of the machine's couplings.
+    /// Whether these are all pairs, or only the coupled ones.
     pub(super) all_pairs: bool,
-    /// Whether input units were held at their values in the table.
+    /// Whether input units were clamped to their values in the table.
     given_inputs: bool,
 }
 
-/// What was observed and what is modelled, as points.
+/// Observed and modelled values, as points.
 #[derive(Debug, Default, Serialize)]
 pub(super) struct Points {
-    /// How many there are, shown or not.
+    /// The number of points, shown or not.
     pub(super) count: usize,
-    /// One unit or two for each point, by position in the machine.
+    /// One or two units per point, by position in the machine.
     pub(super) units: Vec<usize>,
     observed: Vec<Short>,
     modelled: Vec<Short>,
-    /// The root of the mean squared difference, over all of them.
+    /// The root mean square difference over all points.
     pub(super) rms: Option<Short>,
-    /// The root of the mean squared standard error of what was observed, if rows are independent: a machine that is right differs by about as much.
+    /// The root mean square standard error of the observed values, for independent rows: the
+    /// difference expected of a correct model.
     pub(super) noise: Option<Short>,
     /// The largest difference.
     pub(super) largest: Option<Short>,
-    /// From the least to the largest number on either axis.
+    /// The smallest and the largest number on either axis.
     range: Option<(Short, Short)>,
-    /// How many points lie in each square of the plane, where there are too many to show: column (observed) and row (modelled) from the least number, count.
+    /// Occupied bins of the plane, where there are too many points to show: column (observed), row
+    /// (modelled), count.
     density: Vec<(usize, usize, usize)>,
 }
 
-/// A point on the way: its units, what was observed and modelled, and the variance of the former.
+/// A point: its units, the observed and modelled values, and the variance of the former.
 struct Point {
     units: (usize, Option<usize>),
     observed: f64,
@@ -60,7 +62,8 @@ struct Point {
 }
 
 impl Comparison {
-    /// Compare the table's columns with what the engine says of the machine, nothing clamped but input units.
+    /// Compares the table's moments with those of the machine by an engine, with only input units
+    /// clamped.
     pub(super) fn of(machine: &Machine, table: &Table, engine: &dyn Engine, pairs: Pairs) -> Result<Self> {
         let given_inputs = machine.with_role(Role::Input).next().is_some();
         let modelled = if given_inputs {
@@ -73,7 +76,7 @@ impl Comparison {
         for (column, name) in table.columns().iter().enumerate() {
             column_of[machine.position(name)?] = Some(column);
         }
-        // Rows of weight 1 each count as one; other weights are taken as numbers of rows.
+        // Weights count as numbers of rows.
         let point = |units, (weight, observed): (f64, f64), modelled: f64| {
             let variance = (1.0 - observed * observed) / weight;
             (weight > 0.0).then_some(Point { units, observed, modelled, variance })
@@ -83,7 +86,7 @@ impl Comparison {
         let means: Vec<Point> = (0..machine.unit_count())
             .filter_map(|unit| point((unit, None), observed.mean(trained(unit)?), modelled.means[unit]))
             .collect();
-        // A pair of inputs is as it was given; a pair with one is not.
+        // A pair of two inputs is not modelled; a pair with one input is.
         let counts = |a: usize, b: usize| trained(a).is_some() || trained(b).is_some();
         let pairs: Vec<Point> = modelled
             .pairs
@@ -105,7 +108,7 @@ impl Comparison {
     }
 }
 
-/// What an engine says.
+/// Moments by an engine.
 struct Modelled {
     means: Vec<f64>,
     pairs: PairMoments,
@@ -123,7 +126,7 @@ fn free(machine: &Machine, engine: &dyn Engine, pairs: Pairs) -> Result<Modelled
     })
 }
 
-/// The average over rows, input units at their values; of pairs, those of couplings are to be had.
+/// Returns the average over rows with input units clamped; pairs are available for couplings only.
 fn given_rows(machine: &Machine, table: &Table, engine: &dyn Engine, pairs: Pairs) -> Result<Modelled> {
     let rows = table.evidence_for(machine)?;
     let inputs = |(&cell, &role): (&i8, &Role)| if role == Role::Input { cell } else { 0 };
@@ -131,7 +134,7 @@ fn given_rows(machine: &Machine, table: &Table, engine: &dyn Engine, pairs: Pair
         (0..rows.row_count()).flat_map(|row| rows.row(row).iter().zip(machine.roles()).map(inputs)).collect();
     let batch = Batch::new(machine.unit_count(), &cells, rows.weights())?;
     let answer = engine.batch(machine, &batch, Ask { statistics: true, means: false })?;
-    // They were asked for.
+    // Statistics were requested above.
     let sums = answer.statistics.unwrap_or_else(|| isinglass::Statistics::zero(machine.graph()));
     let average = |values: &[f64]| values.iter().map(|sum| sum / sums.weight).collect::<Vec<f64>>();
     let pairs = if pairs == Pairs::None {
@@ -147,7 +150,7 @@ fn given_rows(machine: &Machine, table: &Table, engine: &dyn Engine, pairs: Pair
     })
 }
 
-/// What moments are worth where log Z is worth this: those of bounds are approximations.
+/// Returns the guarantee of moments from that of log Z: those of a bound are approximations.
 fn moments_of(guarantee: Guarantee) -> Guarantee {
     guarantee.of_ratio()
 }
@@ -155,27 +158,27 @@ fn moments_of(guarantee: Guarantee) -> Guarantee {
 impl Points {
     fn of(mut all: Vec<Point>) -> Self {
         let root_mean = |squares: f64| (!all.is_empty()).then(|| Short((squares / all.len() as f64).sqrt()));
-        let off = |point: &Point| (point.modelled - point.observed).abs();
+        let error = |point: &Point| (point.modelled - point.observed).abs();
         let mut found = Self {
             count: all.len(),
-            rms: root_mean(all.iter().map(|point| off(point).powi(2)).sum()),
+            rms: root_mean(all.iter().map(|point| error(point).powi(2)).sum()),
             noise: root_mean(all.iter().map(|point| point.variance).sum()),
-            largest: all.iter().map(off).max_by(f64::total_cmp).map(Short),
+            largest: all.iter().map(error).max_by(f64::total_cmp).map(Short),
             ..Self::default()
         };
         let both = || all.iter().flat_map(|point| [point.observed, point.modelled]);
         let (low, high) = (both().fold(1.0, f64::min), both().fold(-1.0, f64::max));
         found.range = (!all.is_empty()).then_some((Short(low), Short(high)));
-        if all.len() > MOST_POINTS {
-            let mut counts = vec![0; SQUARES * SQUARES];
-            // Where all numbers are one, the share is NaN, and the square the first.
-            let square = |x: f64| (((x - low) / (high - low) * SQUARES as f64) as usize).min(SQUARES - 1);
+        if all.len() > MAX_POINTS {
+            let mut counts = vec![0; BINS * BINS];
+            // If all numbers are equal, the share is NaN, and the bin the first.
+            let bin = |x: f64| (((x - low) / (high - low) * BINS as f64) as usize).min(BINS - 1);
             for point in &all {
-                counts[square(point.modelled) * SQUARES + square(point.observed)] += 1;
+                counts[bin(point.modelled) * BINS + bin(point.observed)] += 1;
             }
             let filled = counts.iter().enumerate().filter(|(_, count)| **count > 0);
-            found.density = filled.map(|(k, &count)| (k % SQUARES, k / SQUARES, count)).collect();
-            all.sort_by(|x, y| off(y).total_cmp(&off(x)).then(x.units.cmp(&y.units)));
+            found.density = filled.map(|(k, &count)| (k % BINS, k / BINS, count)).collect();
+            all.sort_by(|x, y| error(y).total_cmp(&error(x)).then(x.units.cmp(&y.units)));
             all.truncate(WORST);
         }
         found.units = all.iter().flat_map(|point| [Some(point.units.0), point.units.1]).flatten().collect();

@@ -1,14 +1,16 @@
-//! Means and pair moments of a table's columns: pairs over the rows in which both cells are present.
+//! Means and pair moments of a table's columns; pairs over the rows in which both cells are
+//! present.
 
 use isinglass::Table;
 
-/// The sums of a table behind its means and pair moments, for many pairs.
+/// A bit-packed table for computing many means and pair moments.
 ///
-/// Rows of equal weight stand together, 64 to a word, so that a pair costs a few operations for 64 rows.
+/// Rows of equal weight are packed together, 64 to a word: a pair costs a few operations per 64
+/// rows.
 pub(super) struct Observed {
-    /// The weight of the rows of each word.
+    /// The weight of each row of a word.
     weights: Vec<f64>,
-    /// For each column, which cells are present, and which are +1.
+    /// For each column, the cells that are present, and those that are +1.
     present: Vec<Vec<u64>>,
     up: Vec<Vec<u64>>,
 }
@@ -34,20 +36,22 @@ impl Observed {
         }
     }
 
-    /// The weight of the rows in which a column is present, and its mean over them.
+    /// Returns the weight of the rows in which a column is present, and its mean over them.
     pub(super) fn mean(&self, column: usize) -> (f64, f64) {
         let words = self.present[column].iter().zip(&self.up[column]);
         self.ratio(words.map(|(present, up)| (present.count_ones(), present ^ up)))
     }
 
-    /// The weight of the rows in which two columns are present, and the mean of their product over them.
+    /// Returns the weight of the rows in which two columns are present, and the mean of their
+    /// product.
     pub(super) fn moment(&self, a: usize, b: usize) -> (f64, f64) {
         let ups = self.up[a].iter().zip(&self.up[b]);
         let presents = self.present[a].iter().zip(&self.present[b]);
         self.ratio(presents.zip(ups).map(|((p, q), (x, y))| ((p & q).count_ones(), p & q & (x ^ y))))
     }
 
-    /// From how many rows count in each word, and which of them are −1, to the weight and the mean.
+    /// Computes weight and mean from the number of rows that count in each word and those that are
+    /// −1.
     fn ratio(&self, words: impl Iterator<Item = (u32, u64)>) -> (f64, f64) {
         let (mut total, mut sum) = (0.0, 0.0);
         for (&weight, (count, down)) in self.weights.iter().zip(words) {
@@ -66,7 +70,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn words_of_rows_give_what_a_plain_loop_gives(
+        fn packed_rows_match_a_plain_loop(
             cells in proptest::collection::vec(-1i8..=1, 3..900),
             weights in proptest::collection::vec(prop_oneof![Just(1.0), Just(0.0), 0.1..9.0f64], 300),
         ) {

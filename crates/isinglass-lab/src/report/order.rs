@@ -1,20 +1,22 @@
-//! An order of units in which those with similar couplings stand together: average linkage.
+//! An order of units that puts those with similar couplings together, by average linkage.
 
 /// A row of the coupling matrix.
 struct Profile {
-    /// Unit and number, the unit itself included.
+    /// Units and weights, the unit itself included.
     places: Vec<(usize, f64)>,
     norm: f64,
 }
 
-/// Groups of units one after another, each in an order in which units with similar couplings stand together.
+/// Orders units group by group, similar couplings together within each group.
 ///
-/// The distance of two units is `1 − |cos|` of the angle between their rows of the coupling matrix, where a unit's own place holds its strongest coupling, so that
-/// units that are coupled are near, whatever the sign. Clusters are joined by average linkage (Sokal and Michener 1958) along chains of nearest neighbours
-/// (Murtagh 1983, "A survey of recent advances in hierarchical clustering algorithms"), which gives the same tree as joining the nearest two each time. Of the four ways to
-/// put two clusters beside each other, the one whose ends are nearest is taken.
+/// The distance of two units is `1 − |cos|` of the angle between their rows of the coupling matrix,
+/// with a unit's strongest coupling on the diagonal, so that coupled units are close, whatever the
+/// sign. Clusters are merged by average linkage (Sokal and Michener 1958) along chains of nearest
+/// neighbours (Murtagh 1983, "A survey of recent advances in hierarchical clustering algorithms"),
+/// which gives the same tree as merging the nearest two each time. Of the four ways to concatenate
+/// two clusters, the one with the closest ends is used.
 ///
-/// *Complexity*: `O(n² + n·edges)`; *memory*: 48 bytes for each pair of units.
+/// *Complexity*: `O(n² + n·edges)`; *memory*: 48 bytes per pair of units.
 pub(crate) fn similarity_order(
     units: usize,
     edges: &[(usize, usize, f64)],
@@ -29,7 +31,7 @@ pub(crate) fn similarity_order(
     groups.iter().flat_map(of_group).collect()
 }
 
-/// An order by distances, row after row.
+/// Returns an order from a matrix of distances, row by row.
 fn order_of(units: usize, distances: &[f64]) -> Vec<usize> {
     let mut clusters: Vec<Vec<usize>> = (0..units).map(|unit| vec![unit]).collect();
     average_linkage(units, distances, |into, from| {
@@ -37,11 +39,11 @@ fn order_of(units: usize, distances: &[f64]) -> Vec<usize> {
         let left = std::mem::take(&mut clusters[into]);
         clusters[into] = side_by_side(left, right, |a, b| distances[a * units + b]);
     });
-    // All have come together in the first; no units have no order.
+    // All are merged into the first; without units the order is empty.
     clusters.into_iter().next().unwrap_or_default()
 }
 
-/// `1 − |cos|` between all rows, row after row.
+/// Returns `1 − |cos|` between all rows, row by row.
 fn distances(units: usize, edges: &[(usize, usize, f64)]) -> Vec<f64> {
     let mut strongest = vec![0f64; units];
     for &(a, b, weight) in edges {
@@ -59,7 +61,7 @@ fn distances(units: usize, edges: &[(usize, usize, f64)]) -> Vec<f64> {
         profiles[b].places.push((a, weight));
     }
     for (profile, &own) in profiles.iter_mut().zip(&strongest) {
-        // By the strongest coupling first: squares of huge numbers would not be finite.
+        // Scaled by the strongest coupling, so that squares of huge numbers stay finite.
         let scale = if own > 0.0 { own } else { 1.0 };
         for (_, weight) in &mut profile.places {
             *weight /= scale;
@@ -87,7 +89,8 @@ fn distances(units: usize, edges: &[(usize, usize, f64)]) -> Vec<f64> {
     distances
 }
 
-/// Join clusters until one is left; `join(into, from)` is told of each step, and `into` is the smaller of the two numbers.
+/// Merges clusters until one is left. Calls `join(into, from)` at each merge; `into` is the smaller
+/// number.
 fn average_linkage(units: usize, distances: &[f64], mut join: impl FnMut(usize, usize)) {
     let mut between = distances.to_vec();
     let mut sizes = vec![1.0; units];
@@ -102,7 +105,7 @@ fn average_linkage(units: usize, distances: &[f64], mut join: impl FnMut(usize, 
             }
         };
         let before = chain.len().checked_sub(2).map(|k| chain[k]);
-        // The cluster before wins ties, so that the chain ends; otherwise the first does.
+        // The previous cluster wins ties, so that the chain ends; otherwise the first wins.
         let mut nearest = before;
         let mut least = before.map_or(f64::INFINITY, |k| between[tip * units + k]);
         for &other in alive.iter().filter(|&&other| other != tip) {
@@ -111,7 +114,7 @@ fn average_linkage(units: usize, distances: &[f64], mut join: impl FnMut(usize, 
                 (least, nearest) = (distance, Some(other));
             }
         }
-        // Two clusters are left at least, and distances are at most 1: one of them is nearest.
+        // At least two clusters are left, and distances are at most 1, so one is nearest.
         let Some(nearest) = nearest else { return };
         if Some(nearest) != before {
             chain.push(nearest);
@@ -133,7 +136,7 @@ fn average_linkage(units: usize, distances: &[f64], mut join: impl FnMut(usize, 
     }
 }
 
-/// Two clusters beside each other, each turned so that the ends that meet are nearest.
+/// Concatenates two clusters, each reversed if that brings closer ends together.
 fn side_by_side(
     mut left: Vec<usize>,
     mut right: Vec<usize>,
@@ -141,13 +144,13 @@ fn side_by_side(
 ) -> Vec<usize> {
     let ends = |list: &[usize]| [list[0], list[list.len() - 1]];
     let (of_left, of_right) = (ends(&left), ends(&right));
-    // As they stand first: only a nearer way is worth a turn.
+    // Without reversal first: only a closer pair of ends is worth one.
     let ways = [(1, 0), (0, 0), (1, 1), (0, 1)];
     let mut best = (f64::INFINITY, (1, 0));
     for (l, r) in ways {
-        let met = distance(of_left[l], of_right[r]);
-        if met < best.0 {
-            best = (met, (l, r));
+        let gap = distance(of_left[l], of_right[r]);
+        if gap < best.0 {
+            best = (gap, (l, r));
         }
     }
     let (_, (l, r)) = best;
@@ -169,7 +172,8 @@ mod tests {
 
     use super::*;
 
-    /// Every cluster that is ever formed, by the plain rule: join the two whose average distance is least.
+    /// Returns every cluster formed by the plain rule: merge the two with the smallest average
+    /// distance.
     fn plain_clusters(units: usize, distances: &[f64]) -> BTreeSet<Vec<usize>> {
         let mut clusters: Vec<Vec<usize>> = (0..units).map(|unit| vec![unit]).collect();
         let mut seen = BTreeSet::new();
@@ -210,9 +214,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn chains_of_neighbours_find_the_tree_of_the_plain_rule((units, edges) in machine()) {
+        fn nearest_neighbour_chains_find_the_tree_of_the_plain_rule((units, edges) in machine()) {
             let distances = distances(units, &edges);
-            // Ties can be broken either way; they are left to the other tests.
+            // Ties can be broken either way; the other tests cover them.
             let mut values: Vec<u64> = (0..units).flat_map(|a| (a + 1..units).map(move |b| (a, b)))
                 .map(|(a, b)| distances[a * units + b].to_bits()).collect();
             values.sort_unstable();
@@ -229,14 +233,14 @@ mod tests {
         }
 
         #[test]
-        fn every_unit_stands_in_the_order_once((units, edges) in machine()) {
+        fn the_order_is_a_permutation((units, edges) in machine()) {
             let mut order = similarity_order(units, &edges, &[(0..units).collect()]);
             order.sort_unstable();
             prop_assert_eq!(order, (0..units).collect::<Vec<_>>());
         }
 
         #[test]
-        fn signs_of_units_do_not_matter((units, edges) in machine(), flips in any::<u16>()) {
+        fn distances_are_invariant_under_flips_of_units((units, edges) in machine(), flips in any::<u16>()) {
             let sign = |unit: usize| if flips >> unit & 1 == 1 { -1.0 } else { 1.0 };
             let flipped: Vec<_> = edges.iter().map(|&(a, b, w)| (a, b, sign(a) * w * sign(b))).collect();
             let turned = distances(units, &flipped);
@@ -247,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn blocks_that_are_mixed_up_stand_together_again() {
+    fn shuffled_blocks_are_recovered() {
         // Units of the same remainder are coupled strongly, others weakly.
         let strength = |a: usize, b: usize| if a % 3 == b % 3 { 1.0 } else { 0.02 };
         let edges: Vec<_> = (0..15).flat_map(|a| (a + 1..15).map(move |b| (a, b, strength(a, b)))).collect();
@@ -265,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn no_couplings_and_huge_ones_have_an_order_too() {
+    fn absent_and_huge_couplings_have_an_order() {
         let order = |units: usize, edges: &[_]| similarity_order(units, edges, &[(0..units).collect()]);
         assert!(order(0, &[]).is_empty());
         assert_eq!(order(1, &[]), [0]);

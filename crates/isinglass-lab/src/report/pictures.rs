@@ -1,4 +1,4 @@
-//! Units that are the pixels of a picture: weights, means and draws as pictures.
+//! Machines whose units are pixels: weights, means and draws as pictures.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,7 +7,7 @@ use isinglass::engine::Draws;
 use isinglass::{Engine, Error, Evidence, Machine, Result, Role};
 use serde::Serialize;
 
-use super::digits::{Short, short};
+use super::rounding::{Short, short};
 
 /// Rows and columns of a picture.
 ///
@@ -21,9 +21,9 @@ use super::digits::{Short, short};
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Shape {
-    /// From top to bottom.
+    /// The number of rows.
     pub rows: usize,
-    /// From left to right.
+    /// The number of columns.
     pub columns: usize,
 }
 
@@ -47,35 +47,36 @@ impl fmt::Display for Shape {
     }
 }
 
-/// Which units are pixels.
+/// The units that are pixels.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Pixels {
     pub(super) shape: Shape,
-    /// Row after row, positions in the machine.
+    /// Positions in the machine, row by row.
     pub(super) units: Vec<usize>,
 }
 
 impl Pixels {
-    /// All visible units, in the machine's order, as a picture of a given shape.
+    /// Takes all visible units, in the machine's order, as a picture of a given shape.
     ///
     /// # Errors
-    /// A shape that has another number of pixels.
+    /// A shape with another number of pixels.
     pub(super) fn all(machine: &Machine, shape: Shape) -> Result<Self> {
         let units: Vec<usize> = machine.with_role(Role::Visible).collect();
         if shape.rows.checked_mul(shape.columns) != Some(units.len()) {
-            let problem = format!("{shape} does not give the {} visible units of the machine", units.len());
+            let problem = format!("found {shape}, expected {} pixels, one per visible unit", units.len());
             return Err(Error::invalid("shape", problem));
         }
         Ok(Self { shape, units })
     }
 
-    /// The visible units whose names tell row and column, such as `p07`, `r0c7`, `pixel_0_7`, if these make a whole picture.
+    /// Takes the visible units whose names contain row and column, such as `p07`, `r0c7`,
+    /// `pixel_0_7`, if these form a complete picture.
     pub(super) fn by_name(machine: &Machine) -> Option<Self> {
         let mut found: Vec<(usize, usize, usize)> = Vec::new();
         let mut word = None;
         for unit in machine.with_role(Role::Visible) {
             let Some((letters, row, column)) = row_and_column(machine.name(unit)) else { continue };
-            // Of units with other letters, only the first kind can be the picture.
+            // Only the first kind of names can be the picture.
             if *word.get_or_insert(letters) == letters {
                 found.push((row, column, unit));
             }
@@ -85,7 +86,7 @@ impl Pixels {
         let columns = found.iter().map(|place| place.1).max()?;
         let &(top, left, _) = found.first()?;
         let shape = Shape { rows: (rows + 1).checked_sub(top)?, columns: (columns + 1).checked_sub(left)? };
-        // Both are counted from 0 or both from 1: of x0 to x99, the last ninety are no picture.
+        // Both counted from 0 or both from 1: the last ninety of x0 to x99 are not a picture.
         let is_whole = top <= 1
             && left == top
             && shape.rows > 1
@@ -99,7 +100,7 @@ impl Pixels {
     }
 }
 
-/// The letters, row and column in a name: two numbers with something between them, or two digits.
+/// Splits a name into letters, row and column: two numbers with something between, or two digits.
 fn row_and_column(name: &str) -> Option<((&str, &str), usize, usize)> {
     let digits = |c: char| c.is_ascii_digit();
     let start = name.find(digits)?;
@@ -108,13 +109,13 @@ fn row_and_column(name: &str) -> Option<((&str, &str), usize, usize)> {
         return None;
     }
     let end = rest.find(|c| !digits(c)).unwrap_or(rest.len());
-    let (first, behind) = rest.split_at(end);
-    if behind.is_empty() && first.len() == 2 {
+    let (first, after) = rest.split_at(end);
+    if after.is_empty() && first.len() == 2 {
         let number = |k: usize| first[k..=k].parse().ok();
         return Some(((word, ""), number(0)?, number(1)?));
     }
-    let next = behind.find(digits)?;
-    let (between, second) = behind.split_at(next);
+    let next = after.find(digits)?;
+    let (between, second) = after.split_at(next);
     Some(((word, between), first.parse().ok()?, second.parse().ok()?))
 }
 
@@ -131,7 +132,7 @@ pub(super) struct Pictures {
     /// The number of hidden units, shown or not.
     hidden_count: usize,
     draws: Option<Drawn>,
-    /// Why there are no draws.
+    /// The reason if there are no draws.
     no_draws: Option<String>,
 }
 
@@ -142,7 +143,7 @@ struct Hidden {
     weights: Vec<Short>,
 }
 
-/// States that were drawn: + and -, a word for each.
+/// Drawn states: a string of + and - for each.
 #[derive(Debug, Serialize)]
 struct Drawn {
     engine: &'static str,
@@ -151,11 +152,11 @@ struct Drawn {
     states: Vec<String>,
 }
 
-/// Hidden units that are shown at most.
-const MOST_HIDDEN: usize = 100;
+/// The largest number of hidden units shown.
+const MAX_HIDDEN: usize = 100;
 
 impl Pictures {
-    /// Weights of the pixels, and `count` draws where the engine can draw.
+    /// Collects weights of the pixels, and `count` draws if the engine can draw.
     pub(super) fn of(
         machine: &Machine,
         pixels: &Pixels,
@@ -176,7 +177,7 @@ impl Pictures {
             .collect();
         hidden.sort_by(|x, y| y.0.total_cmp(&x.0));
         let hidden_count = hidden.len();
-        hidden.truncate(MOST_HIDDEN);
+        hidden.truncate(MAX_HIDDEN);
         let (draws, no_draws) = match draw(machine, engine, count, seed) {
             Ok(draws) => (Some(draws), None),
             Err(error @ (Error::CannotDo { .. } | Error::OverBudget { .. })) => {
@@ -207,7 +208,7 @@ impl Pictures {
 fn draw(machine: &Machine, engine: &dyn Engine, count: usize, seed: u64) -> Result<Draws> {
     if machine.with_role(Role::Input).next().is_some() {
         return Err(Error::CannotDo {
-            who: "the report",
+            who: "report",
             what: "draw pictures".into(),
             why: "the machine has input units, whose distribution was not learned".into(),
         });
@@ -238,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_tell_row_and_column_make_a_picture() {
+    fn names_with_row_and_column_form_a_picture() {
         let shape = |names: &[String]| Pixels::by_name(&named(names)).map(|pixels| pixels.shape.to_string());
         assert_eq!(shape(&grid(8, 8, |r, c| format!("p{r}{c}"))).as_deref(), Some("8x8"));
         assert_eq!(shape(&grid(12, 28, |r, c| format!("r{r}c{c}"))).as_deref(), Some("12x28"));
@@ -247,7 +248,7 @@ mod tests {
         with_label.extend(grid(4, 5, |r, c| format!("p{r}_{c}")));
         let found = Pixels::by_name(&named(&with_label)).unwrap();
         assert_eq!((found.shape.to_string().as_str(), found.units[0], found.units[19]), ("4x5", 2, 21));
-        // Not whole, not a grid, not two numbers.
+        // Not complete, not a grid, not two numbers.
         assert_eq!(shape(&grid(8, 8, |r, c| format!("p{r}{c}"))[1..]), None);
         assert_eq!(shape(&grid(1, 9, |r, c| format!("p{r}_{c}"))), None);
         assert_eq!(shape(&grid(3, 3, |r, c| format!("x{}", 3 * r + c))), None);
@@ -257,12 +258,12 @@ mod tests {
     }
 
     #[test]
-    fn a_shape_must_fit() {
+    fn a_shape_must_match_the_visible_units() {
         let machine = topology::rbm(6, 2).unwrap();
         assert_eq!(Pixels::all(&machine, Shape { rows: 2, columns: 3 }).unwrap().units, [0, 1, 2, 3, 4, 5]);
         assert_eq!(
             Pixels::all(&machine, Shape { rows: 3, columns: 3 }).unwrap_err().to_string(),
-            "shape: 3x3 does not give the 6 visible units of the machine"
+            "shape: found 3x3, expected 6 pixels, one per visible unit"
         );
     }
 }

@@ -1,4 +1,4 @@
-//! What a machine is made of: its parts, how wide they are, and whether decimation goes through.
+//! The structure of a machine: connected components, treewidth, decimatability.
 
 use isinglass::Machine;
 use isinglass::engine::auto::Offer;
@@ -20,26 +20,27 @@ use isinglass::graph::TreewidthBounds;
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Structure {
-    /// Parts without couplings between them.
+    /// The number of connected components.
     pub components: usize,
-    /// An order in which every unit can be decimated, the biases counted, if there is one.
+    /// An order in which every unit can be decimated, biases included, if there is one.
     pub decimation_order: Option<Vec<usize>>,
-    /// Of the units' graph, without unit 0.
+    /// Bounds on the treewidth of the units' graph, without unit 0.
     pub treewidth: TreewidthBounds,
     /// Whether any unit has a bias.
     pub has_biases: bool,
 }
 
 impl Structure {
-    /// Of a machine, with what engines would do for it when nothing is clamped.
+    /// Analyses a machine, given what the engines offer for it with nothing clamped.
     pub fn of(machine: &Machine, offers: &[Offer]) -> Self {
         let graph = machine.graph();
         let biased: Vec<usize> =
             (0..machine.unit_count()).filter(|&unit| machine.biases()[unit] != 0.0).collect();
-        // The order that elimination would take, if it can; otherwise what any graph can do.
+        // The width of the elimination order, if there is one; otherwise a bound for any graph.
         let found = offers.iter().filter_map(|offer| offer.order.as_ref().map(|order| order.1)).min();
         let upper = match found {
-            // Decimation may take a wider way than it needs; up to 3 the least width is found for certain.
+            // The order of decimation may be wider than necessary; up to 3 the minimum is found
+            // exactly.
             Some(width @ ..=3) => graph.elimination_order(width).map_or(width, |order| order.width),
             Some(width) => width,
             None => graph.pathwidth_bound(),
@@ -52,13 +53,13 @@ impl Structure {
         }
     }
 
-    /// The treewidth in words.
+    /// Describes the treewidth.
     pub fn width_in_words(&self) -> String {
         let TreewidthBounds { lower, upper } = self.treewidth;
         if lower == upper { upper.to_string() } else { format!("between {lower} and {upper}") }
     }
 
-    /// Whether decimation goes through, in words.
+    /// Describes whether the machine is decimatable.
     pub fn decimatable_in_words(&self) -> &'static str {
         match (self.decimation_order.is_some(), self.has_biases) {
             (true, _) => "yes",

@@ -1,4 +1,4 @@
-//! The rows that a machine expects least, and the cells that make them so.
+//! The most surprising (least probable) rows of a table, and the cells responsible.
 
 use isinglass::engine::Ask;
 use isinglass::likelihood::Phases;
@@ -7,76 +7,78 @@ use isinglass::numeric::stable::{log_add, log_sigmoid_twice};
 use isinglass::{Batch, Diagnostics, Engine, Error, Guarantee, Machine, Result, Role, Table};
 use serde::Serialize;
 
-use super::digits::{Short, short};
+use super::rounding::{Short, short};
 
-/// Cells of rows and their flipped copies that go to an engine in one batch.
-const CELLS_AT_ONCE: usize = 1 << 22;
+/// Cells per batch, flipped copies of rows included.
+const BATCH_CELLS: usize = 1 << 22;
 
-/// Cells of a row that are told by name.
-const TOLD: usize = 6;
+/// Cells listed by name per row.
+const LISTED_CELLS: usize = 6;
 
-/// Rows of more cells are not shown whole.
-const MOST_CELLS: usize = 1500;
+/// Longer rows are not shown as a whole.
+const MAX_CELLS: usize = 1500;
 
 /// Bars of the histogram of rows.
 const BARS: usize = 40;
 
-/// The rows that a machine expects least.
+/// The most surprising rows of a table.
 #[derive(Debug, Serialize)]
 pub(super) struct Surprise {
-    /// By what rows were compared: `log-likelihood` or `pseudo-log-likelihood`.
+    /// The criterion: `log-likelihood` or `pseudo-log-likelihood`.
     pub(super) by: &'static str,
     pub(super) guarantee: &'static str,
     pub(super) converged: bool,
-    /// The engine that summed units out, where any had to be.
+    /// The engine that summed out missing or hidden units, if there were any.
     engine: Option<&'static str>,
     pub(super) rows: Vec<Row>,
     histogram: Histogram,
-    /// The units of the cells of each row, by position in the machine; of too many, none.
+    /// The units of the cells of each row, by position in the machine; empty if too many.
     pub(super) units: Vec<usize>,
 }
 
-/// A row, and how surprising its cells are.
+/// A row, and the probabilities of its cells.
 #[derive(Debug, Serialize)]
 pub(super) struct Row {
-    /// The row of the table in which it stands first, counted from 1.
+    /// The first row of the table with these cells, counted from 1.
     pub(super) number: usize,
-    /// How many rows of the table are like it.
+    /// The number of rows of the table with these cells.
     times: usize,
     /// Its log-likelihood or pseudo-log-likelihood.
     pub(super) value: Short,
-    /// The cells that are less probable than not given the others, the least probable first: unit, value, P(cell | the other cells of the row).
+    /// The cells with P(cell | other cells of the row) < ½, the least probable first: unit, value,
+    /// P.
     pub(super) least: Vec<(usize, i8, Short)>,
     /// +, - or ? for missing, in the order of `units`.
     cells: String,
-    /// P(cell | the other cells of the row); `null` for missing ones.
+    /// P(cell | other cells of the row); `null` for missing cells.
     probabilities: Vec<Option<Short>>,
 }
 
-/// How the weights of rows are spread over values.
+/// The distribution of row weights over values.
 #[derive(Debug, Serialize)]
 struct Histogram {
     from: Short,
     to: Short,
-    /// The weight of rows in each of equal parts from `from` to `to`.
+    /// The weight of rows in each of equal bins from `from` to `to`.
     weights: Vec<Short>,
 }
 
-/// log P of each cell of some rows given the others, missing and hidden cells summed out.
+/// log P of each cell given the others of its row, missing and hidden cells summed out.
 struct Cells {
-    /// For each row, a number for each visible unit; 0 for missing cells.
+    /// For each row a number per visible unit; 0 for missing cells.
     log_p: Vec<Vec<f64>>,
     guarantee: Guarantee,
     diagnostics: Diagnostics,
 }
 
 impl Surprise {
-    /// The `count` rows of least log-likelihood, where it is exact, otherwise of least pseudo-log-likelihood.
+    /// Finds the `count` rows of smallest log-likelihood if it is exact, otherwise of smallest
+    /// pseudo-log-likelihood.
     ///
     /// # Errors
-    /// What the engines refuse.
+    /// Failures of the engines.
     pub(super) fn of(machine: &Machine, table: &Table, phases: Phases<'_>, count: usize) -> Result<Self> {
-        // The offset cancels; left out, it cannot take digits from the differences.
+        // The offset cancels; without it the differences keep all digits.
         let machine = &machine.clone().with_offset(0.0)?;
         let rows = rows_in_given_order(machine, table)?;
         let visible: Vec<usize> = machine.with_role(Role::Visible).collect();
@@ -97,14 +99,14 @@ impl Surprise {
         let cells = log_conditionals(machine, &shown, &visible, phases.clamped)?;
         diagnostics = diagnostics.and(cells.diagnostics);
         let is_free = |row: &Vec<i8>| row.contains(&0);
-        let units = if visible.len() > MOST_CELLS { Vec::new() } else { visible.clone() };
+        let units = if visible.len() > MAX_CELLS { Vec::new() } else { visible.clone() };
         let of_row = |(&row, log_p): (&usize, &Vec<f64>)| {
             let same = table.distinct_of().iter().enumerate().filter(|(_, k)| **k as usize == row);
             let cells = visible.iter().zip(log_p).map(|(&unit, log_p)| (unit, rows[row][unit], log_p.exp()));
             let mut least: Vec<(usize, i8, f64)> =
                 cells.clone().filter(|(_, cell, p)| *cell != 0 && *p < 0.5).collect();
             least.sort_by(|x, y| x.2.total_cmp(&y.2).then(x.0.cmp(&y.0)));
-            least.truncate(TOLD);
+            least.truncate(LISTED_CELLS);
             let shown = cells.take(units.len());
             Row {
                 number: same.clone().next().map_or(0, |(k, _)| k + 1),
@@ -127,7 +129,7 @@ impl Surprise {
     }
 }
 
-/// The distinct rows of a table in the machine's order of units.
+/// Returns the distinct rows of a table in the machine's order of units.
 fn rows_in_given_order(machine: &Machine, table: &Table) -> Result<Vec<Vec<i8>>> {
     let batch = table.evidence_for(machine)?;
     let mut rows = vec![Vec::new(); batch.row_count()];
@@ -137,7 +139,7 @@ fn rows_in_given_order(machine: &Machine, table: &Table) -> Result<Vec<Vec<i8>>>
     Ok(rows)
 }
 
-/// log P(visible | input) of each row, if both engines are exact here.
+/// Returns log P(visible | input) of each row, if both engines are exact here.
 fn exact_log_likelihoods(machine: &Machine, table: &Table, phases: Phases<'_>) -> Result<Option<Vec<f64>>> {
     if !(phases.clamped.is_exact() && phases.free.is_exact()) {
         return Ok(None);
@@ -146,7 +148,8 @@ fn exact_log_likelihoods(machine: &Machine, table: &Table, phases: Phases<'_>) -
     Ok((found.guarantee == Guarantee::Exact).then_some(found.values))
 }
 
-/// Rows without free units need only the fields of their units; in the others, each cell is flipped in turn:
+/// Computes log P of each cell given the rest. Rows without free units need only the fields; in
+/// others each cell is flipped in turn:
 /// `log P(s_i | rest) = log Z(row) − log(Z(row) + Z(row with i flipped))`.
 fn log_conditionals(
     machine: &Machine,
@@ -172,7 +175,7 @@ fn log_conditionals(
         return Err(cannot());
     }
     let cells_of_a_row = (machine.unit_count() * (1 + visible.len())).max(1);
-    for some in incomplete.chunks((CELLS_AT_ONCE / cells_of_a_row).max(1)) {
+    for some in incomplete.chunks((BATCH_CELLS / cells_of_a_row).max(1)) {
         let mut variants: Vec<i8> = Vec::new();
         for &row in some {
             variants.extend(&rows[row]);
@@ -200,9 +203,9 @@ fn log_conditionals(
     Ok(found)
 }
 
-/// `log P(s_i | rest) = −ln(1 + e^(−2 s_i h_i / T))` in a complete row.
+/// Returns `log P(s_i | rest) = −ln(1 + e^(−2 s_i h_i / T))` in a complete row.
 fn by_fields(machine: &Machine, row: &[i8], visible: &[usize]) -> Vec<f64> {
-    // Along the edges, as they stand in memory, and not around each unit.
+    // Along the edges in memory order, not around each unit.
     let mut fields = machine.biases().to_vec();
     for (&(a, b), &weight) in machine.graph().edges().iter().zip(machine.weights()) {
         fields[a] += weight * f64::from(row[b]);
@@ -220,7 +223,7 @@ impl Histogram {
         let to = rows.iter().map(|row| row.0).fold(f64::NEG_INFINITY, f64::max);
         let mut weights = vec![0.0; BARS];
         for (value, weight) in rows {
-            // Where all values are one, the share is NaN, and the bar the first.
+            // If all values are equal, the share is NaN, and the bar the first.
             let bar = ((value - from) / (to - from) * BARS as f64) as usize;
             weights[bar.min(BARS - 1)] += weight;
         }

@@ -1,10 +1,11 @@
-//! The lecture "Applied Machine Learning: Boltzmann Machines": its mean-field inference, applied to a noisy picture.
+//! The lecture "Applied Machine Learning: Boltzmann Machines": its mean-field inference, applied to
+//! a noisy picture.
 
 use isinglass::Result;
 use rayon::prelude::*;
 
-use super::outcome::check;
-use super::{Column, Experiment, Outcome, Settings};
+use super::outcome::one_digit;
+use super::{Check, Column, Experiment, Outcome, Settings};
 use crate::figure::axis::Axis;
 use crate::figure::chart::{Chart, Marker, Series};
 use crate::figure::pictures::{Picture, Pictures};
@@ -15,23 +16,24 @@ use crate::sample::{SIDE, sample_picture};
 
 pub(super) const EXPERIMENTS: &[Experiment] = &[Experiment {
     name: "lecture-denoise",
-    title: "Mean-field inference settles, and cleans a noisy picture",
+    title: "Mean-field inference converges, and cleans a noisy picture",
     source: "lecture \"Applied Machine Learning\", Boltzmann machines",
-    claim: "To estimate the hidden units of a Boltzmann machine, update each π_i = e^p/(e^p + e^−p), with p its field from the means 2π − 1 of its hidden neighbours and the values of its observed ones, while the π change by more than some ε. Each \
-            update makes the variational free energy least in its π_i. H_i is estimated as 1 where π_i ≥ ½.",
+    claim: "To estimate hidden units, set each π_i = e^p/(e^p + e^−p), where p is the field from the means 2π − 1 of hidden \
+            neighbours and the values of observed ones, until the π change by less than some ε. Each update minimises the \
+            variational free energy in its π_i.",
     run,
 }];
 
-/// The coupling of neighbours, the program's own choice for `denoise`.
+/// The coupling of neighbours: the default of `isinglass denoise`.
 const COUPLING: f64 = 0.7;
 const SHARES: [f64; 7] = [0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3];
-/// The share of flips of which the pictures are shown.
+/// Index of the share of flips whose pictures are shown.
 const SHOWN: usize = 2;
-/// Sweeps that the Gibbs sampler keeps, and sweeps at most of the others.
+/// Sweeps kept by the Gibbs sampler, and the limit of sweeps of the other methods.
 const KEPT: usize = 200;
-const MOST_SWEEPS: usize = 5000;
+const MAX_SWEEPS: usize = 5000;
 
-/// What one share of flips gave: the observed picture and what each method makes of it.
+/// The result for one share of flips: the observed picture, and the answer of each method.
 struct Cleaned {
     seen: Vec<i8>,
     answers: Vec<Denoised>,
@@ -39,7 +41,7 @@ struct Cleaned {
 
 fn run(settings: &Settings<'_>) -> Result<Outcome> {
     let clean = sample_picture();
-    settings.watch.expect(SHARES.len());
+    settings.progress.expect(SHARES.len());
     let found: Vec<Cleaned> = SHARES
         .par_iter()
         .map(|&share| {
@@ -47,10 +49,10 @@ fn run(settings: &Settings<'_>) -> Result<Outcome> {
             let lattice = Lattice::new(SIDE, SIDE, COUPLING, log_odds_of_flips(share)?)?;
             let answers = Method::ALL.map(|method| {
                 let usual = Denoiser::default();
-                let iterations = if method == Method::Gibbs { KEPT } else { MOST_SWEEPS };
+                let iterations = if method == Method::Gibbs { KEPT } else { MAX_SWEEPS };
                 Denoiser { method, iterations, seed: settings.seed, ..usual }.denoise(&lattice, &seen)
             });
-            settings.watch.done();
+            settings.progress.done();
             Ok(Cleaned { seen, answers: answers.into_iter().collect::<Result<_>>()? })
         })
         .collect::<Result<_>>()?;
@@ -69,7 +71,7 @@ fn run(settings: &Settings<'_>) -> Result<Outcome> {
             cleaned.answers[0].free_energy.windows(2).map(|pair| (pair[1] - pair[0]) / pair[0].abs().max(1.0))
         })
         .fold(f64::NEG_INFINITY, f64::max);
-    let settled = found.iter().filter(|cleaned| cleaned.answers[0].converged).count();
+    let converged = found.iter().filter(|cleaned| cleaned.answers[0].converged).count();
     let mean_fields = || found.iter().map(|cleaned| &cleaned.answers[0]);
     let residual = mean_fields().map(|answer| answer.residual).fold(0.0, f64::max);
     let fallen = mean_fields().filter(|answer| {
@@ -77,26 +79,29 @@ fn run(settings: &Settings<'_>) -> Result<Outcome> {
     });
     let fallen = fallen.count();
     let checks = vec![
-        check(
-            settled == SHARES.len() && residual <= Denoiser::default().tolerance,
+        Check::new(
+            "the updates converge",
+            converged == SHARES.len() && residual <= Denoiser::default().tolerance,
             format!(
-                "the updates come to an end, after {} to {} sweeps: then no mean 2π − 1 is farther than {residual:.0e} from what the rule gives.",
+                "after {} to {} sweeps; residual of the means 2π − 1 at most {}",
                 sweeps.iter().copied().fold(f64::INFINITY, f64::min),
                 sweeps.iter().copied().fold(0.0, f64::max),
+                one_digit(residual)
             ),
         ),
-        check(
+        Check::new(
+            "the variational free energy falls",
             rise < 1e-6 && fallen == SHARES.len(),
             format!(
-                "the variational free energy falls, on {fallen} of {} pictures, and no sweep raises it (but for rounding, by a share of {:.0e}).",
+                "on {fallen} of {} pictures; largest relative rise in a sweep: {}",
                 SHARES.len(),
-                rise.max(0.0)
+                one_digit(rise.max(0.0))
             ),
         ),
     ];
     let remarks = format!(
-        "The picture is our application: the lecture has neither pictures nor noise, and claims nothing about them. With {:.1} % of the pixels flipped, {:.2} % are wrong after mean field ({:.2} % by belief propagation, {:.2} % by Gibbs \
-         sampling); with {:.1} % flipped, {:.1} %.",
+        "The picture is our application: the lecture claims nothing about pictures or noise. With {:.1} % of the pixels flipped, \
+         {:.2} % are wrong after mean field (belief propagation {:.2} %, Gibbs sampling {:.2} %); with {:.1} % flipped, {:.1} %.",
         before[SHOWN],
         field[SHOWN],
         bethe[SHOWN],
@@ -135,9 +140,11 @@ fn run(settings: &Settings<'_>) -> Result<Outcome> {
         )
         .to_svg();
     Ok(Outcome {
-        set_up: format!(
-            "The program's sample picture of {SIDE}×{SIDE} pixels with 2 to 30 % of the pixels flipped; coupling of neighbours {COUPLING}, coupling with what was seen ½ ln((1−p)/p). Picture, lattice and couplings are ours: the lecture has no example. Belief \
-             propagation and Gibbs sampling on the same lattice, for comparison."
+        method: format!(
+            "The built-in sample picture of {SIDE}×{SIDE} pixels with 2 to 30 % of the pixels flipped; coupling of neighbours \
+             {COUPLING}, coupling to the observed pixels ½ ln((1−p)/p). A unit is estimated as 1 where π ≥ ½. Picture, lattice and \
+             couplings are ours: the lecture has no example. Belief propagation and Gibbs sampling on the same lattice, for \
+             comparison."
         ),
         columns: vec![
             Column::new("flipped", "share of pixels flipped, %", before.clone()),

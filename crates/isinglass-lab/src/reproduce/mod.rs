@@ -1,11 +1,13 @@
-//! The experiments of the sources, rerun: for each the numbers, a picture, and whether the source's claim holds.
+//! The experiments of the sources, rerun: for each the numbers, a figure, and a check of every part
+//! of the source's claim.
 //!
-//! [`experiments`] lists them, one module for each source. An [`Experiment`] takes [`Settings`] and gives an [`Outcome`]: columns of numbers, a figure and a list of
-//! checks, each a part of the claim with the figures that speak for or against it. [`Outcome::to_csv`] and [`Report::to_markdown`] make texts of it; files are the caller's business.
+//! [`experiments`] lists them; each source has a module. An [`Experiment`] takes [`Settings`] and
+//! returns an [`Outcome`]: columns of numbers, a figure, and [`Check`]s, each a statement with the
+//! figures that decide it. [`Outcome::to_csv`] and [`Report::to_markdown`] return texts; writing
+//! files is left to the caller.
 //!
-//! To add a source: a module with its experiments, and its list in [`experiments`].
+//! To add a source, add a module with its experiments and list them in [`experiments`].
 
-pub(crate) mod chance;
 mod kappen;
 mod lawrence;
 mod learning;
@@ -17,22 +19,24 @@ mod yasuda;
 
 use isinglass::{Error, Result, Table};
 
+use crate::Progress;
+
 pub use outcome::{Check, Column, Outcome, Verdict};
 pub use report::{Digits, Report};
 
-/// Experiments that learn pictures of digits: those of [`Settings::digits`], or the built-in ones.
-const OF_DIGITS: [&str; 2] = ["lawrence-5", "lawrence-6"];
+/// Experiments on pictures of digits: those of [`Settings::digits`], or the built-in ones.
+const ON_DIGITS: [&str; 2] = ["lawrence-5", "lawrence-6"];
 
 /// An experiment of a source.
 #[derive(Debug, Clone, Copy)]
 pub struct Experiment {
     /// The name by which users choose it: the source, and the number of its figure.
     pub name: &'static str,
-    /// What it is about.
+    /// The main claim, in one line.
     pub title: &'static str,
-    /// The document, and the place in it.
+    /// The publication, and the place in it.
     pub source: &'static str,
-    /// What the source says comes out.
+    /// What the source claims, in one or two sentences.
     pub claim: &'static str,
     run: fn(&Settings<'_>) -> Result<Outcome>,
 }
@@ -44,32 +48,14 @@ pub struct Settings<'a> {
     pub quick: bool,
     /// The seed of everything random.
     pub seed: u64,
-    /// Pictures of digits, 8 × 8 pixels a row, for the experiments that learn some; the built-in ones if there are none.
+    /// Pictures of digits, 8 × 8 pixels per row, for the experiments on them; `None` takes the
+    /// built-in ones.
     pub digits: Option<&'a Table>,
-    /// Is told how far the work has come.
-    pub watch: &'a dyn Watch,
+    /// Receives the progress of the run.
+    pub progress: &'a dyn Progress,
 }
 
-/// Is told how far an experiment has come. Parts may be done on several threads.
-pub trait Watch: Sync {
-    /// The work consists of so many parts, of about equal length.
-    fn expect(&self, parts: usize);
-
-    /// One more of them is done.
-    fn done(&self);
-}
-
-/// Watches nothing.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct NoWatch;
-
-impl Watch for NoWatch {
-    fn expect(&self, _parts: usize) {}
-
-    fn done(&self) {}
-}
-
-/// All experiments, source by source, each by the number of its figure.
+/// Returns all experiments, source by source, in the order of their figures.
 ///
 /// ```
 /// let names: Vec<&str> = isinglass_lab::reproduce::experiments().map(|experiment| experiment.name).collect();
@@ -87,29 +73,30 @@ pub fn experiments() -> impl Iterator<Item = &'static Experiment> {
     .flatten()
 }
 
-/// The experiment with a name.
+/// Returns the experiment with a name.
 ///
 /// # Errors
-/// [`Error::Invalid`] with the nearest name, if there is none.
+/// [`Error::Invalid`] with the nearest name, if there is no such experiment.
 pub fn experiment(name: &str) -> Result<&'static Experiment> {
     experiments().find(|experiment| experiment.name == name).ok_or_else(|| {
         let names: Vec<String> = experiments().map(|experiment| experiment.name.to_owned()).collect();
         let hint = isinglass::machine::nearest(name, &names);
         let hint = hint.map(|near| format!("; did you mean '{near}'?")).unwrap_or_default();
-        Error::invalid("experiment", format!("found '{name}', expected one of those that --list names{hint}"))
+        Error::invalid("experiment", format!("found '{name}', expected a name listed by --list{hint}"))
     })
 }
 
 impl Experiment {
-    /// Run it.
+    /// Runs the experiment.
     ///
     /// # Errors
-    /// Digits that are not 64 columns without gaps; otherwise only what an engine cannot do.
+    /// Digits that are not 64 columns without missing cells; otherwise only failures of an engine.
     ///
     /// # Example
     /// ```
-    /// use isinglass_lab::reproduce::{NoWatch, Settings, Verdict, experiment};
-    /// let settings = Settings { quick: true, seed: 0, digits: None, watch: &NoWatch };
+    /// use isinglass_lab::NoProgress;
+    /// use isinglass_lab::reproduce::{Settings, Verdict, experiment};
+    /// let settings = Settings { quick: true, seed: 0, digits: None, progress: &NoProgress };
     /// let report = experiment("kappen-6")?.run(&settings)?;
     /// assert_eq!(report.outcome.verdict(), Verdict::InPart);
     /// assert!(report.outcome.to_csv().starts_with("m,a,"));
@@ -117,7 +104,7 @@ impl Experiment {
     /// ```
     pub fn run(&'static self, settings: &Settings<'_>) -> Result<Report> {
         let outcome = (self.run)(settings)?;
-        let digits = OF_DIGITS.contains(&self.name).then(|| {
+        let digits = ON_DIGITS.contains(&self.name).then(|| {
             settings.digits.map_or(Digits::BuiltIn, |table| Digits::Given { pictures: table.row_count() })
         });
         Ok(Report { experiment: self, quick: settings.quick, seed: settings.seed, digits, outcome })
@@ -125,7 +112,7 @@ impl Experiment {
 }
 
 impl Settings<'_> {
-    /// One number for the source's size, another for a quick look.
+    /// Returns the source's size, or the smaller one of a quick run.
     fn size(&self, full: usize, quick: usize) -> usize {
         if self.quick { quick } else { full }
     }

@@ -1,17 +1,17 @@
-//! What an experiment gives: numbers, a figure, and which parts of the claim hold.
+//! The result of an experiment: numbers, a figure, and the checks of the claim.
 
 use std::fmt;
 
-/// Numbers of one kind, one for each row of the CSV file.
+/// A column of the CSV file: one number per row.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Column {
     /// The name in the header.
     pub name: String,
     /// What the numbers are, with their unit.
     pub meaning: String,
-    /// The numbers; what is not one (NaN) becomes an empty cell.
+    /// The numbers. NaN is written as an empty cell.
     pub values: Vec<f64>,
-    /// Whether these are measured times, which are never twice the same.
+    /// Whether these are measured times, which differ from run to run.
     pub timed: bool,
 }
 
@@ -20,33 +20,46 @@ impl Column {
         Self { name: name.into(), meaning: meaning.into(), values, timed: false }
     }
 
-    pub(super) fn times(name: impl Into<String>, meaning: impl Into<String>, values: Vec<f64>) -> Self {
+    pub(super) fn timed(name: impl Into<String>, meaning: impl Into<String>, values: Vec<f64>) -> Self {
         Self { timed: true, ..Self::new(name, meaning, values) }
     }
 }
 
-/// A part of a claim, and whether it came out.
+/// A part of the source's claim, compared with what was measured.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Check {
-    /// What is claimed, with the figures found.
-    pub what: String,
-    /// Whether the figures bear it out.
+    /// The statement, as a short phrase.
+    pub claim: String,
+    /// The figures that decide it.
+    pub measured: String,
+    /// Whether the figures support the statement.
     pub holds: bool,
+}
+
+impl Check {
+    pub(super) fn new(claim: impl Into<String>, holds: bool, measured: impl Into<String>) -> Self {
+        Self { claim: claim.into(), measured: measured.into(), holds }
+    }
+}
+
+/// Formats a small error with one digit, such as `6e-16`, and zero as `0`.
+pub(super) fn one_digit(error: f64) -> String {
+    if error == 0.0 { "0".to_owned() } else { format!("{error:.0e}") }
 }
 
 /// Whether a source's claim holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
-    /// Every part of it.
+    /// Every check holds.
     Holds,
-    /// Some parts of it.
+    /// Some checks hold.
     InPart,
-    /// No part of it.
+    /// No check holds.
     Fails,
 }
 
 impl Verdict {
-    /// The verdict in words.
+    /// Returns the verdict in words.
     pub fn word(self) -> &'static str {
         match self {
             Self::Holds => "holds",
@@ -62,23 +75,23 @@ impl fmt::Display for Verdict {
     }
 }
 
-/// What an experiment gave.
+/// What an experiment returns.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Outcome {
-    /// What was done, with the sizes taken.
-    pub set_up: String,
+    /// What was done: data, sizes, methods, and where these are our choice and not the source's.
+    pub method: String,
     /// The numbers, column by column, all of the same length.
     pub columns: Vec<Column>,
-    /// The picture, as SVG.
+    /// The figure, as SVG.
     pub figure: String,
     /// The parts of the claim.
     pub checks: Vec<Check>,
-    /// What else is to be said: where we do otherwise than the source, and why something falls short.
+    /// At most one short paragraph: why a check fails, or how to read one. Often empty.
     pub remarks: String,
 }
 
 impl Outcome {
-    /// Whether the claim holds.
+    /// Returns whether all, some or none of the checks hold.
     pub fn verdict(&self) -> Verdict {
         match self.checks.iter().filter(|check| check.holds).count() {
             count if count == self.checks.len() => Verdict::Holds,
@@ -87,12 +100,13 @@ impl Outcome {
         }
     }
 
-    /// The column with a name.
+    /// Returns the numbers of the column with a name.
     pub fn column(&self, name: &str) -> Option<&[f64]> {
         self.columns.iter().find(|column| column.name == name).map(|column| column.values.as_slice())
     }
 
-    /// The numbers as CSV: a header, then a line for each row. Every number is the shortest text that is read as the same number.
+    /// Returns the numbers as CSV with a header. Numbers have the shortest text that reads back to
+    /// the same value.
     pub fn to_csv(&self) -> String {
         let names: Vec<&str> = self.columns.iter().map(|column| column.name.as_str()).collect();
         let mut out = names.join(",") + "\n";
@@ -107,9 +121,4 @@ impl Outcome {
         }
         out
     }
-}
-
-/// A part of a claim with the figures that bear it out or not.
-pub(super) fn check(holds: bool, what: impl Into<String>) -> Check {
-    Check { what: what.into(), holds }
 }

@@ -1,4 +1,5 @@
-//! The study of the tour on votes: what the votes of 1984 say about party, about each other, and about cells that are not known.
+//! The study of votes in `isinglass demo`: what the votes of 1984 say about party, about each
+//! other, and about missing cells.
 
 mod coupled;
 mod held_out;
@@ -11,34 +12,34 @@ use isinglass::likelihood::Phases;
 use isinglass::score::{Score, score};
 use isinglass::{Engine, Enumerate, Evidence, Machine, Result, Spin, Table};
 
+use crate::Progress;
 use crate::figure::dots::{Dots, Row};
-use crate::report::{self, FitStory, Origin, Report};
-use crate::reproduce::Watch;
+use crate::report::{self, FitSummary, Origin, Report};
 
-/// The unit that the study asks for.
+/// The unit whose probability the study computes.
 pub const PARTY: &str = "democrat";
 
-/// What was found.
+/// The results.
 pub struct Study {
-    /// Independent units.
+    /// Scores of independent units.
     pub baseline: Score,
-    /// All pairs coupled, fitted to every row, missing cells summed out.
+    /// The fit with all pairs coupled, to every row, missing cells summed out.
     pub fit: Fit,
     /// Its scores.
     pub score: Score,
-    /// P(democrat), nothing given.
+    /// P(democrat), unconditional.
     pub party: f64,
-    /// For each vote, what it says about party alone; the most telling first.
+    /// P(democrat) given each single vote; the most informative first.
     pub votes: Vec<Vote>,
     /// All couplings, the strongest first: two units and their weight.
     pub couplings: Vec<(String, String, f64)>,
-    /// The party of members that a machine was not fitted to.
+    /// The party of held-out members.
     pub held_out: Party,
-    /// Cells that were hidden from a fit.
+    /// Cells hidden from a fit.
     pub imputation: Imputation,
 }
 
-/// One vote and the party of who cast it.
+/// A vote, and the party given it.
 pub struct Vote {
     /// The name of the vote.
     pub name: String,
@@ -48,28 +49,29 @@ pub struct Vote {
     pub given_no: f64,
 }
 
-/// Fit, score and ask; `seed` decides which cells are hidden for [`Study::imputation`], and nothing else.
+/// Fits, scores and queries. `seed` fixes which cells are hidden for [`Study::imputation`], and
+/// nothing else.
 ///
 /// # Errors
 /// A table without the column [`PARTY`], or too wide to enumerate.
 ///
 /// # Example
 /// ```
-/// use isinglass_lab::{data, reproduce::NoWatch, votes};
-/// let study = votes::study(&data::house_votes()?, 0, &NoWatch)?;
+/// use isinglass_lab::{NoProgress, data, votes};
+/// let study = votes::study(&data::house_votes()?, 0, &NoProgress)?;
 /// assert!(study.held_out.machine.share() > study.held_out.majority.share() + 0.3);
 /// assert!(study.imputation.machine.share() > study.imputation.majority.share() + 0.2);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn study(table: &Table, seed: u64, watch: &dyn Watch) -> Result<Study> {
-    watch.expect(2 + held_out::FOLDS);
+pub fn study(table: &Table, seed: u64, progress: &dyn Progress) -> Result<Study> {
+    progress.expect(2 + held_out::FOLDS);
     let engine = Enumerate::default();
     let phases = Phases::both(&engine);
     let independent = Factorized.fit(&coupled::start(table)?, table)?;
     let fit = coupled::fit(table)?;
-    watch.done();
+    progress.done();
     let (held_out, imputation) =
-        rayon::join(|| held_out::party(table, watch), || held_out::imputation(table, seed, watch));
+        rayon::join(|| held_out::party(table, progress), || held_out::imputation(table, seed, progress));
     let machine = &fit.machine;
 
     let party = machine.position(PARTY)?;
@@ -107,7 +109,7 @@ impl Vote {
 }
 
 impl Study {
-    /// The picture: for each vote, P(democrat) given a yes and given a no.
+    /// Draws P(democrat) given a yes and given a no, for each vote.
     pub fn picture(&self) -> String {
         let rows = self
             .votes
@@ -123,22 +125,22 @@ impl Study {
         .to_svg()
     }
 
-    /// The picture of who votes with whom: the strongest couplings as a network.
+    /// Draws the strongest couplings as a network.
     pub fn network(&self) -> String {
         network::draw(&self.fit.machine)
     }
 
-    /// The page about the machine and the table that it was fitted to; `seed` decides how the page lays out its network.
+    /// Returns the page about the machine and its table; `seed` fixes the layout of its network.
     ///
     /// # Errors
-    /// A table that is not that of the study.
+    /// A table other than that of the study.
     pub fn page(&self, table: &Table, seed: u64) -> Result<Report> {
         let engine = Enumerate::default();
         let origin = Origin {
             title: "How the US House voted in 1984".into(),
             model: "votes.json".into(),
             table: Some("votes.csv".into()),
-            fit: Some(FitStory::of(&self.fit, "likelihood", Some(engine.name()), None)),
+            fit: Some(FitSummary::of(&self.fit, "likelihood", Some(engine.name()), None)),
             history: self.fit.history.clone(),
         };
         let settings = report::Settings { seed, ..report::Settings::default() };
@@ -146,7 +148,7 @@ impl Study {
     }
 }
 
-/// The name of a vote as it stands in a picture.
+/// Returns the name of a vote as it appears in a figure.
 fn spelled(vote: &str) -> String {
     const PROPER: [(&str, &str); 5] = [
         ("anti satellite", "anti-satellite"),
@@ -158,7 +160,7 @@ fn spelled(vote: &str) -> String {
     PROPER.iter().fold(vote.replace('_', " "), |name, (plain, proper)| name.replace(plain, proper))
 }
 
-/// P(unit = +1 | given).
+/// Returns P(unit = +1 | given).
 pub fn probability(
     engine: &dyn Engine,
     machine: &Machine,
@@ -175,16 +177,16 @@ pub fn probability(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::reproduce::NoWatch;
+    use crate::NoProgress;
 
     #[test]
-    fn the_votes_tell_the_party() {
+    fn votes_predict_the_party() {
         let table = crate::data::house_votes().unwrap();
-        let study = study(&table, 0, &NoWatch).unwrap();
+        let study = study(&table, 0, &NoProgress).unwrap();
         assert!(study.fit.converged, "{}", study.fit.stopped);
         let gained = study.score.log_likelihood.unwrap() - study.baseline.log_likelihood.unwrap();
-        assert!(gained > 2.0, "couplings gain {gained} nats a row");
-        // Known of these data since they were published: the fee freeze splits the parties best.
+        assert!(gained > 2.0, "couplings gain {gained} nats per row");
+        // Known from the literature on these data: the fee freeze separates the parties best.
         assert_eq!(study.votes[0].name, "physician_fee_freeze");
         assert!(study.votes[0].given_no > 0.95 && study.votes[0].given_yes < 0.15);
         let svg = study.picture();

@@ -1,4 +1,4 @@
-//! Who votes with whom: the strongest couplings, drawn.
+//! The figure of the strongest couplings between votes.
 
 use isinglass::Machine;
 
@@ -7,10 +7,10 @@ use crate::figure::ring::Ring;
 use crate::figure::sheet::Sheet;
 use crate::report::order::similarity_order;
 
-/// Couplings drawn: more, and the weakest hide the others.
+/// Couplings in the figure; with more, weak ones hide the others.
 const SHOWN: usize = 32;
 
-/// Units stand in an order in which similar ones are near each other.
+/// Draws the network, with similar units next to each other.
 pub(super) fn draw(machine: &Machine) -> String {
     let mut edges: Vec<(usize, usize, f64)> =
         machine.graph().edges().iter().zip(machine.weights()).map(|(&(a, b), &w)| (a, b, w)).collect();
@@ -29,7 +29,7 @@ pub(super) fn draw(machine: &Machine) -> String {
         names: order.iter().map(name).collect(),
         bold: order.iter().position(|&unit| machine.name(unit) == PARTY),
         links: edges.iter().map(|&(a, b, weight)| (place[a], place[b], weight)).collect(),
-        signs: ["yes goes with yes".into(), "yes goes with no".into()],
+        signs: ["positive: yes goes with yes".into(), "negative: yes goes with no".into()],
         width: "size of the coupling:".into(),
     };
     let title = format!(

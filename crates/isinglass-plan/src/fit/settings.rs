@@ -152,13 +152,15 @@ impl FitSettings {
                 return Err(Self::belongs(setting, LearnerGroup::owners(setting), chosen));
             }
         }
-        // Of several possible learners, the one that runs is checked once it is known.
-        let mut checked = learners.iter().map(|&learner| self.group.validate(learner));
+        // Of several possible learners, the one that runs is checked once it is known; here it is enough
+        // that one of those that accept every setting accepts the values.
+        let accepts_all = |learner: &&LearnerName| self.given.iter().all(|setting| learner.accepts(setting));
+        let mut checked = learners.iter().filter(accepts_all).map(|&learner| self.group.validate(learner));
         let first = checked.next().unwrap_or(Ok(()));
         if first.is_ok() || checked.any(|other| other.is_ok()) { Ok(()) } else { first.map_err(Usage::Value) }
     }
 
-    fn belongs(&self, setting: &'static str, owners: Vec<LearnerName>, chosen: Option<LearnerName>) -> Usage {
+    fn belongs(setting: &'static str, owners: Vec<LearnerName>, chosen: Option<LearnerName>) -> Usage {
         let owners = owners.into_iter().map(LearnerName::word).collect();
         let chosen = chosen.filter(|learner| *learner != LearnerName::Auto).map(LearnerName::word);
         Usage::Belongs { setting: Setting(setting), to: Setting("learner"), owners, chosen }

@@ -264,6 +264,11 @@ impl Engine for Best<'_> {
         "bracket"
     }
 
+    fn fingerprint(&self) -> String {
+        let engines: Vec<String> = self.engines.iter().map(|engine| engine.fingerprint()).collect();
+        format!("bracket {} of {}", self.side.word(), engines.join("; "))
+    }
+
     fn expectations(&self, machine: &Machine, evidence: &Evidence, pairs: Pairs) -> Result<Expectations> {
         Ok(self.bound(machine, evidence, pairs)?.answer)
     }

@@ -4,9 +4,8 @@
 //! Calls engines and tables; nothing calls it but commands.
 
 use crate::engine::{Ask, BatchExpectations, Diagnostics, Engine, Guarantee, Open, in_pieces};
-use crate::learn::about_columns;
 use crate::table::{Batch, units_without_column};
-use crate::{Budget, Error, Machine, Result, Role, Spin, Table};
+use crate::{Budget, Error, Machine, Note, Result, Role, Spin, Table};
 
 /// Most cells of rows that go to the engine in one batch.
 const CELLS_AT_ONCE: usize = 1 << 22;
@@ -34,7 +33,7 @@ pub struct Completed<'a> {
     /// How the computation went.
     pub diagnostics: Diagnostics,
     /// What the user should know.
-    pub notes: Vec<String>,
+    pub notes: Vec<Note>,
 }
 
 impl Completed<'_> {
@@ -217,7 +216,7 @@ impl<'a> Rows<'a> {
         engine.batch(self.machine, &batch, Ask { statistics: false, means: true })
     }
 
-    fn notes(&self) -> Vec<String> {
+    fn notes(&self) -> Vec<Note> {
         let (mut empty, mut inputs) = (Vec::new(), Vec::new());
         let mut present = vec![0; self.positions.len()];
         for row in 0..self.table.distinct_count() {
@@ -237,9 +236,9 @@ impl<'a> Rows<'a> {
         let added: Vec<&str> = self.added.iter().map(|&unit| self.machine.name(unit)).collect();
         inputs.extend(self.added.iter().filter(|&&unit| is_input(unit)).map(|&unit| self.machine.name(unit)));
         let notes = [
-            about_columns(&empty, "without values, filled all through"),
-            about_columns(&added, "added at the end, for units that the table has no column for"),
-            about_columns(&inputs, "of inputs, whose own distribution is not learned, filled all the same"),
+            Note::of_columns(&empty, Note::FilledColumns),
+            Note::of_columns(&added, Note::AddedColumns),
+            Note::of_columns(&inputs, Note::FilledInputs),
         ];
         notes.into_iter().flatten().collect()
     }

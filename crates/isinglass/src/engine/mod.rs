@@ -48,8 +48,8 @@ pub(crate) const WITH_LOG_Z: &str = "all engines but gibbs have it";
 ///
 /// The batched form is the fast path for many rows, not a loop over the single one.
 ///
-/// The same machine and evidence give the same bits every time, whatever was asked before; what else an answer depends on (settings, seeds) is to be
-/// seen in the engine's `Debug`, by which fits that are gone on with know it again.
+/// The same machine and evidence give the same bits every time, whatever was asked before. What
+/// else an answer depends on is in [`fingerprint`](Engine::fingerprint).
 ///
 /// # Example
 /// Any engine can stand where one is asked for:
@@ -69,6 +69,10 @@ pub(crate) const WITH_LOG_Z: &str = "all engines but gibbs have it";
 pub trait Engine: fmt::Debug + Send + Sync {
     /// The name by which users choose the engine.
     fn name(&self) -> &'static str;
+
+    /// What answers depend on besides machine and evidence: the name, and all settings but the
+    /// memory. A fit is resumed only with engines of the same fingerprints.
+    fn fingerprint(&self) -> String;
 
     /// Whether its answers include log Z.
     fn has_log_z(&self) -> bool {

@@ -10,7 +10,7 @@ use rayon::prelude::*;
 use super::{Fit, Learner, Observer, Step};
 use crate::cancel;
 use crate::numeric::streams::{Purpose, stream};
-use crate::{Budget, Error, Machine, Result, Role, Table};
+use crate::{Budget, Error, Machine, Note, Result, Role, Table};
 
 const NAME: &str = "bootstrap";
 
@@ -125,7 +125,7 @@ pub struct Bootstrapped {
     /// Resamples that could not be fitted; they are not among the others.
     pub failed: usize,
     /// What the user should know.
-    pub notes: Vec<String>,
+    pub notes: Vec<Note>,
 }
 
 /// The parameters of a resample's machine, and whether its fit converged; or why there is none.
@@ -240,22 +240,16 @@ impl Bootstrap {
         }
         let mut notes = Vec::new();
         if let Some(first) = failures.first() {
-            notes.push(format!(
-                "{} of {tried} resamples could not be fitted; the first: {first}",
-                failures.len()
-            ));
+            notes.push(Note::ResamplesFailed { failed: failures.len(), tried, why: first.clone() });
         }
         if unconverged > 0 {
-            notes.push(format!("{unconverged} of {} fits have not converged; they count", samples.len()));
+            notes.push(Note::ResamplesUnconverged { unconverged, fitted: samples.len() });
         }
         if unbounded > 0 {
-            notes.push(format!(
-                "in {unbounded} of {} resamples couplings or biases have no finite optimum, or are beyond {UNBOUNDED} T: the intervals of these tell where the learner stopped, not how sure they are",
-                samples.len()
-            ));
+            notes.push(Note::ResamplesUnbounded { unbounded, fitted: samples.len(), limit: UNBOUNDED });
         }
         if tried < self.resamples {
-            notes.push(format!("stopped on request after {tried} of {} resamples", self.resamples));
+            notes.push(Note::ResamplesStopped { tried, requested: self.resamples });
         }
         let numbers = [fitted.weights(), fitted.biases()].concat();
         let interval = |(k, &fitted): (usize, &f64)| {

@@ -1,4 +1,4 @@
-//! The state of a fit: all it needs to go on as if it had never stopped.
+//! The state of a fit, from which it can be resumed.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,11 +1,10 @@
 //! Independent units: the baseline that every machine with couplings must beat.
 
-use super::notes::about_columns;
 use super::origin::Origin;
-use super::{Checkpoint, Fit, Learner, Observer, Step};
+use super::{Checkpoint, Fit, Learner, Observer, Step, Stop};
 use crate::engine::{Diagnostics, Guarantee};
 use crate::numeric::stable::log_cosh;
-use crate::{Error, Graph, Machine, Result, Role, Table};
+use crate::{Error, Graph, Machine, Note, Result, Role, Table};
 
 /// Fits each visible unit by itself, `θ_i = T artanh ⟨s_i⟩`: exact maximum likelihood without
 /// edges.
@@ -86,7 +85,7 @@ impl Learner for Factorized {
             history: vec![step],
             kept: 0,
             converged: true,
-            stopped: "closed form".into(),
+            stopped: Stop::ClosedForm,
             log_likelihood: Some(log_likelihood),
             guarantee: Guarantee::Exact,
             pseudo_log_likelihood: None,
@@ -122,8 +121,7 @@ impl Alone {
 }
 
 /// Notes on constant and empty columns.
-pub(super) fn about_alone(constant: &[&str], empty: &[&str]) -> impl Iterator<Item = String> {
-    let one_value =
-        about_columns(constant, "with one value only: biases as if half a row of each value were added");
-    one_value.into_iter().chain(about_columns(empty, "without values: biases are 0"))
+pub(super) fn about_alone(constant: &[&str], empty: &[&str]) -> impl Iterator<Item = Note> {
+    let constant = Note::of_columns(constant, Note::SmoothedColumns);
+    constant.into_iter().chain(Note::of_columns(empty, Note::ZeroedColumns))
 }

@@ -1,4 +1,4 @@
-//! The iterations of a fit: told to an observer, kept, and gone on with.
+//! The iterations of a fit: reported to an observer, recorded, and resumed.
 
 use std::ops::ControlFlow;
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::origin::Origin;
 use super::{Checkpoint, Observer, Step};
-use crate::optimize::{OptimizerSettings, Saved, Visit};
+use crate::optimize::{OptimizerSettings, Period, Saved, Stop, Visit};
 use crate::{Error, Machine, Result};
 
 /// The steps so far, and what their states belong to.
@@ -17,17 +17,17 @@ pub(super) struct Journal<'a> {
     pub(super) history: Vec<Step>,
 }
 
-/// How long a fit may last: a state may go on with other limits, as long as these would not have ended the fit before.
+/// When a fit ends. It may be resumed with other limits, unless these would have ended it before.
 #[derive(Clone, Copy)]
 pub(super) struct Limits {
     pub(super) iterations: usize,
     /// The fit has converged when what it watches is not above this.
     pub(super) tolerance: f64,
-    /// What an iteration is called.
-    pub(super) word: &'static str,
+    /// What is counted.
+    pub(super) period: Period,
 }
 
-/// What a state holds; `rest` is what the learner needs to go on.
+/// What a checkpoint holds; `rest` is what the learner needs to resume.
 #[derive(Serialize, Deserialize)]
 struct Kept<H, R> {
     tolerance: f64,
@@ -35,7 +35,7 @@ struct Kept<H, R> {
     rest: R,
 }
 
-/// Where a fit that was interrupted goes on: with its optimiser there, and with what the learner remembered beside it.
+/// Where a fit is resumed: the state of its optimiser, and of the learner.
 pub(super) struct Resumed<M> {
     pub(super) climb: Saved,
     pub(super) more: M,
@@ -47,7 +47,7 @@ impl<'a> Journal<'a> {
         Self { origin, tolerance: 0.0, history }
     }
 
-    /// An empty one, or that of the state to go on from, for a fit by an optimiser.
+    /// An empty one, or that of the checkpoint to resume from, for a fit by an optimiser.
     ///
     /// # Errors
     /// A state of another origin, or one at which these settings would have stopped before.
@@ -56,28 +56,31 @@ impl<'a> Journal<'a> {
         settings: &OptimizerSettings,
         from: Option<&Checkpoint>,
     ) -> Result<(Self, Option<Resumed<M>>)> {
-        let limits =
-            Limits { iterations: settings.iterations, tolerance: settings.tolerance, word: "iteration" };
+        let limits = Limits {
+            iterations: settings.iterations,
+            tolerance: settings.tolerance,
+            period: Period::Iteration,
+        };
         let (journal, rest) = Self::open_within(origin, limits, from)?;
         Ok((journal, rest.map(|(climb, more)| Resumed { climb, more })))
     }
 
-    /// An empty one, or that of the state to go on from, with what its learner needs.
+    /// An empty one, or that of the checkpoint to resume from, with what its learner needs.
     fn open_within<R: DeserializeOwned>(
         origin: Origin<'a>,
         limits: Limits,
         from: Option<&Checkpoint>,
     ) -> Result<(Self, Option<R>)> {
-        let Limits { iterations: most, tolerance, word } = limits;
+        let Limits { iterations: most, tolerance, period } = limits;
         let Some(state) = from else { return Ok((Self { origin, tolerance, history: Vec::new() }, None)) };
         let kept: Kept<Vec<Step>, R> = origin.read(state)?;
         let refuse = |problem: String| Err(Error::checkpoint(problem));
         if kept.history.iter().enumerate().any(|(k, step)| step.iteration != k) || kept.history.is_empty() {
-            return refuse(format!("its {word}s are not in order"));
+            return refuse(format!("its {period}s are not in order"));
         }
         let last = kept.history.len() - 1;
         if last > most {
-            return refuse(format!("it is of {word} {last}, beyond the limit of {most} {word}s"));
+            return refuse(format!("it is of {period} {last}, beyond the limit of {most} {period}s"));
         }
         if tolerance > kept.tolerance {
             let old = kept.tolerance;
@@ -88,8 +91,8 @@ impl<'a> Journal<'a> {
         Ok((Self { origin, tolerance, history: kept.history }, Some(kept.rest)))
     }
 
-    /// Keep an iteration and tell the observer, who may take the state; one that was told before is passed over.
-    pub(super) fn tell(
+    /// Records an iteration and reports it to the observer; one that was reported before is skipped.
+    pub(super) fn report(
         &mut self,
         visit: &Visit<'_>,
         machine: &Machine,
@@ -104,7 +107,7 @@ impl<'a> Journal<'a> {
         self.put(step, machine, &|| Ok((visit.take()?, more)), observer)
     }
 
-    /// Keep a step and tell the observer, who may take the state.
+    /// Records a step and reports it to the observer, who may take a checkpoint.
     fn put<R: Serialize>(
         &mut self,
         step: Step,
@@ -121,7 +124,8 @@ impl<'a> Journal<'a> {
     }
 }
 
-/// What a fit of the same structure by the same learner has left in a state, whatever its numbers, table and settings were: its steps, and what the learner needs to go on.
+/// Reads a checkpoint of the same structure and learner, whatever its numbers, table and settings:
+/// the steps, and what the learner needs to resume.
 ///
 /// # Errors
 /// A state of another learner or structure.
@@ -144,33 +148,34 @@ pub(super) fn state_at_the_end(
 
 /// A fit that makes its iterations itself, without an optimiser.
 pub(super) trait Iterated {
-    /// What is needed to go on, as it is read from a state.
+    /// What is needed to resume, as read from a checkpoint.
     type Rest: DeserializeOwned;
 
     /// The same, as it is put in.
     fn rest(&self) -> impl Serialize;
 
-    /// Go on from an iteration.
+    /// Resumes from an iteration.
     ///
     /// # Errors
     /// What was read is not of this machine.
     fn restore(&mut self, rest: Self::Rest, iteration: usize) -> Result<()>;
 
-    /// Judge the start.
+    /// Evaluates the start.
     fn begin(&mut self) -> Result<Step>;
 
-    /// Make an iteration. Nothing comes back if parameters run away: the machine, and all that the answer is made of, are then as they were before.
+    /// Makes an iteration. Returns `None` if parameters diverge: the machine, and all that the result is
+    /// made of, are then unchanged.
     fn advance(&mut self, iteration: usize) -> Result<Option<Step>>;
 
     /// The machine of the last iteration.
     fn machine(&self) -> &Machine;
 
-    /// Whether the fit has converged with its last step, and by what, in words.
-    fn converged(&self, last: &Step, tolerance: f64) -> Option<String>;
+    /// By what the fit has converged with its last step, if it has.
+    fn converged(&self, last: &Step, tolerance: f64) -> Option<Stop>;
 
     /// Why a fit ends that has made all its iterations.
-    fn complete(&self, limits: Limits) -> String {
-        format!("reached the limit of {} {}s", limits.iterations, limits.word)
+    fn complete(&self, limits: Limits) -> Stop {
+        Stop::Limit { iterations: limits.iterations }
     }
 
     /// The rate of its steps, where it has one.
@@ -181,12 +186,12 @@ pub(super) trait Iterated {
 pub(super) struct Ended {
     pub(super) history: Vec<Step>,
     pub(super) converged: bool,
-    pub(super) stopped: String,
-    /// Whether parameters ran away: what the learner needs to go on is then of no use.
+    pub(super) stopped: Stop,
+    /// Whether parameters diverged: the fit cannot be resumed then.
     pub(super) diverged: bool,
 }
 
-/// Iterate from the start or from a state, until the fit has converged or must stop.
+/// Iterates from the start or from a checkpoint, until the fit has converged or must stop.
 ///
 /// # Errors
 /// A state of another origin, or one at which these limits would have stopped the fit before; [`Error::Numerical`] where parameters run away in the first iteration. Later, the machine of the iteration before
@@ -205,7 +210,7 @@ pub(super) fn iterate<I: Iterated>(
     iterate_on(method, fit, journal, limits, observer)
 }
 
-/// Iterate with a journal: from where it ends, or from the start if it is empty.
+/// Iterates with a journal: from where it ends, or from the start if it is empty.
 pub(super) fn iterate_on<I: Iterated>(
     method: &'static str,
     fit: &mut I,
@@ -219,7 +224,7 @@ pub(super) fn iterate_on<I: Iterated>(
         flow = journal.put(step, fit.machine(), &|| Ok(fit.rest()), observer)?;
     }
     loop {
-        // The start has been told, or was read with the state.
+        // The start has been reported, or was read with the checkpoint.
         let last = journal.history[journal.history.len() - 1];
         let mut diverges = false;
         let end = if let Some(stopped) = fit.converged(&last, limits.tolerance) {
@@ -227,36 +232,23 @@ pub(super) fn iterate_on<I: Iterated>(
         } else if last.iteration >= limits.iterations {
             Some((false, fit.complete(limits)))
         } else if flow == ControlFlow::Break(()) {
-            Some((false, "stopped on request".into()))
+            Some((false, Stop::Requested))
         } else if let Some(step) = fit.advance(last.iteration + 1)? {
             flow = journal.put(step, fit.machine(), &|| Ok(fit.rest()), observer)?;
             None
-        } else if last.iteration == 0 {
-            return Err(Error::Numerical { method, problem: diverged(limits.word, 1, fit.rate()) });
         } else {
+            let (period, iteration) = (limits.period, last.iteration + 1);
+            let stopped = Stop::Diverged { period, iteration, rate: fit.rate() };
+            if iteration == 1 {
+                return Err(Error::Numerical { method, problem: stopped.to_string() });
+            }
             diverges = true;
-            Some((false, diverged(limits.word, last.iteration + 1, fit.rate())))
+            Some((false, stopped))
         };
         if let Some((converged, stopped)) = end {
             return Ok(Ended { history: journal.history, converged, stopped, diverged: diverges });
         }
     }
-}
-
-/// That parameters run away in an iteration, what is kept, and what may help.
-fn diverged(word: &str, iteration: usize, rate: Option<f64>) -> String {
-    let kept = if iteration > 1 { ", and the machine of the one before is kept" } else { "" };
-    let remedy = match rate {
-        Some(rate) => format!("a rate below {} is needed", in_short(rate)),
-        None => "an L2 penalty may keep them small".into(),
-    };
-    format!("diverged: parameters run away in {word} {iteration}{kept}; {remedy}")
-}
-
-/// A number in full where that is short, otherwise with its power of ten.
-fn in_short(number: f64) -> String {
-    let (full, power) = (number.to_string(), format!("{number:e}"));
-    if full.len() > 8 && power.len() < full.len() { power } else { full }
 }
 
 /// Whether energies of parameters, which may be no numbers, are below a limit.

@@ -7,17 +7,17 @@ use crate::likelihood::Phases;
 use crate::likelihood::pseudo_log_likelihood;
 use crate::{Error, Machine, Result, Role, Table};
 
-/// Rows by which machines are judged: where every cell is observed, and where the engine must sum over some.
+/// Most rows by which machines are judged: with every cell observed, and with some to be summed out.
 const COMPLETE_ROWS: usize = 2000;
 const INCOMPLETE_ROWS: usize = 100;
 
 /// Iterations without a better machine after which a fit may end.
-const HOPE: usize = 100;
+const STALLED_AFTER: usize = 100;
 
 /// At most so many iterations pass from one that is judged to the next.
 const LONGEST_PAUSE: usize = 10;
 
-/// Rows by which a machine is judged, at even distances, so that every part of the table has its say.
+/// Returns rows at even distances, so that every part of the table counts.
 pub(super) fn some_rows(table: &Table, most: usize) -> Result<Table> {
     let weighed: Vec<usize> = (0..table.distinct_count()).filter(|&row| table.weight(row) > 0.0).collect();
     let mut rows = Table::new(table.columns().iter().cloned())?;
@@ -27,26 +27,28 @@ pub(super) fn some_rows(table: &Table, most: usize) -> Result<Table> {
         }
         return Ok(rows);
     }
-    // At equal distances along the weights laid end to end: a row of twice the weight is met twice as often.
+    // At equal distances along the weights laid end to end: a row of twice the weight is counted
+    // twice as often.
     let share = weighed.iter().map(|&row| table.weight(row)).sum::<f64>() / most as f64;
-    let (mut end, mut met) = (0.0, 0);
+    let (mut end, mut counted) = (0.0, 0);
     for row in weighed {
         end += table.weight(row);
-        let times = ((end / share + 0.5).floor() as usize).min(most) - met;
+        let times = ((end / share + 0.5).floor() as usize).min(most) - counted;
         if times > 0 {
             rows.push(table.row(row), times as f64 * share)?;
-            met += times;
+            counted += times;
         }
     }
     Ok(rows)
 }
 
-/// Compares machines by their pseudo-likelihood on some rows of the table: the completion quality of Kappen & Rodríguez 1997, eq. 37, which
-/// needs no partition sum over all units and orders machines as the likelihood does (their figure 4).
+/// Compares machines by their pseudo-likelihood on some rows of the table: the completion quality of
+/// Kappen & Rodríguez 1997, eq. 37, which needs no partition sum over all units and orders machines as
+/// the likelihood does (their figure 4).
 pub(super) struct Judge<'a> {
     engine: &'a dyn Engine,
     rows: Table,
-    /// Every how manieth iteration is judged, so that judging costs about as much as the gradient.
+    /// Every n-th iteration is judged, so that judging costs about as much as the gradient.
     pause: usize,
     best: Option<Candidate>,
 }
@@ -80,7 +82,7 @@ impl<'a> Judge<'a> {
         self.best.as_ref()
     }
 
-    /// Go on with what another judge of the same rows remembers.
+    /// Restores the best machine of a checkpoint.
     ///
     /// # Errors
     /// A machine that does not have so many parameters.
@@ -90,8 +92,8 @@ impl<'a> Judge<'a> {
         Ok(())
     }
 
-    /// Look at the machine of an iteration, if it is its turn.
-    pub(super) fn hear(&mut self, iteration: usize, parameters: &[f64], machine: &Machine) -> Result<()> {
+    /// Judges the machine of an iteration, if it is its turn.
+    pub(super) fn visit(&mut self, iteration: usize, parameters: &[f64], machine: &Machine) -> Result<()> {
         if iteration.is_multiple_of(self.pause) {
             self.compare(iteration, parameters, machine)?;
         }
@@ -106,14 +108,14 @@ impl<'a> Judge<'a> {
         Ok(quality)
     }
 
-    /// Whether no machine has been better for so many iterations that there is little hope of one.
-    pub(super) fn has_lost_hope(&self, iteration: usize) -> bool {
-        self.best
-            .as_ref()
-            .is_some_and(|best| iteration.saturating_sub(best.iteration) >= HOPE.max(10 * self.pause))
+    /// Whether no machine has been better for many iterations.
+    pub(super) fn is_stalled(&self, iteration: usize) -> bool {
+        self.best.as_ref().is_some_and(|best| {
+            iteration.saturating_sub(best.iteration) >= STALLED_AFTER.max(10 * self.pause)
+        })
     }
 
-    /// What is kept of a fit that ended at a machine: that machine where it converged, otherwise the best of those looked at.
+    /// Returns what a fit keeps: the last machine if it converged, otherwise the best of those judged.
     pub(super) fn verdict(
         mut self,
         converged: bool,

@@ -1,10 +1,10 @@
-//! A fit as it is kept in a state: the names and roles of its machine are those of the structure that was fitted.
+//! A fit as a checkpoint holds it: without the names and roles of its machine.
 
 use serde::{Deserialize, Serialize};
 
-use super::{Fit, Step};
+use super::{Fit, Step, Stop};
 use crate::engine::{Diagnostics, Guarantee};
-use crate::{Graph, Machine, Result};
+use crate::{Graph, Machine, Note, Result};
 
 /// All of a [`Fit`], and of its machine what a fit may change.
 #[derive(Serialize, Deserialize)]
@@ -16,12 +16,12 @@ pub(super) struct KeptFit {
     history: Vec<Step>,
     kept: usize,
     converged: bool,
-    stopped: String,
+    stopped: Stop,
     log_likelihood: Option<f64>,
     guarantee: Guarantee,
     pseudo_log_likelihood: Option<f64>,
     diagnostics: Diagnostics,
-    notes: Vec<String>,
+    notes: Vec<Note>,
 }
 
 impl KeptFit {

@@ -12,13 +12,13 @@ use std::ops::ControlFlow;
 
 use super::journal::{Journal, Resumed};
 use super::judge::{Candidate, Judge};
-use super::notes::{about_likelihood, about_swings};
+use super::notes::{about_likelihood, about_oscillation};
 use super::origin::Origin;
 use super::trained::Trained;
 use super::{Checkpoint, Fit, Learner, Observer, Step};
 use crate::engine::Engine;
 use crate::likelihood::{AverageLikelihood, Moments, Phases};
-use crate::optimize::{self, Method, Objective, Optimizer, OptimizerSettings, Start};
+use crate::optimize::{self, Method, Objective, Optimizer, OptimizerSettings, Start, Stop};
 use crate::settings::{Settings, range, settings};
 use crate::{Machine, Result, Table};
 
@@ -27,13 +27,14 @@ const NAME: &str = "likelihood";
 
 /// Learns by following the gradient of the information gain, with an engine for both phases.
 ///
-/// With an engine that is not exact, the objective is as approximate as the engine. A fit that does not converge then keeps the machine of largest
-/// pseudo-likelihood among those it has seen, and says if it only swung to and fro, as naive mean field does on data with correlations
-/// (Kappen & Rodríguez 1997, section 2.3).
+/// With an engine that is not exact, the objective is as approximate as the engine. A fit that does
+/// not converge then keeps the machine of largest pseudo-likelihood seen, and a note says if it
+/// oscillated, as naive mean field does on correlated data (Kappen & Rodríguez 1997, section 2.3).
 ///
-/// *Accuracy*: that of the engine; with an exact one it is exact maximum likelihood. Without hidden units the objective is concave, and the
-/// optimum found is the only one. *When it fails*: data in which a combination of units never varies has its maximum at infinity; weights then
-/// grow until the gradient is below the tolerance. A little `l2` keeps them small.
+/// *Accuracy*: that of the engine; with an exact one it is exact maximum likelihood. Without hidden
+/// units the objective is concave, and the optimum is unique. *When it fails*: data in which a
+/// combination of units never varies has its maximum at infinity; weights then grow until the gradient
+/// is below the tolerance. A little `l2` keeps them small.
 ///
 /// # Example
 /// ```
@@ -104,8 +105,8 @@ impl<'a> Likelihood<'a> {
         let settings = [
             ("l2", format!("{:?}", self.l2)),
             ("optimizer", format!("{:?}", self.optimizer_settings().method)),
-            ("engine", format!("{:?}", self.phases.free)),
-            ("clamped engine", format!("{:?}", self.phases.clamped)),
+            ("engine", self.phases.free.fingerprint()),
+            ("clamped engine", self.phases.clamped.fingerprint()),
         ];
         Origin::new(NAME, start, table, settings)
     }
@@ -134,24 +135,24 @@ impl Learner for Likelihood<'_> {
             judge.remember(best, parameters.len())?;
         }
         let begin = Start { parameters, from: resumed.as_ref().map(|resumed| &resumed.climb) };
-        let mut hopeless = false;
+        let mut stalled = false;
         let mut found = optimize::maximize(&gain, begin, &optimizer, &mut |visit| {
             let machine = gain.machine_of(visit.parameters)?;
             if let Some(judge) = &mut judge {
                 if !visit.again {
-                    judge.hear(visit.iteration, visit.parameters, &machine)?;
+                    judge.visit(visit.iteration, visit.parameters, &machine)?;
                 }
-                // Steps of a fixed rate are made to be watched: whoever asks for them gets all of them.
+                // Steps of a fixed rate are meant to be watched: all of them are made.
                 let watched = matches!(optimizer.method, Method::Momentum { .. });
-                hopeless = !watched && judge.has_lost_hope(visit.iteration);
+                stalled = !watched && judge.is_stalled(visit.iteration);
             }
             let best = judge.as_ref().and_then(Judge::best);
-            let flow = journal.tell(visit, &machine, &best, observer)?;
-            Ok(if hopeless { ControlFlow::Break(()) } else { flow })
+            let flow = journal.report(visit, &machine, &best, observer)?;
+            Ok(if stalled { ControlFlow::Break(()) } else { flow })
         })?;
         let history = journal.history;
-        if hopeless && !found.converged {
-            found.stopped = "the pseudo-likelihood has stopped rising, and the gradient is not small".into();
+        if stalled && !found.converged {
+            found.stopped = Stop::QualityStalled;
         }
         let mut kept = kept_iteration(&history, found.converged);
         let mut machine = gain.machine_of(&found.parameters)?;
@@ -163,14 +164,14 @@ impl Learner for Likelihood<'_> {
             if !found.converged {
                 kept = best.iteration;
                 machine = gain.machine_of(&best.parameters)?;
-                notes.extend(about_swings(&history, kept, &found.stopped, self.phases.free.name()));
+                notes.extend(about_oscillation(&history, kept, &found.stopped, self.phases.free.name()));
             }
         }
         let last = gain.likelihood().value_and_moments(&machine)?.0;
         notes.extend(about_likelihood(&machine, table));
-        // Whatever the gradient says: it is the engine's, and is worth what the engine's answer is.
+        // A gradient is only as good as the engine's answer.
         let (converged, stopped) = match (found.converged, last.diagnostics.converged) {
-            (true, false) => (false, found.stopped + ", but the engine had not reached what it aims at"),
+            (true, false) => (false, Stop::EngineNotConverged(found.stopped.into())),
             (converged, _) => (converged, found.stopped),
         };
         Ok(Fit {

@@ -1,8 +1,9 @@
 //! Learning: from a table to a machine.
 //!
-//! A [`Learner`] takes a machine (its structure, and a start) and a table, and gives a [`Fit`]. Learners know engines only through
-//! the trait [`Engine`](crate::Engine), and optimisers only through the seam in `optimize`. [`chow_liu()`] finds a structure in the
-//! table itself, [`Restarts`] fits from several starts, [`Bootstrap`] tells how sure the numbers are.
+//! A [`Learner`] fits a machine (its structure, and a start) to a table and returns a [`Fit`]. Learners
+//! use engines only through the trait [`Engine`](crate::Engine), and optimisers only through the module
+//! `optimize`. [`chow_liu()`] finds a structure in the table itself, [`Restarts`] fits from several
+//! starts, [`Bootstrap`] estimates how certain the parameters are.
 
 mod bootstrap;
 mod checkpoint;
@@ -25,7 +26,7 @@ mod trained;
 
 use std::ops::ControlFlow;
 
-pub use crate::optimize::{Objective, Optimizer};
+pub use crate::optimize::{Objective, Optimizer, Period, Stop};
 pub use bootstrap::{Bootstrap, Bootstrapped, Interval, Progress};
 pub use checkpoint::Checkpoint;
 pub use chow_liu::chow_liu;
@@ -35,7 +36,6 @@ pub use contrastive::{
 };
 pub use factorized::Factorized;
 pub use likelihood::{InformationGain, Likelihood, LikelihoodSettings};
-pub(crate) use notes::about_columns;
 pub use pl_em::{Drawing, MStep, PlEmSettings, PseudoLikelihoodEm};
 pub use pseudo_likelihood::{
     EbicFit, EbicPaths, EbicSettings, L1, PseudoGain, PseudoLikelihood, PseudoLikelihoodSettings, Rule,
@@ -46,7 +46,7 @@ pub use start::start;
 use serde::{Deserialize, Serialize};
 
 use crate::engine::{Diagnostics, Guarantee};
-use crate::{Machine, Result, Table};
+use crate::{Machine, Note, Result, Table};
 
 /// One iteration of a fit.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -70,18 +70,20 @@ pub struct Fit {
     pub kept: usize,
     /// Whether the gradient fell below the tolerance.
     pub converged: bool,
-    /// Why the fit stopped, in words.
-    pub stopped: String,
+    /// Why the fit stopped.
+    pub stopped: Stop,
     /// The average log-likelihood of a row (visible given input units), without any penalty.
     pub log_likelihood: Option<f64>,
     /// What kind of number the log-likelihood is.
     pub guarantee: Guarantee,
-    /// The average pseudo-log-likelihood of a row, where machines were compared by it since their likelihoods are not known.
+    /// The average pseudo-log-likelihood of a row, where machines were compared by it as their
+    /// likelihoods are unknown.
     pub pseudo_log_likelihood: Option<f64>,
-    /// How the engine fared with the machine that was kept. A fit is not converged if its engine is not.
+    /// How the engine's computation went for the machine kept. A fit is not converged if its engine is
+    /// not.
     pub diagnostics: Diagnostics,
     /// What the user should know about the data or the fit.
-    pub notes: Vec<String>,
+    pub notes: Vec<Note>,
 }
 
 impl Fit {
@@ -95,7 +97,8 @@ impl Fit {
         self.history.get(self.kept)
     }
 
-    /// By what fits of the same table are compared: the objective, or the pseudo-log-likelihood where the objective is approximate.
+    /// By what fits of the same table are compared: the objective, or the pseudo-log-likelihood where the
+    /// objective is approximate.
     pub fn quality(&self) -> f64 {
         let objective = self.best().map_or(f64::NEG_INFINITY, |step| step.objective);
         self.pseudo_log_likelihood.unwrap_or(objective)
@@ -119,7 +122,8 @@ impl Fit {
 /// }
 /// ```
 pub trait Observer {
-    /// Called after every iteration with the machine as it is; `Break` stops the fit there with what it has, an error ends it without.
+    /// Called after every iteration with its machine; `Break` ends the fit with a result, an error
+    /// without one.
     fn step(&mut self, step: &Step, machine: &Machine) -> Result<ControlFlow<()>>;
 
     /// Called after every [`step`](Observer::step), also the last, with a way to take a checkpoint there.

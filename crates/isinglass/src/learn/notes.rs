@@ -1,25 +1,14 @@
 //! What the user should know about the data or the fit.
 
-use super::Step;
-use crate::{Machine, Role, Table};
+use super::{Step, Stop};
+use crate::{Machine, Note, Role, Table};
 
-/// A note on some columns, if there are any; the first few by name.
-pub(crate) fn about_columns(columns: &[&str], what: &str) -> Option<String> {
-    const NAMED: usize = 5;
-    if columns.is_empty() {
-        return None;
-    }
-    let named = columns[..columns.len().min(NAMED)].join(", ");
-    let more = if columns.len() > NAMED { ", …" } else { "" };
-    let s = if columns.len() == 1 { "" } else { "s" };
-    Some(format!("{} column{s} {what} ({named}{more})", columns.len()))
-}
-
-/// Couplings beyond this (divided by T) make two units differ about once in ten million rows: more than data can tell.
+/// Couplings beyond this (divided by T) make two units differ about once in ten million rows: more
+/// than data can show.
 const UNBOUNDED: f64 = 8.0;
 
 /// Notes on a fit by maximum likelihood: what the data cannot bound.
-pub(super) fn about_likelihood(machine: &Machine, table: &Table) -> Vec<String> {
+pub(super) fn about_likelihood(machine: &Machine, table: &Table) -> Vec<Note> {
     let mut constant = Vec::new();
     let mut empty = Vec::new();
     let mut summed = Vec::new();
@@ -40,38 +29,32 @@ pub(super) fn about_likelihood(machine: &Machine, table: &Table) -> Vec<String> 
             _ => {}
         }
     }
-    let mut notes: Vec<String> = about_columns(
-        &constant,
-        "with one value only, whose bias has no finite optimum",
-    )
-    .into_iter()
-    .chain(about_columns(&empty, "without values, about which nothing can be learned"))
-    .chain(about_columns(
-        &summed,
-        "of inputs with missing cells, which are summed out though their own distribution is not learned",
-    ))
-    .collect();
+    let columns = [
+        Note::of_columns(&constant, Note::ConstantColumns),
+        Note::of_columns(&empty, Note::EmptyColumns),
+        Note::of_columns(&summed, Note::SummedInputs),
+    ];
+    let mut notes: Vec<Note> = columns.into_iter().flatten().collect();
     let largest =
         machine.weights().iter().fold(0.0, |most: f64, w| most.max(w.abs())) / machine.temperature();
     if largest > UNBOUNDED {
-        notes.push(format!(
-            "couplings of up to {largest:.1}: the data hardly bound them; an L2 penalty keeps them small"
-        ));
+        notes.push(Note::Unbounded { largest });
     }
     if machine.with_role(Role::Visible).next().is_none() {
-        notes.push("there are no visible units: nothing is modelled".into());
+        notes.push(Note::NoVisibleUnits);
     }
     notes
 }
 
-/// A fit of fewer iterations has had no time to swing.
+/// Fewer iterations show no oscillation.
 const LEAST_ITERATIONS: usize = 20;
 
 /// Ups and downs of the objective, in the second half of a fit, that are no accident.
 const TURNS: usize = 4;
 
-/// Notes on a fit with approximate engines that did not converge: whether it swung to and fro, and what was kept.
-pub(super) fn about_swings(history: &[Step], kept: usize, stopped: &str, engine: &str) -> Vec<String> {
+/// Notes on a fit with approximate engines that did not converge: whether it
+/// oscillated, and what was kept.
+pub(super) fn about_oscillation(history: &[Step], kept: usize, stopped: &Stop, engine: &str) -> Vec<Note> {
     let mut notes = Vec::new();
     let (early, late) = history.split_at(history.len() / 2);
     let least = |steps: &[Step]| steps.iter().map(|step| step.gradient_norm).fold(f64::INFINITY, f64::min);
@@ -79,24 +62,13 @@ pub(super) fn about_swings(history: &[Step], kept: usize, stopped: &str, engine:
         (steps[1].objective - steps[0].objective) * (steps[2].objective - steps[1].objective) < 0.0
     });
     let turns = turns.count();
-    let swings = history.len() >= LEAST_ITERATIONS && turns >= TURNS && least(late) > 0.5 * least(early);
-    if swings {
-        notes.push(format!(
-            "the fit oscillates: in its last {} iterations the objective turned {turns} times, and the gradient never fell below {:.1e}",
-            late.len(),
-            least(late)
-        ));
+    let oscillates = history.len() >= LEAST_ITERATIONS && turns >= TURNS && least(late) > 0.5 * least(early);
+    if oscillates {
+        notes.push(Note::Oscillates { iterations: late.len(), turns, gradient: least(late) });
     }
-    if engine == crate::MeanField::NAME && (swings || stopped.starts_with("no further progress")) {
-        notes.push(
-            "learning with naive mean field has no fixed point where the data are correlated (Kappen & Rodríguez 1997, section 2.3); \
-             linear-response, tap or bethe may do better"
-                .into(),
-        );
+    if engine == crate::MeanField::NAME && (oscillates || *stopped == Stop::NoProgress) {
+        notes.push(Note::MeanFieldLearning);
     }
-    notes.push(format!(
-        "the machine of iteration {kept} is kept, that of largest pseudo-likelihood among {}",
-        history.len()
-    ));
+    notes.push(Note::BestKept { iteration: kept, seen: history.len() });
     notes
 }

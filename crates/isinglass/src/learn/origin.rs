@@ -1,4 +1,4 @@
-//! What a state belongs to: the start, the table, the learner and its settings.
+//! What a checkpoint belongs to: the start, the table, the learner and its settings.
 
 use std::cell::OnceCell;
 
@@ -8,9 +8,10 @@ use serde::{Deserialize, Serialize};
 use super::Checkpoint;
 use crate::{Error, Machine, Result, Role, Table};
 
-/// What a fit is made from, so that its states are gone on with nowhere else, unless they are asked for what they leave to any fit of the structure.
+/// What a fit is made from: its checkpoints are refused elsewhere.
 ///
-/// How long a fit may last is no part of it: a state may go on with more iterations, or a smaller tolerance.
+/// Limits are no part of it: a fit may be resumed with more iterations, a smaller tolerance or a larger
+/// budget.
 #[derive(Clone)]
 pub(super) struct Origin<'a> {
     learner: &'static str,

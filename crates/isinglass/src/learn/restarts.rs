@@ -7,13 +7,14 @@ use serde::{Deserialize, Serialize};
 use super::kept_fit::KeptFit;
 use super::origin::Origin;
 use super::{Checkpoint, Fit, Learner, Observer, Step, start};
-use crate::{Error, Machine, Result, Role, Table};
+use crate::{Error, Machine, Note, Result, Role, Table};
 
 /// Fits from several random starts and keeps the best, by [`Fit::quality`].
 ///
-/// With hidden units the likelihood has more than one maximum, and where a fit ends depends on where it began. Start `k` is
-/// [`start(structure, table, seed, k)`](start()), so that more restarts keep what fewer have found. Without hidden units all starts are the
-/// same: one fit is made, and a note says so.
+/// With hidden units the likelihood has more than one maximum, and where a fit ends depends on where
+/// it began. Start `k` is [`start(structure, table, seed, k)`](start()), so that more restarts keep
+/// what fewer have found. Without hidden units all starts are the same: one fit is made, and a note
+/// says so.
 ///
 /// # Example
 /// ```
@@ -49,9 +50,9 @@ pub struct Restarted {
 }
 
 impl Restarts {
-    /// Fit the structure of a machine (its numbers are replaced by each start) to a table.
+    /// Fits the structure of a machine (each start replaces its numbers) to a table.
     ///
-    /// If the observer stops a fit, no other is begun, and the best so far is given.
+    /// If the observer stops a fit, no other is begun, and the best so far is returned.
     ///
     /// # Errors
     /// Those of the learner; a count of 0.
@@ -65,10 +66,12 @@ impl Restarts {
         self.fit_from(learner, structure, table, None, observer)
     }
 
-    /// The same, or go on from a state that an observer took, as [`Learner::fit_from`] does. The observer is told first of the restart that is gone on with.
+    /// As [`fit`](Self::fit), resumed from a checkpoint as in [`Learner::fit_from`]. The first restart
+    /// reported is the one that is resumed.
     ///
     /// # Errors
-    /// Those of [`fit`](Self::fit); a state of another learner, structure, table or seed, or of a restart beyond the count. The count itself may be another.
+    /// Those of [`fit`](Self::fit); a checkpoint of another learner, structure, table or seed, or of a
+    /// restart beyond the count. The count itself may differ.
     pub fn fit_from(
         &self,
         learner: &dyn Learner,
@@ -100,9 +103,10 @@ impl Restarts {
             let restart = so_far.objectives.len();
             observer.restart(restart, count);
             let begin = start(structure, table, self.seed, restart as u64)?;
-            let mut told = Told { inner: &mut *observer, stopped: false, origin: &origin, so_far: &so_far };
-            let fit = learner.fit_from(&begin, table, inner.take().as_ref(), &mut told);
-            stopped = told.stopped;
+            let mut observed =
+                Observed { inner: &mut *observer, stopped: false, origin: &origin, so_far: &so_far };
+            let fit = learner.fit_from(&begin, table, inner.take().as_ref(), &mut observed);
+            stopped = observed.stopped;
             match fit {
                 // A start from which the numbers run away takes nothing from the others.
                 Err(Error::Numerical { problem, .. }) if so_far.best.is_some() => {
@@ -117,16 +121,12 @@ impl Restarts {
         // The count is at least 1, and the first fit is always kept.
         let (best, mut fit) = best.expect("at least one start was made");
         let failed = failed.into_iter();
-        fit.notes
-            .extend(failed.map(|(k, problem)| format!("restart {} of {count} failed: {problem}", k + 1)));
+        fit.notes.extend(failed.map(|(k, why)| Note::RestartFailed { restart: k + 1, count, why }));
         if objectives.len() < count {
-            fit.notes.push(format!("stopped on request in restart {} of {count}", objectives.len()));
+            fit.notes.push(Note::RestartsStopped { restart: objectives.len(), count });
         }
         if count < self.count {
-            fit.notes.push(format!(
-                "without hidden units all starts are the same: 1 start in place of {}",
-                self.count
-            ));
+            fit.notes.push(Note::SameStarts { requested: self.count });
         }
         Ok(Restarted { fit, objectives, best })
     }
@@ -177,15 +177,16 @@ impl Kept {
     }
 }
 
-/// Passes everything on, puts what the restarts before gave into each state, and remembers whether the observer wanted to stop.
-struct Told<'a> {
+/// Passes everything on, adds the results of earlier restarts to each checkpoint, and records
+/// whether the observer requested a stop.
+struct Observed<'a> {
     inner: &'a mut dyn Observer,
     stopped: bool,
     origin: &'a Origin<'a>,
     so_far: &'a SoFar,
 }
 
-impl Observer for Told<'_> {
+impl Observer for Observed<'_> {
     fn step(&mut self, step: &Step, machine: &Machine) -> Result<ControlFlow<()>> {
         let flow = self.inner.step(step, machine)?;
         self.stopped |= flow == ControlFlow::Break(());

@@ -1,15 +1,16 @@
-//! What every optimiser does at every iteration: tell the observer, keep the best point, see whether it is time to stop; and how it goes on from where another stood.
+//! What every optimiser does at every iteration: report it, keep the best point, decide whether to
+//! stop; and how it is resumed.
 
 use std::ops::ControlFlow;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::{OptimizerSettings, Optimum, Point, Watch, fits, rounding};
+use super::{OptimizerSettings, Optimum, Point, Stop, Watch, fits, rounding};
 use crate::cancel;
 use crate::{Error, Result};
 
-/// A climb after an iteration: all that it needs to go on with the same bits.
+/// The state of a climb after an iteration, from which it is resumed with the same bits.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Saved(Vec<u8>);
 
@@ -17,7 +18,7 @@ pub(crate) struct Saved(Vec<u8>);
 pub(crate) struct Start<'s> {
     /// The parameters at iteration 0.
     pub(crate) parameters: Vec<f64>,
-    /// The state of a climb from there, to go on with it.
+    /// The state of a climb from there, to resume it.
     pub(crate) from: Option<&'s Saved>,
 }
 
@@ -35,7 +36,7 @@ pub(crate) struct Visit<'v> {
     pub(crate) value: f64,
     /// The largest component of the gradient.
     pub(crate) gradient_norm: f64,
-    /// Whether this is the iteration from which a climb goes on: it was told before, and is told again only to be stopped at.
+    /// Whether this is the iteration that a climb is resumed from, reported before.
     pub(crate) again: bool,
     take: &'v dyn Fn() -> Result<Saved>,
 }
@@ -60,13 +61,13 @@ pub(super) struct Climb<'c, 'w> {
     /// Whether values decide; otherwise the gradient does.
     by_value: bool,
     record: Record,
-    /// Whether the next visit is that of the iteration from which the climb goes on.
+    /// Whether the next visit is that of the iteration that the climb is resumed from.
     again: bool,
     /// Where it converged.
     converged: Option<Vec<f64>>,
 }
 
-/// What has been seen. It does not depend on when a climb is to stop, so that one that has stopped may go on with other limits.
+/// What has been seen. It does not depend on the limits, so that a climb may be resumed with others.
 #[derive(Serialize, Deserialize)]
 struct Record {
     /// Iterations that were visited, the start among them.
@@ -82,7 +83,7 @@ impl<'c, 'w> Climb<'c, 'w> {
         Self { settings, watch, by_value, record, again: false, converged: None }
     }
 
-    /// Where to begin: at the start, or where the climb stood that is to go on.
+    /// Returns where to begin: at the start, or where the climb to be resumed stood.
     ///
     /// # Errors
     /// Those of beginning; a state that is none of this optimiser.
@@ -107,11 +108,11 @@ impl<'c, 'w> Climb<'c, 'w> {
         self.record.visited.saturating_sub(1)
     }
 
-    /// Note an iteration, the start being number 0; the reason to stop there, if there is one.
+    /// Records an iteration, counted from 0, the start; returns the reason to stop there, if any.
     ///
     /// # Errors
     /// A value or gradient that is not finite; an error of the observer.
-    pub(super) fn visit(&mut self, here: &Point, way: &impl Way) -> Result<Option<String>> {
+    pub(super) fn visit(&mut self, here: &Point, way: &impl Way) -> Result<Option<Stop>> {
         self.visit_with(&here.parameters, here.value, &here.gradient, way)
     }
 
@@ -122,7 +123,7 @@ impl<'c, 'w> Climb<'c, 'w> {
         value: f64,
         gradient: &[f64],
         way: &impl Way,
-    ) -> Result<Option<String>> {
+    ) -> Result<Option<Stop>> {
         cancel::point();
         let again = std::mem::take(&mut self.again);
         if !again {
@@ -152,30 +153,26 @@ impl<'c, 'w> Climb<'c, 'w> {
         let watched =
             (self.watch)(&Visit { iteration, parameters, value, gradient_norm, again, take: &take })?;
         Ok(if self.converged.is_some() {
-            Some(format!("the gradient fell below {:e}", self.settings.tolerance))
+            Some(Stop::Gradient { tolerance: self.settings.tolerance })
         } else if watched == ControlFlow::Break(()) {
-            Some("stopped on request".into())
+            Some(Stop::Requested)
         } else if iteration >= self.settings.iterations {
-            Some(format!("reached the limit of {} iterations", self.settings.iterations))
+            Some(Stop::Limit { iterations: self.settings.iterations })
         } else {
             None
         })
     }
 
     /// The best point, and why the climb stopped.
-    pub(super) fn end(self, stopped: String) -> Optimum {
+    pub(super) fn end(self, stopped: Stop) -> Optimum {
         let converged = self.converged.is_some();
         Optimum { parameters: self.converged.unwrap_or(self.record.best), converged, stopped }
     }
 
     /// The best point of a climb that can go no higher although the gradient is not small.
     pub(super) fn stuck(self) -> Optimum {
-        let stopped = if self.by_value {
-            "no further progress at the precision of the objective"
-        } else {
-            "no step along the gradient could be taken"
-        };
-        self.end(stopped.into())
+        let stopped = if self.by_value { Stop::NoProgress } else { Stop::NoStep };
+        self.end(stopped)
     }
 
     /// The objective has no finite value or gradient.

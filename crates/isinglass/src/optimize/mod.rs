@@ -1,7 +1,6 @@
-//! The seam to the optimisers: maximise a function with its gradient.
+//! Optimisers: each [`Method`] maximises a function with its gradient.
 //!
-//! Nothing outside this folder knows which file here does the work. Each [`Method`] has a file of its own;
-//! what they share (the record of the best point, the reasons to stop) is in `climb`.
+//! What they share (the record of the best point, the reasons to stop) is in `climb`.
 
 mod adaptive;
 mod cg;
@@ -13,6 +12,7 @@ mod momentum;
 mod orthant;
 mod remembered;
 mod secant;
+mod stop;
 #[cfg(test)]
 mod tests;
 
@@ -25,6 +25,7 @@ pub(crate) use self::climb::{Saved, Start, Visit};
 use self::memory::dot;
 pub(crate) use self::orthant::{Evaluated, Model, maximize_sparse};
 pub(crate) use self::remembered::Remembered;
+pub use self::stop::{Period, Stop};
 use crate::settings::choices;
 use crate::{Error, Result};
 
@@ -38,7 +39,8 @@ pub trait Objective {
         self.value_and_gradient(parameters, &mut vec![0.0; parameters.len()])
     }
 
-    /// Whether the gradient is that of the value. Where it is not, a place is looked for at which the gradient vanishes, and values decide nothing.
+    /// Whether the gradient is that of the value. If not, optimisers look for a zero of the gradient,
+    /// and values decide nothing.
     fn gradient_is_of_value(&self) -> bool {
         true
     }
@@ -158,13 +160,13 @@ pub(crate) struct OptimizerSettings {
 pub(crate) struct Optimum {
     pub(crate) parameters: Vec<f64>,
     pub(crate) converged: bool,
-    pub(crate) stopped: String,
+    pub(crate) stopped: Stop,
 }
 
-/// Told of every iteration.
+/// Called at every iteration.
 pub(crate) type Watch<'w> = dyn FnMut(&Visit<'_>) -> Result<ControlFlow<()>> + 'w;
 
-/// Maximise from a start, or go on from where a climb from it stood, by the method of the settings.
+/// Maximises from a start, or resumes a climb, by the method of the settings.
 pub(crate) fn maximize(
     objective: &dyn Objective,
     start: Start<'_>,

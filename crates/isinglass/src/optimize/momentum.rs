@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::climb::{Start, Way};
-use super::{Climb, Objective, Optimum, Point, fits};
+use super::{Climb, Objective, Optimum, Point, Stop, fits};
 use crate::Result;
 
 #[derive(Serialize, Deserialize)]
@@ -34,12 +34,8 @@ pub(super) fn maximize(
     loop {
         ball.rose |= ball.here.value > ball.first;
         if let Some(stopped) = climb.visit(&ball.here, &ball)? {
-            let in_vain = if climb.iteration() > 0 && !ball.rose && objective.gradient_is_of_value() {
-                "; the objective never rose: the rate is too large"
-            } else {
-                ""
-            };
-            return Ok(climb.end(stopped + in_vain));
+            let in_vain = climb.iteration() > 0 && !ball.rose && objective.gradient_is_of_value();
+            return Ok(climb.end(if in_vain { Stop::NeverRose(stopped.into()) } else { stopped }));
         }
         for (v, g) in ball.velocity.iter_mut().zip(&ball.here.gradient) {
             *v = momentum * *v + rate * g;
@@ -48,9 +44,7 @@ pub(super) fn maximize(
         if !ball.here.value.is_finite() {
             // The best point so far is kept, and the stop reason names the rate.
             let iteration = climb.iteration() + 1;
-            return Ok(climb.end(format!(
-                "diverged: the objective is not finite after iteration {iteration}; a rate below {rate} is needed"
-            )));
+            return Ok(climb.end(Stop::NotFinite { iteration, rate }));
         }
     }
 }

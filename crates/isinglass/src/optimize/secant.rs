@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::climb::{Start, Way};
 use super::memory::{Memory, Pair, dot, norm};
-use super::{Climb, Objective, Optimum, Point};
+use super::{Climb, Objective, Optimum, Point, Stop};
 use crate::Result;
 
 /// Curvature pairs kept.
@@ -56,9 +56,7 @@ pub(super) fn maximize(
             return Ok(climb.end(stopped));
         }
         if search.has_stalled(climb.iteration()) {
-            return Ok(climb.end(format!(
-                "the gradient has not become smaller for {STALLED_AFTER} iterations: there may be no place where it vanishes"
-            )));
+            return Ok(climb.end(Stop::Stalled { iterations: STALLED_AFTER }));
         }
         let Some((step, next)) = search.step(objective)? else {
             return Ok(climb.stuck());

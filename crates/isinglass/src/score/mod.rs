@@ -1,13 +1,13 @@
 //! How good a machine is: likelihood, Kullback divergence, pseudo-likelihood, completion quality.
 //!
-//! Calls engines and tables; commands and reports call it, and the learner that compares machines by their pseudo-likelihood.
+//! Calls engines and tables; front ends call it.
 
 mod entropy;
 
 use crate::bracket::{Bounds, LikelihoodBracket};
 use crate::engine::{Diagnostics, Engine, Guarantee};
 use crate::likelihood::{LogLikelihood, Phases, completion, log_likelihood};
-use crate::{Error, Machine, Result, Table};
+use crate::{Error, Machine, Note, Result, Table};
 
 /// The scores of a machine on a table, averages per row with weights.
 #[derive(Debug, Clone, PartialEq)]
@@ -30,15 +30,15 @@ pub struct Score {
     pub guarantee: Guarantee,
     /// What kind of number the Kullback divergence is: a bound on the other side where the log-likelihood is a bound.
     pub kullback_guarantee: Guarantee,
-    /// How the engines fared, all scores together.
+    /// How the computations went, all scores together.
     pub diagnostics: Diagnostics,
-    /// The log-likelihood between two bounds, if it was asked for.
+    /// The log-likelihood between two bounds, if requested.
     pub bracket: Option<LikelihoodBracket>,
-    /// Why a score could not be had.
-    pub notes: Vec<String>,
+    /// Why a score is unavailable.
+    pub notes: Vec<Note>,
 }
 
-/// Score a machine on a table.
+/// Scores a machine on a table.
 ///
 /// A score that an engine cannot give, or not within its budget, is `None`, with a note; any other failure is an error.
 ///
@@ -62,11 +62,11 @@ pub struct Score {
 pub fn score(machine: &Machine, table: &Table, phases: Phases<'_>) -> Result<Score> {
     let mut notes = Vec::new();
     let likelihood = log_likelihood(machine, table, phases);
-    let gain = had(likelihood, "log_likelihood and kullback", &mut notes)?;
+    let gain = or_unavailable(likelihood, &["log_likelihood", "kullback"], &mut notes)?;
     all_scores(machine, table, phases.clamped, gain, notes)
 }
 
-/// Score a machine on a table, with the log-likelihood between two rigorous bounds.
+/// Scores a machine on a table, with the log-likelihood between two rigorous bounds.
 ///
 /// [`Score::log_likelihood`] is then the lower bound, and the Kullback divergence an upper one. `engine` gives the probabilities of cells, which are no bounds.
 ///
@@ -110,18 +110,18 @@ fn all_scores(
     table: &Table,
     engine: &dyn Engine,
     gain: Option<LogLikelihood>,
-    mut notes: Vec<String>,
+    mut notes: Vec<Note>,
 ) -> Result<Score> {
     let mut guarantee = gain.as_ref().map_or(Guarantee::Exact, |gain| gain.guarantee);
     let mut diagnostics = gain.as_ref().map_or(Diagnostics::direct(), |gain| gain.diagnostics);
     let kullback_guarantee = guarantee.negated();
     let kullback = match &gain {
-        Some(gain) => had(entropy::negative_entropy(machine, table), "kullback", &mut notes)?
+        Some(gain) => or_unavailable(entropy::negative_entropy(machine, table), &["kullback"], &mut notes)?
             .map(|best| at_least_zero(best - gain.value, kullback_guarantee)),
         None => None,
     };
     let completion = completion(machine, table, engine);
-    let completion = had(completion, "pseudo_log_likelihood and completion", &mut notes)?;
+    let completion = or_unavailable(completion, &["pseudo_log_likelihood", "completion"], &mut notes)?;
     if let Some(found) = &completion {
         guarantee = guarantee.and(found.guarantee);
         diagnostics = diagnostics.and(found.diagnostics);
@@ -146,12 +146,13 @@ fn at_least_zero(divergence: f64, guarantee: Guarantee) -> f64 {
     if guarantee == Guarantee::Exact { divergence.max(0.0) } else { divergence }
 }
 
-/// A score, or a note why the engine cannot give it.
-fn had<T>(result: Result<T>, what: &str, notes: &mut Vec<String>) -> Result<Option<T>> {
+/// A score, or a note on why it is unavailable.
+fn or_unavailable<T>(result: Result<T>, what: &[&str], notes: &mut Vec<Note>) -> Result<Option<T>> {
     match result {
         Ok(found) => Ok(Some(found)),
         Err(error @ (Error::CannotDo { .. } | Error::OverBudget { .. })) => {
-            notes.push(format!("{what} could not be had: {error}"));
+            let what = what.iter().map(|&score| score.to_owned()).collect();
+            notes.push(Note::Unavailable { what, why: error.to_string() });
             Ok(None)
         }
         Err(error) => Err(error),

@@ -2,9 +2,9 @@
 
 use std::fmt::{Display, Write as _};
 
+use isinglass_lab::Progress;
 use isinglass_lab::data::{DIGITS_CSV, digits};
 use isinglass_lab::digits::{Study, study};
-use isinglass_lab::reproduce::Watch;
 use serde_json::{Map, Value, json};
 
 use super::files::{Content, Entry};
@@ -19,8 +19,8 @@ pub(super) const ENTRIES: [Entry; 6] = [
     Entry { name: "digits.html", what: "the page about the machine" },
 ];
 
-pub(super) fn visit(seed: u64, watch: &dyn Watch) -> anyhow::Result<Stop> {
-    let study = study(&digits()?, seed, watch)?;
+pub(super) fn visit(seed: u64, progress: &dyn Progress) -> anyhow::Result<Stop> {
+    let study = study(&digits()?, seed, progress)?;
     let contents = vec![
         Content::Text(DIGITS_CSV.to_owned()),
         Content::Text(study.covered_csv()),

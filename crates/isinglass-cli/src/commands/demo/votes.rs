@@ -2,8 +2,8 @@
 
 use std::fmt::{Display, Write as _};
 
+use isinglass_lab::Progress;
 use isinglass_lab::data::{HOUSE_VOTES_CSV, house_votes};
-use isinglass_lab::reproduce::Watch;
 use isinglass_lab::votes::{PARTY, Study, study};
 use serde_json::{Map, Value, json};
 
@@ -22,9 +22,9 @@ pub(super) const ENTRIES: [Entry; 5] = [
 /// Couplings printed.
 const SHOWN: usize = 8;
 
-pub(super) fn visit(seed: u64, watch: &dyn Watch) -> anyhow::Result<Stop> {
+pub(super) fn visit(seed: u64, progress: &dyn Progress) -> anyhow::Result<Stop> {
     let table = house_votes()?;
-    let study = study(&table, seed, watch)?;
+    let study = study(&table, seed, progress)?;
     let page = study.page(&table, seed)?.to_html();
     let contents = vec![
         Content::Text(HOUSE_VOTES_CSV.to_owned()),
@@ -122,7 +122,7 @@ fn story(study: &Study, rows: usize, missing: usize) -> String {
     let _ = write!(
         out,
         "\nOne known cell in ten hidden, {} in all, and filled in by a machine fitted to the rest\n({} probabilities{}):\n\n",
-        filled.machine.asked,
+        filled.machine.total,
         filled.guarantee,
         if filled.converged { "" } else { ", fit NOT converged" }
     );

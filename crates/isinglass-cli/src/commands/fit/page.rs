@@ -3,7 +3,7 @@
 use isinglass::Table;
 use isinglass::learn::Fit;
 use isinglass_files::Output;
-use isinglass_lab::report::{FitStory, Origin};
+use isinglass_lab::report::{FitSummary, Origin};
 
 use super::Args;
 use crate::commands::report::{self, Engines};
@@ -15,7 +15,7 @@ impl Args {
         &self,
         fit: &Fit,
         table: &Table,
-        story: FitStory,
+        story: FitSummary,
         page: Output,
         common: &Common,
     ) -> anyhow::Result<()> {

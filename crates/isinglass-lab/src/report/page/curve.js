@@ -1,11 +1,11 @@
-// The learning curve: objective and gradient, iteration after iteration.
+// The learning curve: objective and gradient by iteration.
 
 function learningCurve() {
   const { history, fit } = numbers;
   if (!history || history.iterations.length < 2) return;
   const kept = fit ? history.iterations.indexOf(fit.kept) : -1;
   const node = section('curve', 'Learning curve',
-    `${plural(history.iterations.length - 1, 'iteration')}${kept >= 0 ? '; the ring marks the machine that was kept' : ''}.`);
+    `${plural(history.iterations.length - 1, 'iteration')}${kept >= 0 ? '; the ring marks the iteration that was kept' : ''}.`);
   node.append(el('div', { class: 'charts' },
     lineChart('Objective per row', history.iterations, history.objective, { kept }),
     lineChart('Largest component of the gradient', history.iterations, history.gradient, { kept, logarithmic: true })));

@@ -1,14 +1,15 @@
-// The heat map of couplings, units with similar couplings side by side.
+// The heat map of couplings, similar units adjacent.
 
 function heatMap(couplings) {
   const { units, order } = numbers.drawing;
   const count = units.length;
   if (count < 2 || !couplings.weights.length) return;
   const node = section('couplings', 'Couplings',
-    `Units with similar couplings stand side by side (average linkage${/[hi]/.test(numbers.drawing.roles) ? ', units of each role by themselves' : ''}).${shownUnits()}`);
+    `Units with similar couplings are adjacent (average linkage${/[hi]/.test(numbers.drawing.roles) ? ', each role by itself' : ''}).${shownUnits()}`);
   const full = fullColour(couplings.weights);
   const canvas = el('canvas', { role: 'img', 'aria-label': `heat map of ${couplings.weights.length} couplings between ${count} units` });
-  // Where all couplings lead to hidden units, these are the rows and the others the columns; otherwise every unit is both.
+  // If every coupling has one hidden end, hidden units are rows and the others columns; otherwise
+  // every unit is both.
   const isHidden = (unit) => numbers.drawing.roles[unit] === 'h';
   const twoSided = couplings.weights.every((_, k) => isHidden(couplings.from[k]) !== isHidden(couplings.to[k]));
   let rows = [];
@@ -17,19 +18,19 @@ function heatMap(couplings) {
   let sequence = order;
   let frame = null;
 
-  // Which coupling, if any, stands in a cell; found by hashing, since most pairs of a large machine have none.
+  // The coupling of a cell, by hashing: most pairs of a large machine have none.
   const byPair = new Map();
   couplings.weights.forEach((weight, k) => byPair.set(couplings.from[k] * count + couplings.to[k], weight));
   const weightOf = (a, b) => byPair.get(Math.min(a, b) * count + Math.max(a, b));
 
-  // For each unit, where it stands in a list; -1 if it does not.
+  // The index of each unit in a list, or -1.
   function ranks(list) {
     const places = new Int32Array(count).fill(-1);
     list.forEach((unit, k) => { places[unit] = k; });
     return places;
   }
 
-  // Each coupling at its one or two places.
+  // Each coupling at its one or two cells.
   function eachCell(visit) {
     const [down, across] = [ranks(rows), ranks(columns)];
     couplings.weights.forEach((weight, k) => {
@@ -72,7 +73,7 @@ function heatMap(couplings) {
     pen.clip();
     pen.imageSmoothingEnabled = cell * (window.devicePixelRatio || 1) < 1;
     pen.drawImage(image, left + view.x, view.y, width * view.zoom, height * view.zoom);
-    // Few cells that are small would hardly be seen: they get dots.
+    // Sparse, small cells are drawn as dots to be visible.
     if (cell < 3 && couplings.weights.length < 0.02 * rows.length * columns.length) drawDots(pen, left, cell);
     pen.restore();
     pen.strokeStyle = css(colour('line'));
@@ -143,7 +144,7 @@ function heatMap(couplings) {
   keepDrawing(() => { paint(); draw(); });
 }
 
-// The colours and what they stand for.
+// The colour bar.
 function colourBar(full, weights) {
   const [width, stops] = [150, 24];
   const bar = svg('svg', { width, height: 12, role: 'img', 'aria-label': 'colours of couplings, orange below 0, blue above' });
@@ -153,6 +154,6 @@ function colourBar(full, weights) {
     bar.replaceChildren(...Array.from({ length: stops }, stripe));
   });
   const beyond = weights.filter((weight) => Math.abs(weight) > full * 1.0001).length;
-  const more = beyond ? ` (${plural(beyond, 'stronger one')} alike)` : '';
+  const more = beyond ? ` (${plural(beyond, 'coupling')} beyond the scale)` : '';
   return el('div', { class: 'legend' }, el('span', {}, show(-full, 3), bar, `+${show(full, 3)}${more}`));
 }

@@ -1,4 +1,4 @@
-// The page, from top to bottom.
+// Builds the page from top to bottom.
 
 const couplings = readCouplings(numbers.drawing);
 overview();
@@ -11,5 +11,5 @@ pictures();
 report.append(el('footer', {}, `Written by isinglass ${numbers.version}. Units take the values \u22121 and +1; couplings are those of \u2212E(s) = \u03a3 w s s\u2032 + \u03a3 \u03b8 s.`));
 document.querySelector('nav').append(...sections.map(([id, title]) => el('a', { href: `#${id}` }, title)));
 drawAgain();
-// For whoever looks at the page with a program: where the network's units are.
+// For tests: positions of the network's units.
 window.isinglass = { network: drawnNetwork };

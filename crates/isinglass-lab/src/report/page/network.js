@@ -1,7 +1,7 @@
-// The network of couplings: the strongest first, as many as the slider says.
+// The network of couplings: the strongest ones, as many as the slider selects.
 
-// Couplings that can be shown at once at most, and names that are written in a large network.
-const [MOST_EDGES, MOST_NAMES] = [20000, 90];
+// Limits: couplings shown at once, and names in a large network.
+const [MAX_EDGES, MAX_NAMES] = [20000, 90];
 
 function network(couplings) {
   const { units, roles, biases } = numbers.drawing;
@@ -9,11 +9,11 @@ function network(couplings) {
   if (count < 2) return null;
   const ranked = couplings.weights.map((_, k) => k).sort((a, b) => Math.abs(couplings.weights[b]) - Math.abs(couplings.weights[a]) || a - b);
   const total = ranked.length;
-  const most = Math.min(total, MOST_EDGES);
+  const most = Math.min(total, MAX_EDGES);
   const strongest = total ? Math.abs(couplings.weights[ranked[0]]) : 1;
-  const limit = most < total ? ` Up to ${whole(most)} of the ${whole(total)} couplings can be shown.` : '';
+  const limit = most < total ? ` At most ${whole(most)} of the ${whole(total)} couplings can be shown.` : '';
   const node = section('network', 'Network',
-    `The strongest couplings, all else held fixed: blue and solid where two units go together, orange and dashed where they go apart; wider is stronger.${limit}${shownUnits()}`);
+    `The strongest couplings. Given all other units, two units tend to agree where their coupling is positive (blue, solid) and to differ where it is negative (orange, dashed); wider is stronger.${limit}${shownUnits()}`);
   const canvas = el('canvas', { role: 'img', 'aria-label': `network of ${count} units` });
 
   const home = units.map((_, k) => [numbers.drawing.x[k], numbers.drawing.y[k]]);
@@ -40,7 +40,7 @@ function network(couplings) {
     canvas.dataset.edges = k;
   }
 
-  // From places of the layout to the canvas and back.
+  // From layout to canvas coordinates.
   const onCanvas = ([x, y]) => [
     view.x + view.zoom * (frame.width / 2 + (x - frame.middle[0]) * frame.unit),
     view.y + view.zoom * (frame.height / 2 + (y - frame.middle[1]) * frame.unit),
@@ -49,7 +49,7 @@ function network(couplings) {
     const share = top ? strength[unit] / top : 0;
     return Math.min(14, base() * (0.75 + 0.6 * Math.sqrt(share)) * Math.sqrt(view.zoom));
   };
-  // Small where there are many units or little room.
+  // Smaller with many units or little space.
   const base = () => Math.max(2.5, Math.min(9, 70 / Math.sqrt(count)) * Math.min(1, Math.max(0.5, frame.width / 900)));
   let top = 0;
 
@@ -59,7 +59,7 @@ function network(couplings) {
     const [xs, ys] = [0, 1].map((axis) => home.map((place) => place[axis]));
     const span = (list) => [list.reduce((a, b) => Math.min(a, b)), list.reduce((a, b) => Math.max(a, b))];
     const [[left, right], [high, low]] = [span(xs), span(ys)];
-    // Room for the names at the sides.
+    // Space for names at the sides.
     const room = count <= 80 ? [Math.min(70, 0.12 * width), 34] : [24, 20];
     frame = {
       width,
@@ -80,7 +80,7 @@ function network(couplings) {
     drawEdges(pen, at, ranked.slice(0, k), near ? 0.12 : 1, plus, minus);
     if (near) drawEdges(pen, at, around[lit], 1, plus, minus);
     const isFaint = (unit) => (near ? !near.has(unit) : strength[unit] === 0 && k > 0);
-    // Faint ones first, so that they cover no other.
+    // Faint ones first, so that they cover no others.
     for (const faint of [true, false]) {
       for (let unit = 0; unit < count; unit++) {
         if (isFaint(unit) === faint) drawNode(pen, at[unit], radiusOf(unit) + (near && !faint ? 1.5 : 0), roles[unit], css(fills[roles[unit]], faint ? 0.3 : 1), css(paper));
@@ -96,7 +96,7 @@ function network(couplings) {
     drawNames(pen, at, near, ink, paper);
   }
 
-  // Couplings of about the same width and the same sign are drawn in one go.
+  // Couplings of one sign and similar width are drawn as one path.
   function drawEdges(pen, at, edges, alpha, plus, minus) {
     const classes = 8;
     const widest = Math.min(7, Math.max(2, 0.75 * base())) * Math.min(1.6, Math.sqrt(view.zoom));
@@ -122,13 +122,14 @@ function network(couplings) {
     pen.setLineDash([]);
   }
 
-  // Names where there is room: those of strongly coupled units first. Among equals, as on a lattice, neighbours in number are not neighbours in turn, so that names are spread.
+  // Names where there is space, strongly coupled units first. Ties, as on a lattice, are broken by
+  // a scrambled order, which spreads the names.
   function drawNames(pen, at, near, ink, paper) {
     const size = count <= 80 ? 13 : 11;
     const taken = [];
-    const few = count > 80 ? Math.round(MOST_NAMES * Math.max(1, view.zoom)) : Infinity;
-    const turn = (unit) => (unit * 0.6180339887498949) % 1;
-    const wanted = near ? [lit, ...[...near].filter((unit) => unit !== lit)] : units.map((_, unit) => unit).sort((a, b) => strength[b] - strength[a] || turn(a) - turn(b));
+    const few = count > 80 ? Math.round(MAX_NAMES * Math.max(1, view.zoom)) : Infinity;
+    const scrambled = (unit) => (unit * 0.6180339887498949) % 1;
+    const wanted = near ? [lit, ...[...near].filter((unit) => unit !== lit)] : units.map((_, unit) => unit).sort((a, b) => strength[b] - strength[a] || scrambled(a) - scrambled(b));
     if (found !== null && !near) wanted.unshift(found);
     let written = 0;
     pen.textAlign = 'center';
@@ -204,7 +205,7 @@ function network(couplings) {
     canvas.style.cursor = lit === null ? 'grab' : 'pointer';
   }
 
-  // A unit can be dragged to another place.
+  // Units can be dragged.
   function grab(x, y) {
     const unit = unitAt(x, y);
     if (unit === null) return null;
@@ -216,7 +217,7 @@ function network(couplings) {
 
   const view = new View(canvas, () => draw(), { grab, hover });
 
-  // Few couplings one by one, many in even ratios.
+  // Few couplings in single steps, many in constant ratios.
   const steps = [];
   for (let number = 0; number <= most; number = Math.max(number + 1, most > 400 ? Math.round(number * 1.02) : 0)) steps.push(number);
   if (steps[steps.length - 1] < most) steps.push(most);
@@ -224,14 +225,14 @@ function network(couplings) {
   steps.sort((a, b) => a - b);
   const output = el('output', { for: 'threshold' });
   const slider = el('input', { type: 'range', id: 'threshold', min: 0, max: steps.length - 1, step: 1, value: steps.indexOf(k) });
-  function tell() {
+  function updateLabel() {
     const least = k ? `, |w| \u2265 ${show(Math.abs(couplings.weights[ranked[k - 1]]), 3)}` : '';
     output.textContent = `${whole(k)} of ${plural(total, 'coupling')}${least}`;
     slider.setAttribute('aria-valuetext', output.textContent);
   }
   slider.addEventListener('input', () => {
     choose(steps[Number(slider.value)]);
-    tell();
+    updateLabel();
     draw();
   });
   const names = el('datalist', { id: 'names' }, units.map((unit) => el('option', { value: nameOf(unit) })));
@@ -246,13 +247,13 @@ function network(couplings) {
       draw();
     },
   });
-  const again = el('button', {
+  const reset = el('button', {
     type: 'button',
     onclick() {
       places = home.map((place) => [...place]);
       view.reset();
     },
-  }, 'as at first');
+  }, 'reset view');
   const kinds = [['v', 'visible unit'], ['h', 'hidden unit'], ['i', 'input unit']].filter(([letter]) => roles.includes(letter));
   const line = (sign) => svg('svg', { width: 34, height: 10 }, svg('line', { x1: 0, x2: 34, y1: 5, y2: 5, 'stroke-width': 3, stroke: `var(--${sign})`, 'stroke-dasharray': sign === 'minus' ? '8 5' : undefined }));
   const shapes = {
@@ -263,14 +264,14 @@ function network(couplings) {
   node.append(
     el('div', { class: 'controls' },
       el('label', { class: 'wide', for: 'threshold' }, 'Show', slider), output),
-    el('div', { class: 'controls' }, search, names, view.buttons(), again,
+    el('div', { class: 'controls' }, search, names, view.buttons(), reset,
       el('div', { class: 'legend' },
-        el('span', {}, line('plus'), 'together'), el('span', {}, line('minus'), 'apart'),
+        el('span', {}, line('plus'), 'positive'), el('span', {}, line('minus'), 'negative'),
         kinds.map(([letter, text]) => el('span', {}, svg('svg', { width: 14, height: 14 }, shapes[letter]()), text)))),
     el('div', { class: 'figure framed' }, canvas),
     el('p', { class: 'quiet hint' }, `${HINT} Units can be dragged.`));
   choose(k);
-  tell();
+  updateLabel();
   keepDrawing(draw);
   return { canvas, placeOf: (unit) => onCanvas(places[unit]), shown: () => k };
 }

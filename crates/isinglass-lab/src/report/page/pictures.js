@@ -1,15 +1,15 @@
-// Units that are pixels: weights of hidden units and draws as pictures.
+// Machines whose units are pixels: weights of hidden units and draws as pictures.
 
 function pictures() {
   const { pictures: found } = numbers;
   if (!found) return;
   const { shape, hidden, draws } = found;
-  const node = section('pictures', 'As pictures', `The visible units are the pixels of ${shape.rows} \u00d7 ${shape.columns} pictures.`);
+  const node = section('pictures', 'Pictures', `The visible units are the pixels of ${shape.rows} \u00d7 ${shape.columns} pictures.`);
   const full = fullColour([...hidden.flatMap((unit) => unit.weights), ...(hidden.length ? [] : found.biases)]);
   if (hidden.length) {
-    const some = hidden.length < found.hidden_count ? ` The ${whole(hidden.length)} strongest of ${whole(found.hidden_count)}.` : '';
-    node.append(el('h3', {}, 'What hidden units are coupled to'),
-      el('p', { class: 'quiet' }, `Couplings of each hidden unit to the pixels, the strongest first: blue above 0, orange below, full colour at ${show(full, 3)}.${some}`),
+    const some = hidden.length < found.hidden_count ? ` Only the ${whole(hidden.length)} strongest of ${whole(found.hidden_count)} are shown.` : '';
+    node.append(el('h3', {}, 'Couplings of hidden units'),
+      el('p', { class: 'quiet' }, `Couplings of each hidden unit to the pixels, the strongest first: blue positive, orange negative, full colour at ${show(full, 3)}.${some}`),
       gallery(hidden.map((unit) => [unit.name, (k, ramp) => ramp(unit.weights[k] / full), (k) => `coupling ${signed(unit.weights[k])}`])));
   }
   const biases = fullColour(found.biases);
@@ -25,7 +25,7 @@ function pictures() {
   node.append(el('h3', {}, 'Biases and means'), gallery(kinds));
   node.append(el('h3', {}, 'Draws from the machine'));
   if (!draws) {
-    node.append(el('p', { class: 'quiet' }, `None: ${found.no_draws}.`));
+    node.append(el('p', { class: 'quiet' }, `Unavailable: ${found.no_draws}.`));
     return;
   }
   const kind = draws.guarantee === 'exact' ? 'exact and independent' : `${words[draws.guarantee]}${draws.converged ? '' : ' that has not converged'}`;
@@ -38,7 +38,7 @@ function pictures() {
 
   function gallery(list) {
     return el('div', { class: 'pictures' }, list.map(([name, rgb, text]) => {
-      const canvas = el('canvas', { class: 'pixels', width: shape.columns, height: shape.rows, role: 'img', 'aria-label': name || 'a state that was drawn' });
+      const canvas = el('canvas', { class: 'pixels', width: shape.columns, height: shape.rows, role: 'img', 'aria-label': name || 'a drawn state' });
       keepDrawing(() => {
         const pen = canvas.getContext('2d');
         const pixels = pen.createImageData(shape.columns, shape.rows);

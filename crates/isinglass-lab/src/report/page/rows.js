@@ -1,14 +1,14 @@
-// The most surprising rows, with the cells that make them so.
+// The most surprising rows, with the cells responsible.
 
 function surprisingRows() {
   const { surprise, pictures: found } = numbers;
   if (!surprise || !surprise.rows.length) return;
   const engine = surprise.engine ? `, by the engine ${surprise.engine}` : '';
   const what = surprise.by === 'log-likelihood'
-    ? `Rows by their log-likelihood (${words[surprise.guarantee]}${engine}), the least first.`
-    : `Rows by their pseudo-log-likelihood (${words[surprise.guarantee]}${engine}; the log-likelihood is not to be had exactly), the least first.`;
-  const node = section('rows', 'The most surprising rows',
-    `${what} Beside each, the cells that the rest of the row speaks against, with their probability given all other cells of the row.`);
+    ? `Rows with the smallest log-likelihood (${words[surprise.guarantee]}${engine}).`
+    : `Rows with the smallest pseudo-log-likelihood (${words[surprise.guarantee]}${engine}; the exact log-likelihood is unavailable).`;
+  const node = section('rows', 'Most surprising rows',
+    `${what} Cells are listed if their probability given all other cells of the row is below \u00bd.`);
   node.append(histogram(surprise));
   const image = found && found.units.every((unit) => surprise.units.includes(unit)) ? found : null;
   const body = surprise.rows.map((row) => el('tr', {},
@@ -18,22 +18,22 @@ function surprisingRows() {
     el('td', {},
       el('div', { class: 'chips' }, row.least.length
         ? row.least.map(([unit, cell, p]) => el('span', { class: 'chip' }, `${nameOf(unit)} = ${spin(cell)}, P = `, el('b', {}, show(p, 2))))
-        : el('span', { class: 'quiet' }, 'no cell alone')),
+        : el('span', { class: 'quiet' }, 'none below \u00bd')),
       !image && surprise.units.length ? strip(row, surprise.units) : null)));
   node.append(el('div', { class: 'scroll' }, el('table', {},
-    el('thead', {}, el('tr', {}, el('th', { class: 'number' }, 'row'), el('th', { class: 'number' }, surprise.by.replace('log-likelihood', 'log-lik.')), image ? el('th', {}, 'picture') : null, el('th', {}, 'cells against the rest'))),
+    el('thead', {}, el('tr', {}, el('th', { class: 'number' }, 'row'), el('th', { class: 'number' }, surprise.by.replace('log-likelihood', 'log-lik.')), image ? el('th', {}, 'picture') : null, el('th', {}, 'improbable cells'))),
     el('tbody', {}, body))));
   if (!image && surprise.units.length) {
-    node.append(el('p', { class: 'quiet' }, 'The strip shows all cells: blue +1, grey \u22121, empty missing; the more improbable a cell, the taller its orange mark.'));
+    node.append(el('p', { class: 'quiet' }, 'The strip shows all cells: blue +1, grey \u22121, empty missing; a taller orange mark means a less probable cell.'));
   } else if (image) {
-    node.append(el('p', { class: 'quiet' }, 'Dark pixels are +1; orange frames mark the cells against the rest.'));
+    node.append(el('p', { class: 'quiet' }, 'Dark pixels are +1; orange frames mark the improbable cells.'));
   }
 }
 
-// Two decimals for all, so that they can be compared at a glance.
+// Two decimals for all, for comparison.
 const fixed = (x) => (x === null ? 'none' : x.toFixed(2).replace('-', '\u2212'));
 
-// How all rows are spread, and where those of the list stand.
+// The distribution of all rows, with marks at the listed ones.
 function histogram({ histogram: bars, rows, by }) {
   const [width, height, left, right, bottom] = [720, 130, 8, 8, 34];
   const [from, to] = [bars.from, bars.to];
@@ -49,7 +49,7 @@ function histogram({ histogram: bars, rows, by }) {
   for (const row of rows) picture.append(svg('line', { x1: x(row.value), x2: x(row.value), y1: floor - 12, y2: floor, stroke: 'var(--minus)', 'stroke-width': 2 }));
   picture.append(svg('line', { class: 'axis', x1: left, x2: width - right, y1: floor, y2: floor }));
   for (const mark of ticks(from, to, 6)) picture.append(svg('text', { x: x(mark), y: floor + 16, 'text-anchor': 'middle' }, show(mark)));
-  picture.append(svg('text', { x: width - right, y: height - 2, 'text-anchor': 'end' }, `${by} of a row, all rows; orange: those below`));
+  picture.append(svg('text', { x: width - right, y: height - 2, 'text-anchor': 'end' }, `${by} per row, all rows; orange: rows listed below`));
   return el('div', { class: 'bare', style: 'max-width: 46rem' }, picture);
 }
 
@@ -72,7 +72,7 @@ function strip(row, units) {
       }
       pen.fillStyle = cell === '+' ? css(plus, 0.75) : css(grey);
       pen.fillRect(k * step, 14, Math.max(0.7, step - gap), tall - 14);
-      // 12 pixels for a cell that is certain to be otherwise, none for one that is as likely as not.
+      // 12 pixels at P = 0, none at P = 1/2 and above.
       const mark = 12 * Math.max(0, 1 - 2 * row.probabilities[k]);
       pen.fillStyle = css(minus);
       if (mark > 0) pen.fillRect(k * step, 13 - mark, Math.max(1, step - gap), mark);
@@ -88,7 +88,7 @@ function strip(row, units) {
   return canvas;
 }
 
-// A row as a picture, the cells against the rest framed.
+// A row as a picture, improbable cells framed.
 function rowPicture(row, units, { units: pixels, shape }) {
   const canvas = el('canvas', { class: 'one', role: 'img', 'aria-label': `row ${row.number} as a picture` });
   const position = new Map(units.map((unit, k) => [unit, k]));

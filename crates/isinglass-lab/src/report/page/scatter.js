@@ -1,13 +1,13 @@
-// Observed against modelled: points that ought to lie on a line.
+// Observed and modelled moments as scatter plots.
 
 function moments() {
   const { moments: found, table } = numbers;
   if (!found) return;
-  const inputs = found.given_inputs ? ' Input units are held at their values in the table.' : '';
-  const missing = table.missing ? ' Pairs are counted over the rows in which both cells are present.' : '';
-  const node = section('moments', 'Observed against modelled',
-    `Means and pair moments of the table, and what the machine makes of them: ${words[found.guarantee]}, by the engine ${found.engine}${found.converged ? '' : ', which did not converge'}. `
-    + `A machine that is right lies near the line, as near as the noise of ${plural(table.rows, 'row')} allows.${missing}${inputs}`);
+  const inputs = found.given_inputs ? ' Input units are clamped to their values in the table.' : '';
+  const missing = table.missing ? ' Pairs use the rows in which both cells are present.' : '';
+  const node = section('moments', 'Observed and modelled moments',
+    `Means and pair moments of the table and of the machine (${words[found.guarantee]} by the engine ${found.engine}${found.converged ? '' : ', which did not converge'}). `
+    + `For a correct model the points lie near the diagonal, within the sampling noise of ${plural(table.rows, 'row')}.${missing}${inputs}`);
   const pairs = found.all_pairs ? 'Moments of all pairs' : 'Moments of coupled pairs';
   node.append(el('div', { class: 'charts' },
     scatter('Means of units', '\u27e8s\u27e9', found.means, 1),
@@ -72,7 +72,7 @@ function scatter(title, symbol, points, perPoint) {
     ring.setAttribute('visibility', 'hidden');
     tip.hide();
   });
-  const density = points.density.length ? ` Darker is denser; the ${whole(shown)} that are most off are points.` : '';
+  const density = points.density.length ? ` Darker bins hold more points; the ${whole(shown)} largest differences are shown as dots.` : '';
   return el('div', { class: 'chart' }, el('h3', {}, title), picture,
-    el('p', { class: 'quiet' }, `${plural(points.count, 'point')}: root mean square difference ${show(points.rms, 2)}, the largest ${show(points.largest, 2)}; the noise of the table alone would be ${show(points.noise, 2)}.${density}`));
+    el('p', { class: 'quiet' }, `${plural(points.count, 'point')}: root mean square difference ${show(points.rms, 2)}, largest ${show(points.largest, 2)}; expected from sampling noise alone: ${show(points.noise, 2)}.${density}`));
 }

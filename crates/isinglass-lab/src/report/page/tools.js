@@ -1,4 +1,4 @@
-// Small helpers: elements, numbers, colours, the tooltip.
+// Helpers: elements, numbers, colours, the tooltip.
 
 const numbers = JSON.parse(document.getElementById('numbers').textContent);
 const SVG = 'http://www.w3.org/2000/svg';
@@ -8,7 +8,7 @@ function fill(node, attributes, children) {
     if (name.startsWith('on')) node.addEventListener(name.slice(2), value);
     else if (value !== undefined && value !== false) node.setAttribute(name, value === true ? '' : value);
   }
-  // Children that are text stay text, whatever they hold.
+  // Text children stay text, whatever they contain.
   node.append(...children.flat().filter((child) => child !== undefined && child !== null));
   return node;
 }
@@ -20,7 +20,7 @@ const nameOf = (unit) => numbers.names[unit];
 const plural = (count, word) => `${whole(count)} ${word}${count === 1 ? '' : 's'}`;
 const whole = (x) => x.toLocaleString('en-US');
 
-// A number with a few significant digits, and a minus that is one.
+// A number with a few significant digits and a typographic minus sign.
 function show(x, digits = 4) {
   if (x === null || x === undefined) return 'none';
   if (x === 0) return '0';
@@ -32,9 +32,9 @@ function show(x, digits = 4) {
 const signed = (x, digits) => (x > 0 ? '+' : '') + show(x, digits);
 const spin = (cell) => (cell > 0 ? '+1' : '\u22121');
 
-// Round steps between two numbers, about as many as wanted.
-function ticks(from, to, wanted) {
-  const raw = (to - from) / wanted || 1;
+// Round ticks between two numbers, about `count` of them.
+function ticks(from, to, count) {
+  const raw = (to - from) / count || 1;
   const power = 10 ** Math.floor(Math.log10(raw));
   const step = [1, 2, 5, 10].map((x) => x * power).find((x) => x >= raw);
   const found = [];
@@ -42,7 +42,7 @@ function ticks(from, to, wanted) {
   return found;
 }
 
-// A colour of the style sheet as three numbers.
+// A colour of the style sheet as red, green, blue.
 function colour(name) {
   const text = getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
   return [1, 3, 5].map((k) => parseInt(text.slice(k, k + 2), 16));
@@ -51,33 +51,33 @@ function colour(name) {
 const mix = (from, to, share) => from.map((x, k) => Math.round(x + (to[k] - x) * share));
 const css = (rgb, alpha = 1) => `rgb(${rgb[0]} ${rgb[1]} ${rgb[2]} / ${alpha})`;
 
-// Colours of numbers from -1 to 1: one hue on each side of the paper's own colour.
+// Colours of numbers from -1 to 1: one hue on each side of the background.
 function scale() {
   const [paper, plus, minus] = [colour('paper'), colour('plus'), colour('minus')];
   return (share) => mix(paper, share < 0 ? minus : plus, Math.min(1, Math.abs(share)) ** 0.75);
 }
 
-// The size of couplings that gets the full colour: few are stronger.
+// The coupling size with full colour: the 99th percentile.
 function fullColour(weights) {
   const sizes = weights.map(Math.abs).filter((x) => x > 0).sort((a, b) => a - b);
   return sizes.length ? sizes[Math.floor(0.99 * (sizes.length - 1))] : 1;
 }
 
-// A canvas in which one unit is one pixel of the page, however fine the screen; fine enough for print.
+// Scales a canvas so that a unit is a CSS pixel, with at least double resolution for print.
 function prepare(canvas, width, height) {
-  const fine = Math.max(2, window.devicePixelRatio || 1);
-  canvas.width = Math.round(width * fine);
-  canvas.height = Math.round(height * fine);
+  const density = Math.max(2, window.devicePixelRatio || 1);
+  canvas.width = Math.round(width * density);
+  canvas.height = Math.round(height * density);
   canvas.style.height = `${height}px`;
   const pen = canvas.getContext('2d');
-  pen.setTransform(fine, 0, 0, fine, 0, 0);
+  pen.setTransform(density, 0, 0, density, 0, 0);
   pen.clearRect(0, 0, width, height);
   return pen;
 }
 
 const font = (size, weight = '') => `${weight} ${size}px ${getComputedStyle(document.body).fontFamily}`;
 
-// A text that fits a width, shortened in the middle where it does not.
+// A text shortened in the middle to fit a width.
 function fitted(pen, text, width) {
   if (pen.measureText(text).width <= width) return text;
   for (let keep = text.length - 1; keep > 2; keep--) {
@@ -88,7 +88,8 @@ function fitted(pen, text, width) {
   return '';
 }
 
-// What is drawn when all is in its place, and again when the window, the colours or the paper change.
+// Drawing functions, called once the page is built and again when window, colour scheme or medium
+// change.
 const drawn = [];
 function drawAgain() {
   drawn.forEach((draw) => draw());
@@ -123,10 +124,10 @@ const tip = {
 const report = document.getElementById('report');
 const sections = [];
 
-// Which units are drawn, where not all of them are.
+// A sentence on which units are shown, if not all of them.
 function shownUnits() {
   const count = numbers.drawing.units.length;
-  return count < numbers.structure.units ? ` Shown are the ${whole(count)} units with the strongest couplings.` : '';
+  return count < numbers.structure.units ? ` Only the ${whole(count)} units with the strongest couplings are shown.` : '';
 }
 
 function section(id, title, ...lead) {
@@ -144,7 +145,7 @@ const words = {
   approximation: 'an approximation',
 };
 
-// The couplings between the units that are drawn: three lists.
+// Decodes the couplings between the units shown, as three lists.
 function readCouplings({ units, gaps, weights }) {
   const [from, to] = [new Uint32Array(gaps.length), new Uint32Array(gaps.length)];
   let [a, b] = [0, 0];

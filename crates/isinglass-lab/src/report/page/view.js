@@ -1,7 +1,8 @@
-// A drawing that can be moved and zoomed, by pointer, fingers, wheel and keys.
+// A drawing that can be moved and zoomed by pointer, touch, wheel and keys.
 
 class View {
-  // `redraw` is called after a change. `grab(x, y)` may return a function that takes over a drag which begins at a point of the canvas.
+  // `redraw` is called after a change. `grab(x, y)` may return a function that handles a drag from
+  // that point.
   constructor(canvas, redraw, { grab = () => null, hover = () => {}, most = 40 } = {}) {
     Object.assign(this, { canvas, redraw, grab, hover, most, pointers: new Map() });
     this.reset(false);
@@ -39,7 +40,7 @@ class View {
   }
 
   down(event) {
-    // One finger scrolls the page; it may still hold a unit.
+    // One finger scrolls the page unless it is on a unit.
     const held = this.grab(...this.place(event));
     if (event.pointerType === 'touch' && !held && !this.pointers.size) {
       this.pointers.set(event.pointerId, this.place(event));
@@ -75,7 +76,7 @@ class View {
   }
 
   wheel(event) {
-    // The page scrolls past a drawing unless the reader has turned to it.
+    // Without focus, the wheel scrolls the page.
     if (!event.ctrlKey && document.activeElement !== this.canvas) return;
     event.preventDefault();
     this.zoomAt(this.place(event), Math.exp(-event.deltaY * (event.deltaMode ? 0.05 : 0.0016)));
@@ -102,4 +103,4 @@ class View {
   }
 }
 
-const HINT = 'Drag to move; + and \u2212 zoom, and so does the wheel after a click into the drawing; arrow keys move.';
+const HINT = 'Drag or use the arrow keys to move; zoom with + and \u2212, or with the wheel after a click on the drawing.';

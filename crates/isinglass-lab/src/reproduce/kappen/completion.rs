@@ -1,4 +1,4 @@
-//! Figures 4 and 5: the quality of completing patterns.
+//! Figures 4 and 5: the quality Q of completing patterns.
 
 use std::f64::consts::LN_2;
 
@@ -10,27 +10,26 @@ use crate::figure::axis::Axis;
 use crate::figure::chart::{Chart, Marker, Series};
 use crate::figure::sheet::Sheet;
 use crate::figure::{INK, PALETTE};
-use crate::reproduce::chance::{Purpose, stream};
-use crate::reproduce::outcome::check;
-use crate::reproduce::{Column, Outcome, Settings};
+use crate::reproduce::{Check, Column, Outcome, Settings};
 use crate::statistics::{correlation, mean, standard_error};
+use crate::streams::{Purpose, stream};
 
 /// Figure 4.
 const UNITS: usize = 6;
 const PATTERNS: usize = 10;
 const SETS: usize = 200;
-/// A relation is "more or less linear" if a line explains half of the variance: the correlation is above √½.
+/// A relation counts as roughly linear if a line explains half of the variance: correlation > √½.
 const LINEAR: f64 = std::f64::consts::FRAC_1_SQRT_2;
 
 pub(super) fn against_divergence(settings: &Settings<'_>) -> Result<Outcome> {
     let sets = settings.size(SETS, 60);
-    settings.watch.expect(sets);
+    settings.progress.expect(sets);
     let learn = |set: usize| -> Result<Option<(Quality, Quality)>> {
         let index = (2 << 32) + set as u64;
         let patterns =
-            Patterns::alike(UNITS, PATTERNS, &mut stream(settings.seed, Purpose::Patterns, index))?;
+            Patterns::uniform(UNITS, PATTERNS, &mut stream(settings.seed, Purpose::Patterns, index))?;
         let both = patterns.linear_response()?.map(|response| Ok((response, patterns.factorized()?)));
-        settings.watch.done();
+        settings.progress.done();
         both.transpose()
     };
     let found: Vec<(Quality, Quality)> =
@@ -43,18 +42,21 @@ pub(super) fn against_divergence(settings: &Settings<'_>) -> Result<Outcome> {
     let (of_lr, of_mf, of_gain) =
         (correlation(&k_lr, &q_lr), correlation(&k_mf, &q_mf), correlation(&k_gain, &q_gain));
     let checks = vec![
-        check(
+        Check::new(
+            "linear response: Q is roughly linear in K",
             of_lr > LINEAR,
-            format!("linear response: Q is more or less linear in K, correlation {of_lr:.2} over the sets."),
+            format!("correlation {of_lr:.2} over {} sets", found.len()),
         ),
-        check(
+        Check::new(
+            "independent units: Q is roughly linear in K",
             of_mf > LINEAR,
-            format!("independent units: Q is more or less linear in K, correlation {of_mf:.2}."),
+            format!("correlation {of_mf:.2}"),
         ),
-        check(
+        Check::new(
+            "a lower Q goes with a lower K",
             of_gain > LINEAR,
             format!(
-                "a lower Q goes with a lower K: correlation {of_gain:.2} of Q_mf − Q_lr with K_mf − K_lr. (Linear response has the lower Q on {} and the lower K on {} of {} sets: where one method always wins, that the signs agree says little.)",
+                "correlation {of_gain:.2} of Q_mf − Q_lr with K_mf − K_lr; lr has the lower Q on {} and the lower K on {} of {} sets",
                 wins(&q_gain),
                 wins(&k_gain),
                 found.len()
@@ -66,7 +68,7 @@ pub(super) fn against_divergence(settings: &Settings<'_>) -> Result<Outcome> {
         .row(
             380.0,
             [
-                Chart::new(Axis::new("K (nats)"), Axis::new("Q (nats a cell)"))
+                Chart::new(Axis::new("K (nats)"), Axis::new("Q (nats per cell)"))
                     .with(Series::scatter(
                         "independent units (mf)",
                         PALETTE[1],
@@ -82,36 +84,34 @@ pub(super) fn against_divergence(settings: &Settings<'_>) -> Result<Outcome> {
                     .boxed(),
                 Chart::new(
                     Axis::new("K of mf − K of lr (nats)").including(0.0),
-                    Axis::new("Q of mf − Q of lr (nats a cell)").including(0.0),
+                    Axis::new("Q of mf − Q of lr (nats per cell)").including(0.0),
                 )
-                .with(Series::scatter(
-                    "difference of the two",
-                    PALETTE[2],
-                    Marker::Disc,
-                    points(&k_gain, &q_gain),
-                ))
+                .with(Series::scatter("mf − lr", PALETTE[2], Marker::Disc, points(&k_gain, &q_gain)))
                 .boxed(),
             ],
         )
         .to_svg();
-    let remarks = if found.len() < sets {
-        format!(
-            "On {} of {sets} sets the equations of linear response had no solution; they are left out.",
+    let mut remarks =
+        "Where one method wins on almost every set, agreement of signs says little; the last check \
+                       therefore uses the correlation of the differences."
+            .to_owned();
+    if found.len() < sets {
+        remarks += &format!(
+            " On {} of {sets} sets the linear-response equations were not solved; these sets are left out.",
             sets - found.len()
-        )
-    } else {
-        String::new()
-    };
+        );
+    }
     Ok(Outcome {
-        set_up: format!(
-            "{sets} data sets of {PATTERNS} random patterns on {UNITS} units, with equal probabilities (our choice: the source does not tell them); linear response (closed form) and independent units."
+        method: format!(
+            "{sets} data sets of {PATTERNS} random patterns on {UNITS} units with equal probabilities (our choice: the source \
+             does not give them); linear response in closed form, and independent units."
         ),
         columns: vec![
             Column::new("set", "number of the data set", (1..=found.len()).map(|set| set as f64).collect()),
             Column::new("k_lr", "K of linear response, nats", k_lr),
-            Column::new("q_lr", "Q of linear response, nats a cell", q_lr),
+            Column::new("q_lr", "Q of linear response, nats per cell", q_lr),
             Column::new("k_mf", "K of independent units, nats", k_mf),
-            Column::new("q_mf", "Q of independent units, nats a cell", q_mf),
+            Column::new("q_mf", "Q of independent units, nats per cell", q_mf),
         ],
         figure,
         checks,
@@ -122,27 +122,28 @@ pub(super) fn against_divergence(settings: &Settings<'_>) -> Result<Outcome> {
 /// Figure 5: 27 problems. The source does not list their sizes.
 const SIZES: [usize; 27] =
     [3, 4, 5, 6, 7, 8, 9, 10, 12, 15, 20, 25, 30, 35, 40, 45, 50, 55, 60, 65, 70, 75, 80, 85, 90, 95, 100];
-const MOST_EXACT: usize = 10;
-/// Problems of each size that exact learning can do, for the check; numbers and figure are those of the first.
+const MAX_EXACT: usize = 10;
+/// Problems per size where exact learning is feasible, for the checks; table and figure use the
+/// first.
 const REPEATS: usize = 20;
 
 pub(super) fn against_units(settings: &Settings<'_>) -> Result<Outcome> {
     let jobs: Vec<(usize, usize)> = SIZES
         .iter()
         .flat_map(|&units| {
-            let repeats = if units <= MOST_EXACT { REPEATS } else { 1 };
+            let repeats = if units <= MAX_EXACT { REPEATS } else { 1 };
             (0..repeats).map(move |repeat| (units, repeat))
         })
         .collect();
-    settings.watch.expect(jobs.len());
+    settings.progress.expect(jobs.len());
     let learn = |&(units, repeat): &(usize, usize)| -> Result<[f64; 3]> {
         let index = (3 << 32) + (repeat << 16 | units) as u64;
         let patterns =
-            Patterns::alike(units, 2 * units, &mut stream(settings.seed, Purpose::Patterns, index))?;
+            Patterns::uniform(units, 2 * units, &mut stream(settings.seed, Purpose::Patterns, index))?;
         let response = patterns.linear_response()?.map_or(f64::NAN, |found| found.q);
-        let exact = if units <= MOST_EXACT { patterns.exact()?.q } else { f64::NAN };
+        let exact = if units <= MAX_EXACT { patterns.exact()?.q } else { f64::NAN };
         let row = [response, patterns.factorized()?.q, exact];
-        settings.watch.done();
+        settings.progress.done();
         Ok(row)
     };
     let all: Vec<[f64; 3]> = jobs.par_iter().map(learn).collect::<Result<_>>()?;
@@ -169,33 +170,37 @@ pub(super) fn against_units(settings: &Settings<'_>) -> Result<Outcome> {
         mean(&solved.clone().map(|row| row[0]).collect::<Vec<_>>()),
         mean(&solved.map(|row| row[1]).collect::<Vec<_>>()),
     );
-    let from_half = |units: usize| -> f64 {
+    let from_ln_2 = |units: usize| -> f64 {
         let place = SIZES.iter().position(|&size| size == units);
         place.map_or(f64::NAN, |place| (q_mf[place] - LN_2).abs())
     };
     let small_mf: Vec<f64> = small.iter().map(|row| (row[1] - LN_2).abs()).collect();
     let checks = vec![
-        check(
+        Check::new(
+            format!("n ≤ {MAX_EXACT}: linear response is very close to exact learning"),
             lost < 0.1 * lost_mf,
             format!(
-                "linear response is very close to exact learning up to n = {MOST_EXACT}: its Q is {lost:.3} ± {lost_error:.3} above on average over {} problems, {:.0} % of what independent units are above, {lost_mf:.3}.",
+                "Q higher by {lost:.3} ± {lost_error:.3} on average over {} problems, {:.0} % of the loss of independent units \
+                 ({lost_mf:.3})",
                 small.len(),
                 100.0 * lost / lost_mf
             ),
         ),
-        check(
+        Check::new(
+            "independent units are much worse",
             mean_mf > 1.5 * mean_lr && least_ratio > 1.0,
             format!(
-                "independent units are much worse: their Q is {:.1} times that of linear response on average over the {} sizes, and at least {least_ratio:.2} times on each.",
+                "Q is {:.1} times that of linear response on average over {} sizes, at least {least_ratio:.2} times at each",
                 mean_mf / mean_lr,
                 SIZES.len()
             ),
         ),
-        check(
-            from_half(100) < 0.01 && from_half(100) < 0.2 * mean(&small_mf),
+        Check::new(
+            "independent units approach ln 2 = 0.693",
+            from_ln_2(100) < 0.01 && from_ln_2(100) < 0.2 * mean(&small_mf),
             format!(
-                "independent units approach ln 2 = 0.693: {:.3} away at n = 100, {:.3} on average up to n = {MOST_EXACT}.",
-                from_half(100),
+                "distance {:.3} at n = 100, {:.3} on average for n ≤ {MAX_EXACT}",
+                from_ln_2(100),
                 mean(&small_mf)
             ),
         ),
@@ -205,7 +210,7 @@ pub(super) fn against_units(settings: &Settings<'_>) -> Result<Outcome> {
             400.0,
             [Chart::new(
                 Axis::new("number of units n").within(0.0, 103.0),
-                Axis::new("Q (nats a cell)").within(0.0, 0.78),
+                Axis::new("Q (nats per cell)").within(0.0, 0.78),
             )
             .level(LN_2, "ln 2")
             .with(Series::scatter("independent units (mf)", PALETTE[1], Marker::Ring, known(&q_mf)))
@@ -215,19 +220,22 @@ pub(super) fn against_units(settings: &Settings<'_>) -> Result<Outcome> {
         )
         .to_svg();
     Ok(Outcome {
-        set_up: format!(
-            "27 problems of n = 3…100 units with p = 2n random patterns each (the source does not list the sizes; ours are 3…10, 12, 15, 20, then every 5). Probabilities are equal, our choice. Exact learning up to n = {MOST_EXACT}, as in the source; for the check there are {REPEATS} problems of each of these sizes."
+        method: format!(
+            "27 problems of n = 3…100 units with p = 2n random patterns each (the source does not list the sizes; ours are \
+             3…10, 12, 15, 20, then every 5). Probabilities are equal (our choice). Exact learning up to n = {MAX_EXACT}, as \
+             in the source; the first check uses {REPEATS} problems of each of these sizes."
         ),
         columns: vec![
             Column::new("n", "number of units", n.clone()),
-            Column::new("q_lr", "Q of linear response, nats a cell", q_lr),
-            Column::new("q_mf", "Q of independent units, nats a cell", q_mf),
-            Column::new("q_exact", "Q of exact learning, nats a cell; empty above n = 10", q_exact),
+            Column::new("q_lr", "Q of linear response, nats per cell", q_lr),
+            Column::new("q_mf", "Q of independent units, nats per cell", q_mf),
+            Column::new("q_exact", "Q of exact learning, nats per cell; empty above n = 10", q_exact),
         ],
         figure,
         checks,
         remarks: format!(
-            "Beyond n = {MOST_EXACT} there is nothing exact to compare with: Q of linear response is between {low:.3} and {high:.3} there. The source draws it up to n = 100 and says nothing on how close to exact learning it would be."
+            "Beyond n = {MAX_EXACT} there is no exact reference, here or in the source; Q of linear response is between \
+             {low:.3} and {high:.3} there."
         ),
     })
 }

@@ -1,4 +1,4 @@
-//! Figures 2 and 3: Kullback divergences of what the methods learn.
+//! Figures 2 and 3: Kullback–Leibler divergences of the methods.
 
 use isinglass::Result;
 use isinglass::learn::Remedy;
@@ -10,32 +10,32 @@ use crate::figure::axis::Axis;
 use crate::figure::canvas::Stroke;
 use crate::figure::chart::{Chart, Marker, Series};
 use crate::figure::sheet::Sheet;
-use crate::reproduce::chance::{Purpose, stream};
-use crate::reproduce::outcome::check;
 use crate::reproduce::{Check, Column, Outcome, Settings};
 use crate::statistics::{mean, median, slope, slope_error, standard_error, variance};
+use crate::streams::{Purpose, stream};
 
 /// Figure 2.
 const UNITS: usize = 6;
 const STATES: usize = 1 << UNITS;
 const SETS: usize = 5;
-/// The whole experiment so many times, for the checks: five sets are too few to tell some methods apart. Numbers and figure are those of the first.
+/// Repeats of the whole experiment, for the checks: five sets are too few to separate some methods.
+/// Table and figure use the first.
 const REPEATS: usize = 10;
-/// A "very small number" of patterns.
+/// Up to this, the number of patterns is "very small".
 const FEW: usize = 3;
-/// Where the source met equations that it could not solve.
+/// Numbers of patterns for which the source could not solve some equations.
 const HARD: std::ops::RangeInclusive<usize> = 2..=6;
 /// K below this counts as 0, in nats.
-const NOTHING: f64 = 0.01;
+const ZERO: f64 = 0.01;
 
-/// What one data set gave; the linear responses only where their equations have a solution.
+/// K of each method on one data set; of linear response only where its equations were solved.
 struct Learned {
     patterns: usize,
     exact: f64,
     factorized: f64,
     without_self: Option<f64>,
     response: Option<f64>,
-    /// Whether the covariances have no inverse, so that lr is by least squares.
+    /// Whether the covariances are singular, so that lr uses least squares.
     singular: bool,
 }
 
@@ -43,7 +43,7 @@ pub(super) fn against_patterns(settings: &Settings<'_>) -> Result<Outcome> {
     let every = settings.size(1, 3);
     let repeats = settings.size(REPEATS, 4);
     let counts: Vec<usize> = (1..=STATES).filter(|&count| count <= FEW || (count - 1) % every == 0).collect();
-    settings.watch.expect(counts.len() * SETS * repeats);
+    settings.progress.expect(counts.len() * SETS * repeats);
     let jobs: Vec<(usize, usize)> = (0..SETS * repeats)
         .step_by(SETS)
         .flat_map(|first| counts.iter().map(move |&count| (count, first)))
@@ -54,7 +54,7 @@ pub(super) fn against_patterns(settings: &Settings<'_>) -> Result<Outcome> {
         let patterns =
             Patterns::weighted(UNITS, count, &mut stream(settings.seed, Purpose::Patterns, index))?;
         let k = |quality: Quality| quality.k;
-        let response = patterns.linear_response_by()?;
+        let response = patterns.linear_response_with_remedy()?;
         let learned = Learned {
             patterns: count,
             exact: k(patterns.exact()?),
@@ -63,7 +63,7 @@ pub(super) fn against_patterns(settings: &Settings<'_>) -> Result<Outcome> {
             response: response.map(|(quality, _)| quality.k),
             singular: response.is_none_or(|(_, remedy)| remedy != Remedy::None),
         };
-        settings.watch.done();
+        settings.progress.done();
         Ok(learned)
     };
     let learned: Vec<Learned> = jobs.par_iter().map(learn).collect::<Result<_>>()?;
@@ -84,11 +84,11 @@ pub(super) fn against_patterns(settings: &Settings<'_>) -> Result<Outcome> {
     let medians = methods.map(|(_, _, of)| over_sets(&of, median));
     let mut columns = vec![Column::new("patterns", "number of patterns p", patterns.clone())];
     for (name, words, of) in methods {
-        let meaning = format!("K of {words}, nats, mean of the sets solved");
+        let meaning = format!("K of {words}, nats, mean over the sets solved");
         columns.push(Column::new(name, meaning, over_sets(&of, mean)));
     }
     for ((name, words, _), medians) in methods.iter().zip(&medians) {
-        let meaning = format!("K of {words}, nats, median of the sets solved");
+        let meaning = format!("K of {words}, nats, median over the sets solved");
         columns.push(Column::new(format!("{name}_median"), meaning, medians.clone()));
     }
     columns.extend([
@@ -96,29 +96,31 @@ pub(super) fn against_patterns(settings: &Settings<'_>) -> Result<Outcome> {
         Column::new("lr_solved", "sets on which lr was solved", count(&|set| set.response.is_some())),
         Column::new(
             "singular",
-            "sets with singular covariances, where lr is by least squares",
+            "sets with singular covariances, where lr uses least squares",
             count(&|set| set.singular),
         ),
     ]);
     Ok(Outcome {
-        set_up: format!(
-            "{UNITS} units; p = 1…{STATES} different random patterns{} with random probabilities (uniform numbers, normalised), {SETS} sets for each p. Exact: maximum likelihood by L-BFGS on enumerated moments. lr: \
-             the closed form, least squares where covariances are singular. Numbers and figure are of these sets; the figure shows medians, since one hard set can outweigh all others in a mean. The checks are about {repeats} \
-             such experiments, {} sets.",
+        method: format!(
+            "{UNITS} units; p = 1…{STATES} distinct random patterns{} with random probabilities (uniform numbers, normalised), \
+             {SETS} sets for each p. Exact: maximum likelihood by L-BFGS on enumerated moments. lr0: Newton's method. lr: closed \
+             form, least squares where covariances are singular. The source plots means and drops the sets that it could not \
+             solve; our means keep all sets, and the figure shows medians, since one hard set can dominate a mean. The checks use \
+             {repeats} such experiments, {} sets.",
             if every > 1 { ", 1 to 3 and every third p," } else { "" },
             learned.len()
         ),
         columns,
         figure: figure_of_patterns(&patterns, &medians),
         checks: checks_of_patterns(&learned),
-        remarks: "The source plots means over five sets and deletes the sets that it could not solve; in our means they stay. Singular covariances have infinite weights as the only solution of lr's equations: our least squares end where the equations \
-                  hold to 0.001, and this tolerance decides how large the weights become, and so K. On a few such sets K of lr is far above that of independent units. With all 64 patterns, uniform random probabilities are ln 2 − ½ = 0.19 nats from \
-                  constant ones on average, and thresholds and pair weights can take up about 21 of the 63 directions in which they deviate; flatter random numbers would leave less."
+        remarks: "Random probabilities of all 64 states contain higher-order interactions, which pair weights cannot represent. \
+                  The equations of lr0 always have a solution, and Newton's method finds it. With singular covariances those of lr \
+                  hold for infinite weights only; our least squares stop at a residual of 0.001, which fixes the weights, and so K."
             .into(),
     })
 }
 
-/// A method's name, the words for it, and its K on a set.
+/// A method: its short name, its description, and its K on a set.
 type Method = (&'static str, &'static str, fn(&Learned) -> Option<f64>);
 
 fn checks_of_patterns(learned: &[Learned]) -> Vec<Check> {
@@ -142,7 +144,7 @@ fn checks_of_patterns(learned: &[Learned]) -> Vec<Check> {
     };
     let gap = |set: &Learned| Some(set.factorized - set.exact);
     let (end_gap, gap_peak) = (mean(&k(gap, &|set| set.patterns == STATES)), peak(gap));
-    // The closed form: sets that have one, and what each method loses there.
+    // Sets with a closed form, and the loss of each method there.
     let regular = |set: &Learned| !set.singular && set.without_self.is_some();
     let singular = |set: &Learned| set.singular && set.patterns > 1;
     let [k_exact, k_mf, k_lr0, k_lr] =
@@ -150,7 +152,7 @@ fn checks_of_patterns(learned: &[Learned]) -> Vec<Check> {
     let gained = k(|set| Some(set.factorized - set.response?), &regular);
     let gained_0 = k(|set| Some(set.factorized - set.without_self?), &regular);
     let by_self = k(|set| Some(set.without_self? - set.response?), &regular);
-    let sure = |gains: &[f64]| mean(gains) > 3.0 * standard_error(gains);
+    let significant = |gains: &[f64]| mean(gains) > 3.0 * standard_error(gains);
     let share = |k: f64| 100.0 * (k - k_exact) / (k_mf - k_exact);
     let [hard_exact, hard_mf, hard_lr0, hard_lr] =
         [exact, mf, lr0, lr].map(|of: fn(&Learned) -> Option<f64>| median(&k(of, &singular)));
@@ -161,39 +163,39 @@ fn checks_of_patterns(learned: &[Learned]) -> Vec<Check> {
     let unsolved = [unsolved(lr0), unsolved(lr)];
     let rare = unsolved.map(|count| count as f64 / hard_sets as f64);
     vec![
-        check(
-            one.iter().all(|k| *k < NOTHING),
+        Check::new(
+            "one pattern: K = 0 for every method",
+            one.iter().all(|k| *k < ZERO),
             format!(
-                "one pattern: K is 0 for every method (at most {:.4}, {:.4}, {:.4} and {:.4} for exact, mf, lr0 and lr).",
+                "at most {:.4} (exact), {:.4} (mf), {:.4} (lr0), {:.4} (lr)",
                 one[0], one[1], one[2], one[3]
             ),
         ),
-        check(
-            mean(&few) < NOTHING,
-            format!(
-                "very few patterns: exact learning approaches K = 0; with 2 and {FEW} patterns K is {:.4} on average.",
-                mean(&few)
-            ),
+        Check::new(
+            format!("2 or {FEW} patterns: exact learning approaches K = 0"),
+            mean(&few) < ZERO,
+            format!("mean K {:.4}", mean(&few)),
         ),
-        check(
-            mean(&all) < NOTHING,
+        Check::new(
+            format!("all {STATES} patterns: exact learning approaches K = 0"),
+            mean(&all) < ZERO,
             format!(
-                "all {STATES} patterns: exact learning approaches K = 0. It comes down, but to {:.3} ± {:.3} and not to 0, from {:.2} where it is largest: random probabilities have interactions of higher order, which no pair weight has.",
+                "mean K {:.3} ± {:.3}, down from {:.2} at its maximum",
                 mean(&all),
                 standard_error(&all),
                 peak(exact)
             ),
         ),
-        check(
+        Check::new(
+            format!("all {STATES} patterns: independent units approach exact learning"),
             end_gap < 0.1 * gap_peak,
-            format!(
-                "all {STATES} patterns: independent units approach exact learning; they lose {end_gap:.3}, against up to {gap_peak:.2} elsewhere."
-            ),
+            format!("K_mf − K_exact = {end_gap:.3}; up to {gap_peak:.2} for fewer patterns"),
         ),
-        check(
-            sure(&gained) && sure(&gained_0),
+        Check::new(
+            "linear response improves on independent units (invertible covariances)",
+            significant(&gained) && significant(&gained_0),
             format!(
-                "linear response improves significantly on independent units where covariances have an inverse ({} sets): by {:.3} ± {:.3} nats (lr) and {:.3} ± {:.3} (lr0); of what these lose to exact learning, lr loses {:.0} % and lr0 {:.0} %.",
+                "{} sets: K lower by {:.3} ± {:.3} (lr), {:.3} ± {:.3} (lr0); loss to exact learning {:.0} % and {:.0} % of that of mf",
                 gained.len(),
                 mean(&gained),
                 standard_error(&gained),
@@ -203,29 +205,29 @@ fn checks_of_patterns(learned: &[Learned]) -> Vec<Check> {
                 share(k_lr0)
             ),
         ),
-        check(
+        Check::new(
+            "linear response improves on independent units (singular covariances)",
             hard_lr < hard_mf && hard_lr0 < hard_mf,
             format!(
-                "and where they have none ({} sets of two and more patterns): median K {hard_exact:.3} exact, {hard_lr:.3} lr, {hard_lr0:.3} lr0, {hard_mf:.3} mf; but on {:.0} % of these sets lr is worse than mf.",
+                "{} sets: median K {hard_exact:.3} (exact), {hard_lr:.3} (lr), {hard_lr0:.3} (lr0), {hard_mf:.3} (mf); lr is worse \
+                 than mf on {:.0} %",
                 worse.len(),
                 100.0 * mean(&worse)
             ),
         ),
-        check(
-            sure(&by_self),
+        Check::new(
+            "linear response is best with self-coupling",
+            significant(&by_self),
             format!(
-                "linear response is best with self-coupling: where covariances have an inverse, K is {k_lr:.3} with and {k_lr0:.3} without, {:.3} ± {:.3} apart.",
+                "mean K {k_lr:.3} with, {k_lr0:.3} without (invertible covariances); difference {:.3} ± {:.3}",
                 mean(&by_self),
                 standard_error(&by_self)
             ),
         ),
-        check(
+        Check::new(
+            "2 to 6 patterns: about 10 % of the equations cannot be solved",
             rare.iter().all(|share| (0.02..0.3).contains(share)),
-            format!(
-                "for 2 to 6 patterns about 10 % of the equations cannot be solved. Ours were not solved on {} (lr0) and {} (lr) of {hard_sets} sets: lr0's equations always have a solution, which Newton's method on a concave function finds where the \
-                 source takes the least squares of Levenberg–Marquardt; lr's least squares come as near to one as is asked of them.",
-                unsolved[0], unsolved[1]
-            ),
+            format!("unsolved on {} (lr0) and {} (lr) of {hard_sets} sets", unsolved[0], unsolved[1]),
         ),
     ]
 }
@@ -237,12 +239,12 @@ fn figure_of_patterns(
     let line = |name: &str, colour, numbers: &[f64]| {
         Series::line(name, colour, patterns.iter().copied().zip(numbers.iter().copied()).collect()).thin()
     };
-    Sheet::new("Four ways to learn p random patterns on 6 units: medians of 5 sets")
+    Sheet::new("Four methods learn p random patterns on 6 units: medians of 5 sets")
         .row(
             420.0,
             [Chart::new(
                 Axis::new("number of patterns p").within(0.0, 65.0),
-                Axis::new("Kullback divergence K (nats)").including(0.0),
+                Axis::new("Kullback–Leibler divergence K (nats)").including(0.0),
             )
             .with(line("mf: independent units", PALETTE[1], factorized).marked(Marker::Ring))
             .with(
@@ -258,34 +260,36 @@ fn figure_of_patterns(
 }
 
 /// Figure 3.
-const SETS_OF_A_SIZE: usize = 4;
-const LEAST_UNITS: usize = 3;
-const MOST_UNITS: usize = 10;
-/// The whole experiment so many times, for the checks: four sets of a size are too few to tell a slope. Numbers and figure are those of the first.
-const REPEATS_OF_A_SIZE: usize = 60;
+const SETS_PER_SIZE: usize = 4;
+const MIN_UNITS: usize = 3;
+const MAX_UNITS: usize = 10;
+/// Repeats of the whole experiment, for the checks: four sets per size are too few for a slope.
+/// Table and figure use the first.
+const REPEATS_PER_SIZE: usize = 60;
 
-/// K of linear response, where it has a solution, and of independent units, above K of exact learning.
+/// K above that of exact learning: of linear response, where it was solved, and of independent
+/// units.
 type Losses = (Option<f64>, f64);
 
 pub(super) fn against_units(settings: &Settings<'_>) -> Result<Outcome> {
-    let sizes: Vec<usize> = (LEAST_UNITS..=MOST_UNITS).collect();
-    let repeats = settings.size(REPEATS_OF_A_SIZE, REPEATS_OF_A_SIZE / 2);
-    let sets = SETS_OF_A_SIZE * repeats;
-    settings.watch.expect(sizes.len() * sets);
+    let sizes: Vec<usize> = (MIN_UNITS..=MAX_UNITS).collect();
+    let repeats = settings.size(REPEATS_PER_SIZE, REPEATS_PER_SIZE / 2);
+    let sets = SETS_PER_SIZE * repeats;
+    settings.progress.expect(sizes.len() * sets);
     let jobs: Vec<(usize, usize)> =
         sizes.iter().flat_map(|&units| (0..sets).map(move |set| (units, set))).collect();
     let learn = |&(units, set): &(usize, usize)| -> Result<Losses> {
-        let index = (1 << 32) + (units * SETS_OF_A_SIZE * REPEATS_OF_A_SIZE + set) as u64;
+        let index = (1 << 32) + (units * SETS_PER_SIZE * REPEATS_PER_SIZE + set) as u64;
         let patterns =
-            Patterns::alike(units, 2 * units, &mut stream(settings.seed, Purpose::Patterns, index))?;
+            Patterns::uniform(units, 2 * units, &mut stream(settings.seed, Purpose::Patterns, index))?;
         let best = patterns.exact()?.k;
         let response = patterns.linear_response()?.map(|found| found.k - best);
         let above = (response, patterns.factorized()?.k - best);
-        settings.watch.done();
+        settings.progress.done();
         Ok(above)
     };
     let found: Vec<Losses> = jobs.par_iter().map(learn).collect::<Result<_>>()?;
-    let shown = || found.chunks(sets).map(|sets| &sets[..SETS_OF_A_SIZE]);
+    let shown = || found.chunks(sets).map(|sets| &sets[..SETS_PER_SIZE]);
     let response: Vec<Vec<f64>> = shown().map(|sets| sets.iter().filter_map(|set| set.0).collect()).collect();
     let factorized: Vec<Vec<f64>> = shown().map(|sets| sets.iter().map(|set| set.1).collect()).collect();
     let means = |sizes: &[Vec<f64>]| sizes.iter().map(|sets| mean(sets)).collect::<Vec<_>>();
@@ -311,25 +315,29 @@ pub(super) fn against_units(settings: &Settings<'_>) -> Result<Outcome> {
         })
         .collect();
     let checks = vec![
-        check(
+        Check::new(
+            "correlations matter more as n grows",
             mf_slope > 3.0 * mf_error,
-            format!(
-                "correlations matter more as n grows: K of independent units above that of exact learning rises by {mf_slope:.3} ± {mf_error:.3} nats a unit."
-            ),
+            format!("K_mf − K_exact rises by {mf_slope:.3} ± {mf_error:.3} nats per unit"),
         ),
-        check(
+        Check::new(
+            "linear response is often quite close to exact learning",
             2 * close > of_lr.len(),
             format!(
-                "linear response is often quite close to exact learning: on {:.0} % of the sets it loses less than a fifth of what independent units do; K_lr − K_ex is {lr:.3} on average, {:.0} % of K_mf − K_ex = {mf:.3}.",
+                "on {:.0} % of the sets it loses less than a fifth of what mf loses; mean K_lr − K_exact {lr:.3}, {:.0} % of that \
+                 of mf ({mf:.3})",
                 100.0 * close as f64 / of_lr.len() as f64,
                 100.0 * lr / mf
             ),
         ),
-        check(
-            // A slope that is not above its error, and errors that would show a tenth of the other's slope.
+        Check::new(
+            "linear response does not become worse with n",
+            // A slope that is not above its error, and errors that would show a tenth of the
+            // other's slope.
             lr_slope < 2.0 * lr_error && 2.0 * lr_error < 0.1 * mf_slope,
             format!(
-                "linear response does not become worse with n: K_lr − K_ex changes by {lr_slope:+.4} ± {lr_error:.4} nats a unit, {:.0} % of the change of K_mf − K_ex; as a share of K_mf − K_ex it is {:.0} % for n = 3 and 4, {:.0} % for n = 9 and 10.",
+                "K_lr − K_exact changes by {lr_slope:+.4} ± {lr_error:.4} nats per unit, {:.0} % of the change of mf; relative to mf: \
+                 {:.0} % at n = 3 and 4, {:.0} % at n = 9 and 10",
                 100.0 * lr_slope / mf_slope,
                 shares[0],
                 shares[shares.len() - 1]
@@ -342,7 +350,7 @@ pub(super) fn against_units(settings: &Settings<'_>) -> Result<Outcome> {
             .marked(marker)
             .with_errors(variances(sizes))
     };
-    let figure = Sheet::new("What is lost against exact learning, 2n random patterns")
+    let figure = Sheet::new("Loss against exact learning, 2n random patterns on n units")
         .row(
             400.0,
             [Chart::new(
@@ -355,23 +363,27 @@ pub(super) fn against_units(settings: &Settings<'_>) -> Result<Outcome> {
         )
         .to_svg();
     let left_out = found.iter().filter(|set| set.0.is_none()).count();
-    let mut remarks = String::new();
+    let mut remarks = Vec::new();
     if lr_slope > 2.0 * lr_error {
-        remarks += "What linear response loses grows a little with n; the source's four sets of each size cannot show it.";
+        remarks.push(
+            "The loss of linear response grows slightly with n, too little for the source's four sets per size to show."
+                .to_owned(),
+        );
         if shares[shares.len() - 1] < shares[0] {
-            remarks += " Beside what independent units lose, it becomes less.";
+            remarks.push("Relative to the loss of independent units it shrinks.".to_owned());
         }
     }
     if left_out > 0 {
-        remarks += &format!(
-            " On {left_out} of {} sets the equations of linear response had no solution; they are left out of its averages.",
+        remarks.push(format!(
+            "On {left_out} of {} sets the linear-response equations were not solved; its averages leave these out.",
             found.len()
-        );
+        ));
     }
     Ok(Outcome {
-        set_up: format!(
-            "n = {LEAST_UNITS}…{MOST_UNITS} units, p = 2n patterns with equal probabilities, {SETS_OF_A_SIZE} sets for each n; K above that of exact learning, mean over the sets; error bars are \
-             variances, as in the source. The checks are about {repeats} such experiments, {} sets.",
+        method: format!(
+            "n = {MIN_UNITS}…{MAX_UNITS} units, p = 2n patterns with equal probabilities, {SETS_PER_SIZE} sets for each n; K above \
+             that of exact learning, mean over the sets; error bars are variances, as in the source. The checks use {repeats} such \
+             experiments, {} sets.",
             found.len()
         ),
         columns: vec![
@@ -391,6 +403,6 @@ pub(super) fn against_units(settings: &Settings<'_>) -> Result<Outcome> {
         ],
         figure,
         checks,
-        remarks,
+        remarks: remarks.join(" "),
     })
 }

@@ -1,18 +1,20 @@
-//! Random patterns, and the machines that the methods of the source learn from them.
+//! Random patterns, and the quality of the machines that the source's methods learn from them.
 
 use isinglass::learn::{ClosedForm, Factorized, Learner, Likelihood, NoObserver, Remedy, Singular};
 use isinglass::{Enumerate, Machine, Result, Table, topology};
 use rand::{Rng, RngExt};
 
-use crate::reproduce::chance::spin;
 use crate::reproduce::learning::divergence_and_completion;
+use crate::streams::spin;
 
-/// Patterns to be learned: those of the units that vary.
+/// Patterns to be learned, restricted to the units that vary.
 ///
-/// A unit that never varies is learned by all methods alike, with an infinite threshold: it adds nothing to K, and log 1 to the sum in Q. Leaving such units out says the same with finite numbers.
+/// A constant unit is learned equally by all methods, with an infinite threshold: it adds nothing
+/// to K, and log 1 to the sum in Q. Leaving such units out gives the same result with finite
+/// numbers.
 pub(super) struct Patterns {
     table: Table,
-    /// All units, those that never vary included.
+    /// The number of units, constant ones included.
     units: usize,
 }
 
@@ -24,17 +26,17 @@ pub(super) struct Quality {
 }
 
 impl Patterns {
-    /// Each unit of each pattern by chance, all patterns with the same probability; a pattern may come twice.
-    pub(super) fn alike(units: usize, count: usize, random: &mut impl Rng) -> Result<Self> {
+    /// Draws patterns of random spins, all with the same probability; a pattern may repeat.
+    pub(super) fn uniform(units: usize, count: usize, random: &mut impl Rng) -> Result<Self> {
         let rows: Vec<(Vec<i8>, f64)> =
             (0..count).map(|_| ((0..units).map(|_| spin(random)).collect(), 1.0)).collect();
-        Self::of_rows(units, &rows)
+        Self::from_rows(units, &rows)
     }
 
-    /// Different patterns by chance, with probabilities by chance: uniform numbers divided by their sum.
+    /// Draws distinct patterns with random probabilities: uniform numbers divided by their sum.
     pub(super) fn weighted(units: usize, count: usize, random: &mut impl Rng) -> Result<Self> {
         let mut states: Vec<u32> = (0..1 << units).collect();
-        // The first steps of a shuffle draw without putting back.
+        // The first steps of a shuffle draw without replacement.
         for k in 0..count {
             let other = random.random_range(k..states.len());
             states.swap(k, other);
@@ -42,10 +44,10 @@ impl Patterns {
         let row = |state: u32| (0..units).map(|unit| if state >> unit & 1 == 1 { 1 } else { -1 }).collect();
         let rows: Vec<(Vec<i8>, f64)> =
             states[..count].iter().map(|&state| (row(state), 1.0 - random.random::<f64>())).collect();
-        Self::of_rows(units, &rows)
+        Self::from_rows(units, &rows)
     }
 
-    fn of_rows(units: usize, rows: &[(Vec<i8>, f64)]) -> Result<Self> {
+    fn from_rows(units: usize, rows: &[(Vec<i8>, f64)]) -> Result<Self> {
         let varies = |unit: &usize| rows.iter().any(|(row, _)| row[*unit] != rows[0].0[*unit]);
         let varying: Vec<usize> = (0..units).filter(varies).collect();
         let mut table = Table::new((0..varying.len()).map(|k| format!("x{k}")))?;
@@ -59,31 +61,34 @@ impl Patterns {
         topology::full(self.table.columns().len())
     }
 
-    /// Of the machine that maximum likelihood gives, by the exact gradient.
+    /// Fits by maximum likelihood with the exact gradient.
     pub(super) fn exact(&self) -> Result<Quality> {
         let engine = Enumerate::default();
         let fit = |start: &Machine| Likelihood::new(&engine).fit(start, &self.table);
         self.quality(|start| Ok(fit(start)?.machine))
     }
 
-    /// Of independent units.
+    /// Fits independent units.
     pub(super) fn factorized(&self) -> Result<Quality> {
         self.quality(|start| Ok(Factorized.fit(start, &self.table)?.machine))
     }
 
-    /// Of linear response with self-coupling: the closed form, or least squares where covariances are singular. Nothing if these have no solution.
+    /// Fits by linear response with self-coupling: the closed form, or least squares where
+    /// covariances are singular. Returns `None` if no solution was found.
     pub(super) fn linear_response(&self) -> Result<Option<Quality>> {
-        Ok(self.linear_response_by()?.map(|(quality, _)| quality))
+        Ok(self.linear_response_with_remedy()?.map(|(quality, _)| quality))
     }
 
-    /// As [`Self::linear_response`], and what was done where covariances are singular.
+    /// As [`Self::linear_response`], with the remedy used where covariances are singular.
     ///
-    /// Least squares then end at the learner's tolerance: the equations hold with infinite weights only, and how large the weights become, and with them K, is the tolerance's choice.
-    pub(super) fn linear_response_by(&self) -> Result<Option<(Quality, Remedy)>> {
+    /// Then the equations hold for infinite weights only. Least squares stop at the learner's
+    /// tolerance, which decides how large the weights become, and so K.
+    pub(super) fn linear_response_with_remedy(&self) -> Result<Option<(Quality, Remedy)>> {
         self.closed_form(ClosedForm::new().singular(Singular::LevenbergMarquardt))
     }
 
-    /// Of linear response without self-coupling, whose equations always have a solution; nothing if it was not found.
+    /// Fits by linear response without self-coupling, whose equations always have a solution.
+    /// Returns `None` if it was not found.
     pub(super) fn without_self_coupling(&self) -> Result<Option<Quality>> {
         let learner = ClosedForm::new().no_self_coupling(true);
         let found = self.closed_form(learner)?;

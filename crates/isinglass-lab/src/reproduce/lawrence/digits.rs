@@ -1,4 +1,4 @@
-//! Figures 5 and 6: handwritten digits, mean field or a mixture in the free phase.
+//! Figures 5 and 6: learning handwritten digits with mean field or a mixture in the free phase.
 
 use isinglass::engine::{Annealing, MixtureComponents};
 use isinglass::likelihood::Phases;
@@ -11,42 +11,41 @@ use crate::figure::axis::Axis;
 use crate::figure::chart::{Chart, Marker, Series};
 use crate::figure::pictures::{Picture, Pictures};
 use crate::figure::sheet::Sheet;
-use crate::reproduce::chance::seed_of;
 use crate::reproduce::learning::{Path, ascend};
-use crate::reproduce::outcome::check;
-use crate::reproduce::{Column, Outcome, Settings};
+use crate::reproduce::{Check, Column, Outcome, Settings};
 use crate::statistics::{mean, root_mean_square, standard_error, variance};
+use crate::streams::seed_of;
 
 const SIDE: usize = 8;
 const PIXELS: usize = SIDE * SIDE;
 const HIDDEN: usize = 10;
 const COMPONENTS: usize = 10;
-/// Starts over which instability is averaged; the first is drawn.
+/// Starts over which instability is averaged; the figure shows the first.
 const STARTS: usize = 5;
 const FEW_STARTS: usize = 4;
-/// Steps of learning, and those of which figure 6 shows the free phase.
+/// Learning steps, and those of which figure 6 shows the free phase.
 const STEPS: usize = 30;
 const SHOWN: usize = 20;
 /// The source's 0.1/N, for a gradient that is a sum over N pictures.
 const RATE: f64 = 0.1;
 /// Seven temperatures, of which 1 is the last.
 const ANNEALING: Annealing = Annealing { from: 100.0, steps: 6 };
-/// Pictures for a quick look.
+/// Pictures in a quick run.
 const FEW: usize = 300;
 
-/// How means are looked for. Equations that hold to four digits are enough for steps of this length.
-const MOST_SWEEPS: usize = 1000;
+/// Limits of inference. Equations that hold to four digits are enough for steps of this length.
+const MAX_SWEEPS: usize = 1000;
 const TOLERANCE: f64 = 1e-4;
 
 fn mean_field() -> MeanField {
-    MeanField::new().tolerance(TOLERANCE).max_sweeps(MOST_SWEEPS).anneal(Some(ANNEALING))
+    MeanField::new().tolerance(TOLERANCE).max_sweeps(MAX_SWEEPS).anneal(Some(ANNEALING))
 }
 
 fn mixture() -> Mixture {
-    Mixture::new().components(COMPONENTS).tolerance(TOLERANCE).max_sweeps(MOST_SWEEPS).anneal(Some(ANNEALING))
+    Mixture::new().components(COMPONENTS).tolerance(TOLERANCE).max_sweeps(MAX_SWEEPS).anneal(Some(ANNEALING))
 }
 
-/// The pictures: those given or the built-in ones; for a quick look some of them, evenly from all.
+/// Returns the given or built-in pictures; in a quick run a subset, evenly spaced.
 fn pictures(settings: &Settings<'_>) -> Result<Table> {
     let own;
     let all = match settings.digits {
@@ -58,7 +57,7 @@ fn pictures(settings: &Settings<'_>) -> Result<Table> {
     };
     if all.columns().len() != PIXELS || all.missing_count() > 0 || all.row_count() == 0 {
         let problem = format!(
-            "found {} rows of {} columns with {} missing cells, expected pictures of {PIXELS} pixels without gaps",
+            "found {} rows of {} columns with {} missing cells, expected {PIXELS} columns without missing cells",
             all.row_count(),
             all.columns().len(),
             all.missing_count()
@@ -81,28 +80,31 @@ fn start(table: &Table, seed: u64, index: usize) -> Result<Machine> {
     )
 }
 
-/// Learning with mean field in the clamped phase, and with mean field and a mixture in the free phase, from one of the starts.
+/// Learns from one of the starts with mean field in the clamped phase, and with mean field or a
+/// mixture in the free phase.
 fn both_paths(settings: &Settings<'_>, table: &Table, steps: usize, index: usize) -> Result<[Path; 2]> {
     let start = start(table, settings.seed, index)?;
     let field = mean_field();
     let mixture = mixture();
     let path = |free: &dyn Engine| {
         let phases = Phases { clamped: &field, free };
-        ascend(phases, &start, table, (RATE, 0.0), steps, settings.watch)
+        ascend(phases, &start, table, (RATE, 0.0), steps, settings.progress)
     };
     let (with_field, with_mixture) = rayon::join(|| path(&field), || path(&mixture));
     Ok([with_field?, with_mixture?])
 }
 
-fn set_up(table: &Table, steps: usize, starts: usize) -> String {
+fn method(table: &Table, steps: usize, starts: usize) -> String {
     format!(
-        "{} pictures of 8×8 pixels; 64 visible units, each joined to its eight neighbours, and {HIDDEN} hidden units joined to each other and to all visible ones; seven temperatures from 100 to 1 in both phases; {steps} steps of \
-         gradient ascent with rate 0.1/N from N(0, 0.1²) (the source tells no start here), {starts} starts. Mean field in the clamped phase; mean field or a mixture of {COMPONENTS} in the free phase.",
+        "{} pictures of 8×8 pixels; 64 visible units, each coupled to its eight neighbours, and {HIDDEN} hidden units coupled to \
+         each other and to all visible ones; seven temperatures from 100 to 1 in both phases; {steps} steps of gradient ascent with \
+         rate 0.1/N from N(0, 0.1²) (the source does not give its start), {starts} starts. Mean field in the clamped phase; mean \
+         field or a mixture of {COMPONENTS} in the free phase.",
         table.row_count()
     )
 }
 
-/// A measure of mean field less that of the mixture, start by start.
+/// A quantity of mean field and of the mixture, compared start by start.
 struct Compared {
     field: f64,
     mixture: f64,
@@ -122,7 +124,7 @@ impl Compared {
         }
     }
 
-    /// Whether mean field has more of it, by two standard errors over starts.
+    /// Returns whether it is larger for mean field, by two standard errors over starts.
     fn is_larger(&self) -> bool {
         self.difference > 2.0 * self.error
     }
@@ -131,7 +133,7 @@ impl Compared {
 pub(super) fn costs(settings: &Settings<'_>) -> Result<Outcome> {
     let table = pictures(settings)?;
     let starts = settings.size(STARTS, FEW_STARTS);
-    settings.watch.expect(2 * starts * (STEPS + 1));
+    settings.progress.expect(2 * starts * (STEPS + 1));
     let found: Vec<[Vec<f64>; 2]> = (0..starts)
         .map(|index| Ok(both_paths(settings, &table, STEPS, index)?.map(|path| path.objective)))
         .collect::<Result<_>>()?;
@@ -142,29 +144,31 @@ pub(super) fn costs(settings: &Settings<'_>) -> Result<Outcome> {
     let falls = compare(&|cost| cost.windows(2).map(|pair| (pair[0] - pair[1]).max(0.0)).sum());
     let spreads = compare(&|cost| variance(&cost[STEPS / 2..]).sqrt());
     let checks = vec![
-        check(
+        Check::new(
+            "mean field is unstable compared with the mixture",
             falls.is_larger(),
             format!(
-                "mean field is unstable compared with the mixture: on the way its cost falls back by {:.1} nats in all, that of the mixture by {:.1} (averages over {starts} starts; standard error of the difference {:.1}).",
+                "sum of all decreases of the cost: {:.1} nats (mean field), {:.1} (mixture); means of {starts} starts, difference ± {:.1}",
                 falls.field, falls.mixture, falls.error
             ),
         ),
-        check(
+        Check::new(
+            "the mixture's cost is steadier in the second half",
             spreads.is_larger(),
             format!(
-                "in the second half the mixture's cost is steadier: it spreads by {:.2} nats (standard deviation), that of mean field by {:.2} (standard error of the difference {:.2}).",
+                "standard deviation {:.2} nats (mixture), {:.2} (mean field); difference ± {:.2}",
                 spreads.mixture, spreads.field, spreads.error
             ),
         ),
     ];
-    let mut columns = vec![Column::new("step", "step of learning", (0..=STEPS).map(|k| k as f64).collect())];
+    let mut columns = vec![Column::new("step", "learning step", (0..=STEPS).map(|k| k as f64).collect())];
     for (index, costs) in found.iter().enumerate() {
         let ending = if index == 0 { String::new() } else { format!("_start_{}", index + 1) };
         for ((name, symbol, bound), cost) in
             [("mean_field", "L_mft", "mean-field"), ("mixture", "L_mix", "mixture's")].into_iter().zip(costs)
         {
             let meaning = format!(
-                "{symbol}, nats a picture: the clamped bound less the {bound} bound on ln Z, start {}",
+                "{symbol}, nats per picture: clamped bound minus the {bound} bound on ln Z, start {}",
                 index + 1
             );
             columns.push(Column::new(format!("{name}{ending}"), meaning, cost.clone()));
@@ -177,8 +181,8 @@ pub(super) fn costs(settings: &Settings<'_>) -> Result<Outcome> {
         .row(
             400.0,
             [Chart::new(
-                Axis::new("step of learning").within(0.0, STEPS as f64 + 0.5),
-                Axis::new("cost (nats a picture)"),
+                Axis::new("learning step").within(0.0, STEPS as f64 + 0.5),
+                Axis::new("cost (nats per picture)"),
             )
             .with(Series::line("mean field", PALETTE[1], points(field)).marked(Marker::Ring))
             .with(Series::line("mixture of ten", PALETTE[0], points(mixture)).marked(Marker::Disc))
@@ -186,20 +190,20 @@ pub(super) fn costs(settings: &Settings<'_>) -> Result<Outcome> {
         )
         .to_svg();
     Ok(Outcome {
-        set_up: format!("{} The figure shows the first.", set_up(&table, STEPS, starts)),
+        method: format!("{} The figure shows the first start.", method(&table, STEPS, starts)),
         columns,
         figure,
         checks,
-        remarks: "Neither cost is a bound on the log-likelihood: a lower bound on ln Z enters with a minus."
+        remarks: "Neither cost bounds the log-likelihood: a lower bound on ln Z enters with a minus sign."
             .into(),
     })
 }
 
-/// What the free phase settles in before each of the first steps, from one of the starts.
+/// Solutions of the free phase before each of the first steps, from one of the starts.
 struct FreePhase {
-    /// The components that take part, each in its column.
+    /// The active components of each step, each in its column.
     rows: Vec<Vec<Option<Component>>>,
-    /// The visible means of mean field.
+    /// The visible means by mean field.
     fields: Vec<Vec<f64>>,
 }
 
@@ -213,7 +217,7 @@ impl FreePhase {
             .map(|k| {
                 let means = engine.expectations(&field[k], &nothing, Pairs::None)?.means;
                 let both = (mixture().components_of(&mixed[k], &nothing)?, means[..PIXELS].to_vec());
-                settings.watch.done();
+                settings.progress.done();
                 Ok(both)
             })
             .collect::<Result<_>>()?;
@@ -221,7 +225,8 @@ impl FreePhase {
         Ok(Self { rows: in_columns(&mixtures.iter().collect::<Vec<_>>()), fields })
     }
 
-    /// How much pixels change from a step to the next (root mean square): each step of mean field, and each of every component that takes part in both.
+    /// Returns the change of the pixels from a step to the next (root mean square): for mean field,
+    /// and for every component that is active in both.
     fn changes(&self) -> [Vec<f64>; 2] {
         let change = |a: &[f64], b: &[f64]| root_mean_square(a.iter().zip(b).map(|(x, y)| x - y));
         let of_field = self.fields.windows(2).map(|pair| change(&pair[0], &pair[1])).collect();
@@ -236,32 +241,35 @@ impl FreePhase {
 pub(super) fn components(settings: &Settings<'_>) -> Result<Outcome> {
     let table = pictures(settings)?;
     let starts = settings.size(STARTS, FEW_STARTS);
-    settings.watch.expect(starts * (2 * (SHOWN + 1) + SHOWN));
+    settings.progress.expect(starts * (2 * (SHOWN + 1) + SHOWN));
     let found: Vec<FreePhase> =
         (0..starts).map(|index| FreePhase::new(settings, &table, index)).collect::<Result<_>>()?;
     let changes: Vec<[Vec<f64>; 2]> = found.iter().map(FreePhase::changes).collect();
     let compare = |of: &dyn Fn(&[f64]) -> f64| {
         Compared::of(&changes.iter().map(|both| both.each_ref().map(|x| of(x))).collect::<Vec<_>>())
     };
-    let hops = compare(&|x| 100.0 * x.iter().filter(|x| **x > HOP).count() as f64 / x.len() as f64);
+    let jumps = compare(&|x| 100.0 * x.iter().filter(|x| **x > JUMP).count() as f64 / x.len() as f64);
     let moved = compare(&mean);
     let FreePhase { rows, fields } = &found[0];
     let used = mean(&rows.iter().map(|row| row.iter().flatten().count() as f64).collect::<Vec<_>>());
     let checks = vec![
-        check(
+        Check::new(
+            "mean field changes more per step than the components do",
             moved.is_larger(),
             format!(
-                "mean field moves more from step to step than the components do: its pixels change by {:.2} (root mean square), theirs by {:.2} (averages over {starts} starts; standard error of the difference {:.3}).",
+                "change of a pixel (root mean square): {:.2} (mean field), {:.2} (components); means of {starts} starts, \
+                 difference ± {:.3}",
                 moved.field, moved.mixture, moved.error
             ),
         ),
-        check(
+        Check::new(
+            "the components are much more stable",
             moved.mixture < 0.5 * moved.field,
             format!(
-                "the components are much more stable: they change {:.2} times as much as mean field does; by more than {HOP} in {:.0} % of their steps, mean field in {:.0} %.",
+                "they change {:.2} times as much; changes above {JUMP} in {:.0} % of their steps, {:.0} % for mean field",
                 moved.mixture / moved.field,
-                hops.mixture,
-                hops.field
+                jumps.mixture,
+                jumps.field
             ),
         ),
     ];
@@ -288,44 +296,50 @@ pub(super) fn components(settings: &Settings<'_>) -> Result<Outcome> {
             .collect(),
         ..Pictures::default()
     };
-    let figure = Sheet::new("Free phase by step of learning: ten components, and mean field")
+    let figure = Sheet::new("Free phase by learning step: components and mean field")
         .wide(540.0)
         .row(grid.height(), [grid.boxed()])
         .to_svg();
     Ok(Outcome {
-        set_up: format!(
-            "{} Shown is the free phase before each of the first {SHOWN} steps from the first start (rows); the visible units of the components (columns) and of mean field.",
-            set_up(&table, SHOWN, starts)
+        method: format!(
+            "{} The figure shows the free phase before each of the first {SHOWN} steps from the first start (rows): the visible \
+             units of the components (columns) and of mean field. Components have no order; each is in the column whose \
+             previous picture is most similar. Those with a mixing coefficient below {LEAST_WEIGHT} are left blank; {used:.1} of \
+             {COMPONENTS} are shown on average.",
+            method(&table, SHOWN, starts)
         ),
         columns: columns(rows, fields),
         figure,
         checks,
         remarks: format!(
-            "Components have no order of their own; each is put into the column whose last picture it resembles most. Those with a mixing coefficient below {LEAST_WEIGHT} take no part and are left blank: {used:.1} of {COMPONENTS} do take part on average. Whole rows of the picture change at once: steps of this length move the machine itself, and all components follow it."
+            "Whole rows of the figure change at once: steps of this length change the machine itself, and all components follow. \
+             Components with a mixing coefficient below {LEAST_WEIGHT} are left blank."
         ),
     })
 }
 
-/// A change of the pixels that counts as a hop: a sixteenth of them turned round from ±1 to ∓1 makes it.
-const HOP: f64 = 0.5;
+/// A change of the pixels (root mean square) that counts as a jump: reached if a sixteenth of them
+/// flip.
+const JUMP: f64 = 0.5;
 
-/// Components with a smaller mixing coefficient take no part: nothing holds their means.
+/// Components with a smaller mixing coefficient count as inactive: their means are arbitrary.
 const LEAST_WEIGHT: f64 = 0.01;
 
-/// A component that takes part.
+/// An active component.
 struct Component {
     weight: f64,
-    /// Of the visible units.
+    /// Means of the visible units.
     means: Vec<f64>,
 }
 
-/// The components that take part, row by row, each in the column whose last picture it resembles most, the closest pairs first.
+/// Returns the active components, row by row, each in the column whose previous picture is most
+/// similar; the closest pairs are matched first.
 fn in_columns(mixtures: &[&MixtureComponents]) -> Vec<Vec<Option<Component>>> {
     let mut latest: Vec<Option<Vec<f64>>> = vec![None; COMPONENTS];
     let mut rows = Vec::new();
     for mixture in mixtures {
         let active: Vec<usize> = (0..COMPONENTS).filter(|&k| mixture.weights[k] >= LEAST_WEIGHT).collect();
-        // An empty column is further than any picture can be.
+        // An empty column is further away than any picture can be.
         let distance = |column: usize, k: usize| match &latest[column] {
             Some(before) => before.iter().zip(&mixture.means[k]).map(|(a, b)| (a - b).powi(2)).sum(),
             None => 4.0 * PIXELS as f64 + 1.0,
@@ -363,7 +377,7 @@ fn columns(rows: &[Vec<Option<Component>>], fields: &[Vec<f64>]) -> Vec<Column> 
     }
     let column = |k: usize| lines.iter().map(|line| line[k]).collect::<Vec<f64>>();
     let mut columns = vec![
-        Column::new("step", "step of learning", column(0)),
+        Column::new("step", "learning step", column(0)),
         Column::new("component", "column of the component in the figure; 0 is mean field", column(1)),
         Column::new("weight", "its mixing coefficient", column(2)),
     ];

@@ -1,4 +1,4 @@
-//! Figure 1: errors of expectations against the number of components.
+//! Figure 1: errors of expectations by number of components.
 
 use isinglass::engine::Annealing;
 use isinglass::topology::{self, Numbers};
@@ -9,10 +9,9 @@ use crate::figure::PALETTE;
 use crate::figure::axis::Axis;
 use crate::figure::chart::{Bars, Chart, Marker, Series};
 use crate::figure::sheet::Sheet;
-use crate::reproduce::chance::seed_of;
-use crate::reproduce::outcome::check;
-use crate::reproduce::{Column, Outcome, Settings};
+use crate::reproduce::{Check, Column, Outcome, Settings};
 use crate::statistics::mean;
+use crate::streams::seed_of;
 
 const UNITS: usize = 10;
 const COMPONENTS: usize = 10;
@@ -24,22 +23,22 @@ const BINS: usize = 40;
 /// Numbers of components whose histograms are drawn.
 const DRAWN: [usize; 4] = [1, 2, 5, 10];
 
-/// What one machine gave with one number of components.
+/// The result for one machine and one number of components.
 struct Errors {
-    /// Of the 45 pair moments and the 10 means.
+    /// Errors of the 45 pair moments and the 10 means.
     differences: Vec<f64>,
-    /// log Z less its bound.
+    /// ln Z minus its bound.
     gap: f64,
 }
 
 pub(super) fn run(settings: &Settings<'_>) -> Result<Outcome> {
     let machines = settings.size(MACHINES, 12);
-    settings.watch.expect(machines);
+    settings.progress.expect(machines);
     let found: Vec<Vec<Errors>> = (0..machines as u64)
         .into_par_iter()
         .map(|index| {
             let errors = errors_of(seed_of(settings.seed, index))?;
-            settings.watch.done();
+            settings.progress.done();
             Ok(errors)
         })
         .collect::<Result<_>>()?;
@@ -69,28 +68,24 @@ pub(super) fn run(settings: &Settings<'_>) -> Result<Outcome> {
     let rises = all.windows(2).filter(|pair| pair[1] > pair[0]).count();
     let (first, last) = (all[0], all[COMPONENTS - 1]);
     let checks = vec![
-        check(
+        Check::new(
+            "errors fall with the number of components",
             all[1] < 0.7 * first && all[4] < 0.3 * first,
             format!(
-                "errors fall with the number of components: the sum of squares over {machines} machines is {first:.1}, {:.1}, {:.1} and {last:.2} for 1, 2, 5 and 10.",
+                "sum of squares over {machines} machines: {first:.1}, {:.1}, {:.1}, {last:.2} for 1, 2, 5, 10 components",
                 all[1], all[4]
             ),
         ),
-        check(
+        Check::new(
+            "the improvement is systematic",
             rises <= 1 && last < 0.1 * first,
-            format!(
-                "the improvement is systematic: of nine further components {} raised the sum.",
-                match rises {
-                    0 => "none".into(),
-                    n => n.to_string(),
-                }
-            ),
+            format!("sum of squares raised by {rises} of 9 added components"),
         ),
     ];
     let mut columns = vec![
         Column::new(
             "components",
-            "number L of components",
+            "number of components L",
             counts.iter().map(|&count| count as f64).collect(),
         ),
         Column::new(
@@ -98,33 +93,35 @@ pub(super) fn run(settings: &Settings<'_>) -> Result<Outcome> {
             "squared errors of the 45 pair moments and 10 means, summed over all machines",
             all.clone(),
         ),
-        Column::new("sum_of_squares_pairs", "the same of the pair moments alone", of_pairs.clone()),
-        Column::new("gap", "ln Z less its lower bound, nats, mean over machines", gaps.clone()),
+        Column::new("sum_of_squares_pairs", "the same for pair moments only", of_pairs.clone()),
+        Column::new("gap", "ln Z minus its lower bound, nats, mean over machines", gaps.clone()),
     ];
     for bin in 0..BINS {
         let middle = -2.0 + 4.0 * (bin as f64 + 0.5) / BINS as f64;
         let counts = histograms.iter().map(|bins| bins[bin]).collect();
         columns.push(Column::new(
             format!("errors_{middle:.2}"),
-            "how many errors lie in the bin of width 0.1 around the number in the name",
+            "number of errors in the bin of width 0.1 around the number in the name",
             counts,
         ));
     }
     Ok(Outcome {
-        set_up: format!(
-            "{machines} fully connected machines of {UNITS} units, weights and biases uniform on (−1, 1); mixtures of 1 to {COMPONENTS} components, T from 60 to 1 in 8 geometric steps; errors of all 55 expectations against enumeration."
+        method: format!(
+            "{machines} fully connected machines of {UNITS} units, weights and biases uniform on (−1, 1); mixtures of 1 to \
+             {COMPONENTS} components, T annealed from 60 to 1 in 8 geometric steps; errors of all 55 expectations against \
+             enumeration. Means count among the expectations: in the source, biases are couplings to a unit that is always 1."
         ),
         figure: figure(&counts, &all, &histograms),
         columns,
         checks,
         remarks: format!(
-            "In the source biases are couplings to a unit that is always 1, so the means count among the expectations. The lower bound on ln Z rises with the components, too: on average it is {:.3}, {:.3}, {:.3} and {:.3} nats below for 1, 2, 5 and 10.",
+            "The lower bound on ln Z also improves: its mean gap is {:.3}, {:.3}, {:.3} and {:.3} nats for 1, 2, 5 and 10 components.",
             gaps[0], gaps[1], gaps[4], gaps[9]
         ),
     })
 }
 
-/// The errors on one machine, for every number of components.
+/// Returns the errors on one machine, for every number of components.
 fn errors_of(seed: u64) -> Result<Vec<Errors>> {
     let numbers = Numbers::Uniform { low: -1.0, high: 1.0 };
     let machine = topology::full(UNITS).with_numbers(&numbers, &numbers, seed)?;

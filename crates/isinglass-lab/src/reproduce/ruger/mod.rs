@@ -8,18 +8,19 @@ use super::Experiment;
 pub(super) const EXPERIMENTS: &[Experiment] = &[
     Experiment {
         name: "ruger-3",
-        title: "A machine decimated step by step",
+        title: "Decimation, unit by unit, gives the exact partition sum",
         source: "Rüger 1997, figure 3 and section 4",
-        claim: "One unit after the other can be taken out of a decimatable machine, each replaced by corrections of the weights among its neighbours; the factors by which the partition sum changes multiply to the \
-                partition sum. It takes as many such steps as there are units.",
+        claim: "The units of a decimatable machine can be removed one by one, each replaced by corrections of the weights \
+                between its neighbours, in as many steps as there are units. The factors by which the partition sum changes \
+                multiply to the partition sum.",
         run: steps::run,
     },
     Experiment {
         name: "ruger-scaling",
-        title: "Decimation takes time in proportion to the units, and less than Gibbs sampling",
+        title: "Decimation takes time linear in the number of units, and less than Gibbs sampling",
         source: "Rüger 1997, sections 4 to 6",
-        claim: "Once the adjoint network is built, the partition sum and all moments of a decimatable machine are computed exactly in time linear in the number of units, where the traditional Gibbs sampling is \
-                comparatively slow.",
+        claim: "Once the adjoint network is built, the partition sum and all moments of a decimatable machine are computed \
+                exactly in time linear in the number of units. Traditional Gibbs sampling is comparatively slow.",
         run: scaling::run,
     },
 ];

@@ -1,4 +1,4 @@
-//! Figure 2: how well draws of the hidden units given data reproduce their means.
+//! Figure 2: means of the hidden units from draws given data.
 
 use isinglass::engine::ModeFinder;
 use isinglass::search::MaxProduct;
@@ -12,81 +12,79 @@ use crate::figure::PALETTE;
 use crate::figure::axis::Axis;
 use crate::figure::chart::{Chart, Marker, Series};
 use crate::figure::sheet::Sheet;
-use crate::reproduce::chance::{Purpose, seed_of, stream};
-use crate::reproduce::outcome::check;
-use crate::reproduce::{Column, Outcome, Settings};
+use crate::reproduce::{Check, Column, Outcome, Settings};
 use crate::statistics::{mean, variance};
+use crate::streams::{Purpose, seed_of, stream};
 
 const HIDDEN: usize = 3;
 const J: f64 = 0.3;
-const MOST_DRAWS: usize = 20;
+const MAX_DRAWS: usize = 20;
 const DATA: [usize; 2] = [100, 1000];
 const MACHINES: usize = 200;
 
-/// What one machine gave.
+/// The result for one machine.
 struct Found {
-    /// The error against the number of draws, for both numbers of data points.
+    /// The error by number of draws, for both numbers of data points.
     errors: [Vec<f64>; 2],
-    /// The variance of a hidden unit's conditional mean from one data point to the next, averaged over hidden units.
+    /// The variance of a hidden unit's conditional mean between data points, averaged over hidden
+    /// units.
     between: f64,
-    /// The variance that is left of a hidden unit given a data point.
+    /// The variance of a hidden unit given a data point.
     within: f64,
 }
 
 pub(super) fn run(settings: &Settings<'_>) -> Result<Outcome> {
     let machines = settings.size(MACHINES, 60);
-    settings.watch.expect(machines);
+    settings.progress.expect(machines);
     let found: Vec<Found> = (0..machines as u64)
         .into_par_iter()
         .map(|index| {
             let errors = errors_of(settings.seed, index)?;
-            settings.watch.done();
+            settings.progress.done();
             Ok(errors)
         })
         .collect::<Result<_>>()?;
     let average = |which: usize| -> Vec<f64> {
         let at = |k: usize| mean(&found.iter().map(|found| found.errors[which][k]).collect::<Vec<_>>());
-        (0..MOST_DRAWS).map(at).collect()
+        (0..MAX_DRAWS).map(at).collect()
     };
     let (few, many) = (average(0), average(1));
     let over = |of: &dyn Fn(&Found) -> f64| mean(&found.iter().map(of).collect::<Vec<_>>());
     let (between, within) = (over(&|found| found.between), over(&|found| found.within));
-    let last = MOST_DRAWS - 1;
+    let last = MAX_DRAWS - 1;
     let change = |errors: &[f64], k: usize| errors[k - 1] / errors[last];
     let by_data = mean(&few) / mean(&many);
     let same_rows = few[last] / many[1];
     let checks = vec![
-        check(
+        Check::new(
+            "the error hardly depends on K",
             change(&few, 1) < 1.5 && change(&many, 1) < 1.5,
             format!(
-                "the error hardly depends on K: with one draw it is {:.2} times that with {MOST_DRAWS} for M = 100, and {:.2} times for M = 1000; with two {:.2} and {:.2} times.",
+                "error relative to K = {MAX_DRAWS}: {:.2} (M = 100) and {:.2} (M = 1000) for K = 1, {:.2} and {:.2} for K = 2",
                 change(&few, 1),
                 change(&many, 1),
                 change(&few, 2),
                 change(&many, 2)
             ),
         ),
-        check(
+        Check::new(
+            "the error depends strongly on M",
             by_data > 5.0,
-            format!(
-                "it depends strongly on M: a tenth of the data points leave {by_data:.1} times the error, whatever K."
-            ),
+            format!("{by_data:.1} times the error with a tenth of the data points (mean over K)"),
         ),
-        check(
+        Check::new(
+            "for 2000 completed rows, more data points beat more draws",
             same_rows > 2.0,
-            format!(
-                "of 2000 completed rows each, 100 data points with 20 draws are worse than 1000 with 2: an error of {:.1e} against {:.1e}.",
-                few[last], many[1]
-            ),
+            format!("error {:.1e} with M = 100, K = 20; {:.1e} with M = 1000, K = 2", few[last], many[1]),
         ),
     ];
-    let draws: Vec<f64> = (1..=MOST_DRAWS).map(|k| k as f64).collect();
+    let draws: Vec<f64> = (1..=MAX_DRAWS).map(|k| k as f64).collect();
     let points = |errors: &[f64]| draws.iter().copied().zip(errors.iter().copied()).collect();
     let figure = Sheet::new("Means of hidden units from K draws for each of M data points")
         .row(
             400.0,
             [Chart::new(
-                Axis::new("draws for a data point, K").within(0.0, 20.5),
+                Axis::new("draws per data point, K").within(0.0, 20.5),
                 Axis::log("mean squared error of ⟨s⟩"),
             )
             .with(Series::line("M = 100", PALETTE[1], points(&few)).marked(Marker::Ring))
@@ -95,22 +93,25 @@ pub(super) fn run(settings: &Settings<'_>) -> Result<Outcome> {
         )
         .to_svg();
     Ok(Outcome {
-        set_up: format!(
-            "{machines} machines of {VISIBLE} visible and {HIDDEN} hidden units, biases uniform on (−0.1, 0.1), couplings on (−{J}, {J}); M = 100 and 1000 exact draws of the visible units; for each, the max-product state of the \
-             hidden units and K Gibbs samples from there, λ = {SWEEPS} sweeps apart (the source tells no λ here). Mean square of the difference between the mean of a hidden unit over all completed rows and the exact one, averaged over hidden units and machines (the \
-             source does not tell how many it took)."
+        method: format!(
+            "{machines} machines of {VISIBLE} visible and {HIDDEN} hidden units, biases uniform on (−0.1, 0.1), couplings on \
+             (−{J}, {J}). M = 100 and 1000 exact draws of the visible units; for each, K Gibbs samples of the hidden units, started \
+             at the max-product state and λ = {SWEEPS} sweeps apart (the source gives no λ here). Error: squared difference between \
+             the mean of a hidden unit over all completed rows and the exact mean, averaged over hidden units and machines (the \
+             source does not give their number)."
         ),
         columns: vec![
-            Column::new("k", "draws for a data point", draws.clone()),
+            Column::new("k", "draws per data point", draws.clone()),
             Column::new("m100", "mean squared error of hidden means, M = 100", few.clone()),
             Column::new("m1000", "mean squared error of hidden means, M = 1000", many.clone()),
         ],
         figure,
         checks,
         remarks: format!(
-            "The error of a mean over M data points with K independent draws each is (B + W/K)/M, with B the variance of a hidden unit's conditional mean from one data point to the next and W what is left of its variance given one. \
-             Here B = {between:.2} and W = {within:.2}: going from K = 1 to {MOST_DRAWS} must help by a factor of {:.1}, and it does. A single realisation, where B outweighs the rest by chance, may not show it. From K = 8 on little changes: errors are {:.2} and {:.2} times those with {MOST_DRAWS}.",
-            (between + within) / (between + within / MOST_DRAWS as f64),
+            "The error is (B + W/K)/M, with B the variance of a hidden unit's conditional mean between data points and W its \
+             variance given one. With B = {between:.2} and W = {within:.2}, K = 1 has {:.1} times the error of K = {MAX_DRAWS}, which \
+             a single realisation may not show; from K = 8 on little changes ({:.2} and {:.2} times).",
+            (between + within) / (between + within / MAX_DRAWS as f64),
             change(&few, 8),
             change(&many, 8)
         ),
@@ -128,7 +129,7 @@ fn errors_of(seed: u64, index: u64) -> Result<Found> {
     let mut conditional: Vec<Vec<f64>> = Vec::new();
     for (errors, count) in errors.iter_mut().zip(DATA) {
         // Sums over rows of every hidden unit, for each number of draws.
-        let mut sums = vec![[0.0; HIDDEN]; MOST_DRAWS];
+        let mut sums = vec![[0.0; HIDDEN]; MAX_DRAWS];
         for row in data.chunks_exact(machine.unit_count()).take(count) {
             let cells = row[..VISIBLE].iter().copied().chain([0; HIDDEN]).collect();
             let given = machine.conditional(&Evidence::from_cells(cells)?)?;
@@ -164,7 +165,7 @@ fn errors_of(seed: u64, index: u64) -> Result<Found> {
     Ok(Found { errors, between, within })
 }
 
-/// Every unit of a small machine drawn anew given the others, one after the other.
+/// Redraws every unit of a small machine given the others, one after another.
 fn sweep(machine: &Machine, state: &mut [i8], random: &mut ChaCha8Rng) {
     for unit in 0..state.len() {
         let edges = machine.graph().edges().iter().zip(machine.weights());

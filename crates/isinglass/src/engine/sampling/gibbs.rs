@@ -197,6 +197,10 @@ impl Engine for Gibbs {
         Self::NAME
     }
 
+    fn fingerprint(&self) -> String {
+        format!("{} {}", Self::NAME, self.settings.fingerprint())
+    }
+
     fn has_log_z(&self) -> bool {
         false
     }

@@ -3,7 +3,7 @@
 use super::solver::Solver;
 use super::{Annealing, Schedule, VariationalSettings, bethe_response};
 use crate::engine::{Ask, BatchExpectations, Engine, Expectations, Pairs};
-use crate::settings::{choices, constructors, range, settings};
+use crate::settings::{Settings, choices, constructors, range, settings};
 use crate::table::Batch;
 use crate::{Evidence, Machine, Result};
 
@@ -197,6 +197,10 @@ impl Engine for MeanField {
         Self::NAME
     }
 
+    fn fingerprint(&self) -> String {
+        format!("{} {}", Self::NAME, self.settings.fingerprint())
+    }
+
     fn expectations(&self, machine: &Machine, evidence: &Evidence, pairs: Pairs) -> Result<Expectations> {
         self.solver().single(machine, evidence, pairs)
     }
@@ -211,6 +215,10 @@ impl Engine for Tap {
         Self::NAME
     }
 
+    fn fingerprint(&self) -> String {
+        format!("{} {}", Self::NAME, self.settings.fingerprint())
+    }
+
     fn expectations(&self, machine: &Machine, evidence: &Evidence, pairs: Pairs) -> Result<Expectations> {
         self.solver().single(machine, evidence, pairs)
     }
@@ -223,6 +231,10 @@ impl Engine for Tap {
 impl Engine for LinearResponse {
     fn name(&self) -> &'static str {
         Self::NAME
+    }
+
+    fn fingerprint(&self) -> String {
+        format!("{} {}", Self::NAME, self.settings.fingerprint())
     }
 
     fn moments_are_derivatives(&self) -> bool {

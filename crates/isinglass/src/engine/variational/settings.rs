@@ -135,9 +135,9 @@ impl VariationalSettings {
         match self.anneal {
             Some(Annealing { from, .. }) if !(from.is_finite() && from > temperature) => {
                 let problem = format!(
-                    "starts at {from}, expected more than the machine's own temperature, {temperature}"
+                    "begins at {from}, expected more than the machine's own temperature, {temperature}"
                 );
-                Err(Error::setting("anneal", problem))
+                Err(Error::invalid("anneal", problem))
             }
             _ => Ok(()),
         }

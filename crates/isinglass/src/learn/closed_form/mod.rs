@@ -17,7 +17,7 @@ use crate::engine::{Diagnostics, Guarantee};
 use crate::likelihood::filled_pseudo_log_likelihood;
 use crate::numeric::dense::Matrix;
 use crate::settings::{Settings, choices, constructors, range, settings};
-use crate::{Error, Graph, Machine, Result, Role, Table};
+use crate::{Error, Graph, Machine, Note, Result, Role, Table};
 
 /// Computes weights and biases from means and covariances: Kappen & Rodríguez 1997, sections 3.4
 /// and 4.1.
@@ -228,17 +228,14 @@ impl ClosedForm {
             (true, false) => self.by_newton(&Free::Pairs, &mut record)?,
             (false, diagonal) => self.by_newton(&Free::Edges { graph: &coupled, diagonal }, &mut record)?,
         };
-        let gaps = "missing cells: the correlation of two columns is that of the rows that have both";
-        let gaps = moments.has_gaps.then(|| gaps.to_owned());
+        let gaps = moments.has_gaps.then_some(Note::PairwiseCorrelations);
         let machine = moments.machine(start, &outcome.precision)?;
         let [coupled, alone] = qualities(&machine, start, table, &moments.fill)?;
         let is_whole = table.distinct_count() <= JUDGED_ROWS;
-        let rows = if is_whole { String::new() } else { format!(" of {JUDGED_ROWS} rows") };
-        let useless = (coupled < alone).then(|| {
-            format!(
-                "pseudo-log-likelihood per row{rows}: {coupled:.4}, and {alone:.4} without any couplings: the closed form does not suit these data, whose \
-                 columns are too lopsided or too strongly coupled for it"
-            )
+        let useless = (coupled < alone).then_some(Note::WorseThanIndependent {
+            coupled,
+            independent: alone,
+            rows: (!is_whole).then_some(JUDGED_ROWS),
         });
         let fit = Fit {
             machine,

@@ -6,7 +6,7 @@ use super::super::factorized::{Alone, about_alone};
 use super::super::pair_counts::{Counts, PairCounts};
 use crate::cancel;
 use crate::numeric::dense::Matrix;
-use crate::{Machine, Result, Table};
+use crate::{Machine, Note, Result, Table};
 
 /// The moments of a table that the equations need.
 ///
@@ -31,7 +31,7 @@ pub(super) struct Moments {
     pub(super) rows: f64,
     /// Whether a cell of these units is missing in a row with weight.
     pub(super) has_gaps: bool,
-    pub(super) notes: Vec<String>,
+    pub(super) notes: Vec<Note>,
 }
 
 impl Moments {

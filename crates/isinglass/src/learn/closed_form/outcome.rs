@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 use super::Remedy;
 use super::moments::Moments;
 use crate::learn::origin::Origin;
-use crate::learn::{Checkpoint, Observer, Step};
+use crate::learn::{Checkpoint, Observer, Step, Stop};
 use crate::numeric::dense::Matrix;
-use crate::{Error, Machine, Result};
+use crate::{Error, Machine, Note, Result};
 
 /// How an iteration ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,8 +47,8 @@ pub(super) struct Outcome {
     pub(super) remedy: Remedy,
     pub(super) history: Vec<Step>,
     pub(super) converged: bool,
-    pub(super) stopped: String,
-    pub(super) notes: Vec<String>,
+    pub(super) stopped: Stop,
+    pub(super) notes: Vec<Note>,
 }
 
 impl Outcome {
@@ -67,7 +67,7 @@ impl Outcome {
             remedy,
             history: record.history(),
             converged: true,
-            stopped: "closed form".into(),
+            stopped: Stop::ClosedForm,
             notes: Vec::new(),
         })
     }

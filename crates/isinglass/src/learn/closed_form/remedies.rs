@@ -4,10 +4,10 @@ use super::outcome::{End, Outcome, Record};
 use super::precision::{Free, Solution, solve};
 use super::singular::{levenberg_marquardt, shrinkage};
 use super::{ClosedForm, LARGEST_INFLATION, Remedy, Singular};
-use crate::learn::Learner;
+use crate::learn::{Learner, Stop};
 use crate::likelihood::filled_pseudo_log_likelihood;
 use crate::numeric::dense::{Eigen, Matrix};
-use crate::{Error, Result, Table};
+use crate::{Error, Note, Result, Table};
 
 impl ClosedForm {
     /// Solves for all pairs with self-couplings where the covariances are singular.
@@ -21,10 +21,7 @@ impl ClosedForm {
         let least = least_eigenvalue(&eigen);
         // Zeros become eigenvalues of about this size by rounding.
         if least < -1e-12 * record.moments.size() as f64 {
-            let note = format!(
-                "the correlations, each from other rows, are those of no distribution (smallest eigenvalue {least:.2e})"
-            );
-            outcome.notes.insert(0, note);
+            outcome.notes.insert(0, Note::ImpossibleCorrelations { eigenvalue: least });
         }
         Ok(outcome)
     }
@@ -35,17 +32,14 @@ impl ClosedForm {
             record.step(objective, gradient, precision, numbers)
         };
         let found = levenberg_marquardt(eigen, self.iterations, self.tolerance, begun, watch)?;
-        let left = found.residual.max(-least_eigenvalue(eigen));
-        let note = format!(
-            "{}: least squares by levenberg-marquardt, which leave a difference of up to {left:.1e} between correlations",
-            about_covariances(record)
-        );
+        let difference = found.residual.max(-least_eigenvalue(eigen));
+        let note = Note::LeastSquares { columns: record.moments.size(), difference };
         let outcome = Outcome {
             precision: found.precision,
             remedy: Remedy::LevenbergMarquardt,
             history: record.history(),
             converged: found.end == End::Converged,
-            stopped: self.words(found.end, "least squares within their tolerance"),
+            stopped: self.stop(found.end, Stop::LeastSquares),
             notes: vec![note],
         };
         Ok((outcome, found.end))
@@ -61,12 +55,9 @@ impl ClosedForm {
         let score = |outcome: &Outcome| {
             filled_pseudo_log_likelihood(&record.machine(&outcome.precision)?, table, &record.moments.fill)
         };
-        let scores = [score(&squares)?, score(&shrunk)?];
-        let [by_squares, by_shrinkage] = scores;
-        let mut better = if by_squares >= by_shrinkage { squares } else { shrunk };
-        better.notes.push(format!(
-            "pseudo-log-likelihood per row: {by_squares:.4} by least squares, {by_shrinkage:.4} by shrinkage; the larger was taken (for rows that are not among these, shrinkage is the safer choice)"
-        ));
+        let (least_squares, shrinkage) = (score(&squares)?, score(&shrunk)?);
+        let mut better = if least_squares >= shrinkage { squares } else { shrunk };
+        better.notes.push(Note::BetterTreatment { least_squares, shrinkage });
         Ok(better)
     }
 
@@ -93,7 +84,7 @@ impl ClosedForm {
         // A positive definite matrix has a solution for any structure.
         let found = self.newton(&shrunk, free, f64::INFINITY, record)?;
         let mut outcome = self.of_newton(found, Remedy::Shrinkage(share), record);
-        outcome.notes.push(about_shrinkage(record, share));
+        outcome.notes.push(Note::Shrunk { columns: record.moments.size(), share });
         Ok(outcome)
     }
 
@@ -111,27 +102,24 @@ impl ClosedForm {
     }
 
     fn of_newton(&self, found: Solution, remedy: Remedy, record: &mut Record<'_>) -> Outcome {
-        let left = format!(
-            "the equations are left with a difference of {:.1e} between correlations",
-            found.residual
-        );
+        let left = Note::DifferenceLeft { difference: found.residual };
         Outcome {
             precision: found.precision,
             remedy,
             history: record.history(),
             converged: found.end == End::Converged,
-            stopped: self.words(found.end, "the equations hold"),
+            stopped: self.stop(found.end, Stop::EquationsHold),
             notes: (found.end != End::Converged).then_some(left).into_iter().collect(),
         }
     }
 
-    fn words(&self, end: End, converged: &str) -> String {
+    fn stop(&self, end: End, converged: Stop) -> Stop {
         match end {
-            End::Converged => converged.into(),
-            End::Unbounded => "the equations have no solution".into(),
-            End::Limit => format!("reached the limit of {} iterations", self.iterations),
-            End::Request => "stopped on request".into(),
-            End::Rounding => "no step gains any more".into(),
+            End::Converged => converged,
+            End::Unbounded => Stop::NoSolution,
+            End::Limit => Stop::Limit { iterations: self.iterations },
+            End::Request => Stop::Requested,
+            End::Rounding => Stop::NoGain,
         }
     }
 }
@@ -143,18 +131,10 @@ fn by_shrinkage(eigen: &Eigen, record: &mut Record<'_>) -> Result<Outcome> {
     let squares: f64 = shrunk.zip(&eigen.values).map(|(new, old)| (new - old).powi(2)).sum();
     let mut outcome =
         Outcome::formula(record, eigen.with_values(&inverse), -0.5 * squares, Remedy::Shrinkage(share))?;
-    outcome.notes.push(about_shrinkage(record, share));
+    outcome.notes.push(Note::Shrunk { columns: record.moments.size(), share });
     Ok(outcome)
 }
 
 fn least_eigenvalue(eigen: &Eigen) -> f64 {
     eigen.values.first().copied().unwrap_or(1.0)
-}
-
-fn about_covariances(record: &Record<'_>) -> String {
-    format!("the covariances of {} columns are singular", record.moments.size())
-}
-
-fn about_shrinkage(record: &Record<'_>, share: f64) -> String {
-    format!("{}: shrunk towards independence by a share of {share:.2e}", about_covariances(record))
 }

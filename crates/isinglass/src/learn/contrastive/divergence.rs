@@ -12,7 +12,7 @@ use crate::learn::journal::{
 };
 use crate::learn::notes::about_likelihood;
 use crate::learn::origin::Origin;
-use crate::learn::{Checkpoint, Fit, Learner, Observer, Step};
+use crate::learn::{Checkpoint, Fit, Learner, Observer, Period, Step, Stop};
 use crate::settings::{Settings, constructors, range, settings};
 use crate::{Error, Machine, Result, Table};
 
@@ -203,7 +203,7 @@ impl ContrastiveDivergence {
     }
 
     fn limits(&self) -> Limits {
-        Limits { iterations: self.iterations, tolerance: 0.0, word: "epoch" }
+        Limits { iterations: self.iterations, tolerance: 0.0, period: Period::Epoch }
     }
 
     fn origin<'o>(&self, start: &'o Machine, table: &'o Table) -> Origin<'o> {
@@ -408,13 +408,12 @@ impl Iterated for Run<'_> {
         &self.machine
     }
 
-    fn converged(&self, _last: &Step, _tolerance: f64) -> Option<String> {
+    fn converged(&self, _last: &Step, _tolerance: f64) -> Option<Stop> {
         None
     }
 
-    fn complete(&self, limits: Limits) -> String {
-        let s = if limits.iterations == 1 { "" } else { "s" };
-        format!("made all {} epoch{s}", limits.iterations)
+    fn complete(&self, limits: Limits) -> Stop {
+        Stop::Epochs { count: limits.iterations }
     }
 
     fn rate(&self) -> Option<f64> {

@@ -9,7 +9,7 @@ use crate::learn::journal::{Iterated, Limits, are_within, iterate};
 use crate::learn::notes::about_likelihood;
 use crate::learn::origin::Origin;
 use crate::learn::trained::Trained;
-use crate::learn::{Checkpoint, Fit, Learner, Observer, Step};
+use crate::learn::{Checkpoint, Fit, Learner, Observer, Period, Step, Stop};
 use crate::settings::{Settings, constructors, range, settings};
 use crate::{Error, Machine, Result, Table};
 
@@ -115,13 +115,14 @@ impl Learner for MeanFieldCd {
         self.validate()?;
         start.check_scale(NAME, SCALE)?;
         let mut run = Run::new(self, start, table)?;
-        let limits = Limits { iterations: self.iterations, tolerance: self.tolerance, word: "iteration" };
+        let limits =
+            Limits { iterations: self.iterations, tolerance: self.tolerance, period: Period::Iteration };
         let ended = iterate(NAME, &mut run, (self.origin(start, table), limits), from, observer)?;
         let sums = run.sums;
         let iteration =
             Iteration { sweeps: sums.sweeps, residual: sums.residual, damping: 0.0, oscillated: false };
         let stopped = match (ended.converged, sums.settled()) {
-            (true, false) => ended.stopped + ", but hidden units had not settled in every row",
+            (true, false) => Stop::HiddenUnsettled(ended.stopped.into()),
             _ => ended.stopped,
         };
         Ok(Fit {
@@ -277,8 +278,8 @@ impl Iterated for Run<'_> {
         &self.machine
     }
 
-    fn converged(&self, last: &Step, tolerance: f64) -> Option<String> {
-        (last.gradient_norm <= tolerance).then(|| format!("the gradient fell below {tolerance:e}"))
+    fn converged(&self, last: &Step, tolerance: f64) -> Option<Stop> {
+        (last.gradient_norm <= tolerance).then_some(Stop::Gradient { tolerance })
     }
 
     fn rate(&self) -> Option<f64> {

@@ -5,7 +5,7 @@ use crate::learn::PseudoGain;
 use crate::numeric::streams::{Purpose, stream};
 use crate::search::MaxProduct;
 use crate::table::Batch;
-use crate::{Budget, Error, Machine, Result, Table};
+use crate::{Budget, ChainsReason, Error, Machine, Note, Result, Table};
 
 use super::averages::Averages;
 use super::{NAME, PseudoLikelihoodEm};
@@ -52,7 +52,7 @@ pub(super) struct Completed {
     seed: u64,
     budget: Budget,
     drawing: Drawing,
-    note: Option<String>,
+    note: Option<Note>,
     /// Units that are free in any row.
     changed: Vec<usize>,
     /// Row after row in the batch's grouped order, each `draws` times, all units.
@@ -139,7 +139,7 @@ impl Completed {
         }
     }
 
-    pub(super) fn note(&self) -> Option<String> {
+    pub(super) fn note(&self) -> Option<Note> {
         self.note.clone()
     }
 
@@ -182,26 +182,25 @@ fn decide(
     start: &Machine,
     batch: &Batch,
     changed: &[usize],
-) -> Result<(Drawing, Option<String>)> {
+) -> Result<(Drawing, Option<Note>)> {
     if changed.is_empty() {
         return Ok((Drawing::Nothing, None));
     }
-    let by_chains = |sweeps: usize, why: &str| {
-        let note = format!("free units were drawn by Gibbs chains of {sweeps} sweeps a draw{why}");
-        Ok((Drawing::Gibbs { sweeps }, Some(note)))
+    let by_chains = |sweeps: usize, reason: Option<ChainsReason>| {
+        Ok((Drawing::Gibbs { sweeps }, Some(Note::DrawnByChains { sweeps, reason })))
     };
     let engine = Eliminate::new().budget(learner.budget);
     let width = match learner.e_step() {
-        EStep::Gibbs { sweeps } => return by_chains(sweeps, ""),
+        EStep::Gibbs { sweeps } => return by_chains(sweeps, None),
         EStep::Exact => engine.width_of_rows(start, batch)?,
         EStep::Auto => match engine.width_of_rows(start, batch) {
             Ok(width) if width <= WIDEST => width,
-            Ok(width) => {
-                return by_chains(2, &format!(": exact draws need tables of {width} units"));
+            Ok(width) => return by_chains(SWEEPS, Some(ChainsReason::Width(width))),
+            Err(error @ Error::OverBudget { .. }) => {
+                return by_chains(SWEEPS, Some(ChainsReason::Refused(error.to_string())));
             }
-            Err(error @ Error::OverBudget { .. }) => return by_chains(2, &format!(": {error}")),
             Err(error) => return Err(error),
         },
     };
-    Ok((Drawing::Exact(engine), Some(format!("free units were drawn exactly, at width {width}"))))
+    Ok((Drawing::Exact(engine), Some(Note::DrawnExactly { width })))
 }

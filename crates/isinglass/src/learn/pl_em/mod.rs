@@ -12,11 +12,11 @@ use super::journal::{Limits, iterate};
 use super::judge::some_rows;
 use super::notes::about_likelihood;
 use super::origin::Origin;
-use super::{Checkpoint, Fit, Learner, Observer};
+use super::{Checkpoint, Fit, Learner, Observer, Period};
 use crate::engine::{Diagnostics, Eliminate, Guarantee};
 use crate::likelihood::pseudo_log_likelihood;
 use crate::settings::{Settings, choices, constructors, range, settings};
-use crate::{Error, Machine, Result, Table};
+use crate::{Error, Machine, Note, Result, Table};
 use e_step::{Completed, EStep};
 use m_step::Ascent;
 use run::Run;
@@ -193,7 +193,8 @@ impl Learner for PseudoLikelihoodEm {
         start.check_scale(NAME, SCALE)?;
         let completed = Completed::new(self, start, table)?;
         let origin = self.origin(start, table, &completed);
-        let limits = Limits { iterations: self.iterations, tolerance: self.tolerance, word: "iteration" };
+        let limits =
+            Limits { iterations: self.iterations, tolerance: self.tolerance, period: Period::Iteration };
         let mut run = Run::new(self, start, completed);
         let ended = iterate(NAME, &mut run, (origin, limits), from, observer)?;
         let (parameters, completed) = (run.kept(), run.completed());
@@ -206,7 +207,7 @@ impl Learner for PseudoLikelihoodEm {
             let judged = some_rows(table, JUDGED_ROWS)?;
             let (some, all) = (judged.distinct_count(), completed.distinct_rows());
             if some < all {
-                notes.push(format!("the pseudo-log-likelihood is that on {some} of {all} distinct rows"));
+                notes.push(Note::PseudoLikelihoodOfSome { rows: some, of: all });
             }
             Some(pseudo_log_likelihood(&machine, &judged, &Eliminate::new().budget(self.budget))?)
         } else {

@@ -6,8 +6,8 @@ use super::averages::{Averages, mean_change};
 use super::e_step::Completed;
 use super::m_step::Ascent;
 use super::{NAME, PseudoLikelihoodEm, SCALE};
-use crate::learn::Step;
 use crate::learn::journal::{Iterated, are_within};
+use crate::learn::{Step, Stop};
 use crate::optimize::Objective;
 use crate::{Error, Machine, Result};
 
@@ -94,10 +94,9 @@ impl Iterated for Run<'_> {
         &self.machine
     }
 
-    fn converged(&self, _last: &Step, tolerance: f64) -> Option<String> {
-        let what = if self.completed.is_random() { "averages of the parameters" } else { "the parameters" };
+    fn converged(&self, _last: &Step, tolerance: f64) -> Option<Stop> {
         let is_small = self.change.is_some_and(|change| change <= tolerance);
-        is_small.then(|| format!("{what} changed by less than {tolerance:e}"))
+        is_small.then(|| Stop::Settled { tolerance, averages: self.completed.is_random() })
     }
 
     fn rate(&self) -> Option<f64> {

@@ -13,10 +13,10 @@ use super::path::{Path, TOLERANCE};
 use crate::engine::{Diagnostics, Guarantee};
 use crate::learn::factorized::{Alone, about_alone};
 use crate::learn::origin::Origin;
-use crate::learn::{Checkpoint, Fit, Learner, Observer, Step};
+use crate::learn::{Checkpoint, Fit, Learner, Observer, Step, Stop};
 use crate::likelihood::filled_pseudo_log_likelihood;
 use crate::settings::{Settings, choices, constructors, range, settings};
-use crate::{Error, Machine, Result, Role, Table};
+use crate::{Error, Machine, Note, Result, Role, Table};
 
 /// Values of λ along a path.
 const LAMBDAS: usize = 100;
@@ -249,17 +249,17 @@ impl EbicPaths {
         let failed: Vec<&str> = (0..start.unit_count()).filter(failed).map(|unit| start.name(unit)).collect();
         let is_lost = |unit: &usize| visible(*unit) && !varied[*unit];
         let lost: Vec<&str> = (0..start.unit_count()).filter(is_lost).map(|unit| start.name(unit)).collect();
-        let mut notes: Vec<String> = about_alone(&lost, &[]).collect();
-        notes.extend(crate::learn::about_columns(&failed, "whose regressions have not converged for some λ"));
+        let mut notes: Vec<Note> = about_alone(&lost, &[]).collect();
+        notes.extend(Note::of_columns(&failed, Note::UnconvergedColumns));
         let left: Vec<&str> =
             (done..start.unit_count()).filter(|&unit| visible(unit)).map(|unit| start.name(unit)).collect();
-        notes.extend(crate::learn::about_columns(&left, "without a regression, as the fit was stopped"));
+        notes.extend(Note::of_columns(&left, Note::ColumnsLeft));
         notes.push(about_zeros(machine.weights()));
         let fit = Fit {
             kept: history.len() - 1,
             history,
             converged: failed.is_empty() && !stopped,
-            stopped: if stopped { "stopped on request" } else { "the paths are complete" }.into(),
+            stopped: if stopped { Stop::Requested } else { Stop::PathsComplete },
             log_likelihood: None,
             guarantee: Guarantee::Approximation,
             pseudo_log_likelihood: Some(average),

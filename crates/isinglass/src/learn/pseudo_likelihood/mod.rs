@@ -23,7 +23,7 @@ use super::{Checkpoint, Fit, Learner, Observer};
 use crate::engine::{Diagnostics, Guarantee};
 use crate::optimize::{self, Method, Optimizer, OptimizerSettings, Start, Visit};
 use crate::settings::{Settings, UnknownWord, Value, constructors, range, settings};
-use crate::{Error, Machine, Result, Table};
+use crate::{Error, Machine, Note, Result, Table};
 
 /// The name by which users choose the learner.
 const NAME: &str = "pseudo-likelihood";
@@ -179,6 +179,10 @@ impl PseudoLikelihoodSettings {
     }
 
     fn check_together(&self) -> Result<()> {
+        let weight = self.weight();
+        if !(weight.is_finite() && weight >= 0.0) {
+            return Err(Error::setting("l1", format!("found {weight}, expected {}", L1::expected())));
+        }
         let given = [("gamma", self.gamma.is_some()), ("rule", self.rule.is_some())];
         if let Some((setting, _)) = given.into_iter().find(|(_, given)| *given)
             && self.l1 != Some(L1::Ebic)
@@ -215,7 +219,7 @@ impl Learner for PseudoLikelihood {
         let gain = PseudoGain::new(start, table, self.l2, self.budget)?;
         let (mut journal, resumed) = Journal::open::<()>(self.origin(start, table), &optimizer, from)?;
         let mut watch =
-            |visit: &Visit<'_>| journal.tell(visit, &gain.machine_of(visit.parameters)?, &(), observer);
+            |visit: &Visit<'_>| journal.report(visit, &gain.machine_of(visit.parameters)?, &(), observer);
         let from = resumed.as_ref().map(|resumed| &resumed.climb);
         let begin = Start { parameters: gain.parameters_of(start), from };
         let found = if optimizer.method == Method::Lbfgs {
@@ -274,7 +278,7 @@ impl PseudoLikelihood {
 }
 
 /// How many couplings are not 0.
-fn about_zeros(couplings: &[f64]) -> String {
+fn about_zeros(couplings: &[f64]) -> Note {
     let count = couplings.iter().filter(|&&w| w != 0.0).count();
-    format!("{count} of {} couplings are not 0", couplings.len())
+    Note::NotZero { count, couplings: couplings.len() }
 }

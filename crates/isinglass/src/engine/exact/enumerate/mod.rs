@@ -88,6 +88,10 @@ impl Engine for Enumerate {
         Self::NAME
     }
 
+    fn fingerprint(&self) -> String {
+        Self::NAME.into()
+    }
+
     fn is_exact(&self) -> bool {
         true
     }

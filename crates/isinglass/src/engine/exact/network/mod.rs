@@ -136,6 +136,10 @@ macro_rules! engine_by_network {
                 Self::NAME
             }
 
+            fn fingerprint(&self) -> String {
+                Self::NAME.into()
+            }
+
             fn is_exact(&self) -> bool {
                 true
             }

@@ -11,7 +11,7 @@ use crate::engine::auto::{Estimate, NetworkCost};
 use crate::engine::exact::pinned::clamp_pinned;
 use crate::engine::fields::Fields;
 use crate::graph::Symbolic;
-use crate::{Error, Evidence, Graph, Machine, Result};
+use crate::{Budget, Error, Evidence, Graph, Machine, Result};
 
 /// The machines that an engine accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -102,15 +102,26 @@ impl Solver<'_> {
             {
                 return Err(self.not_decimatable(structure));
             }
-            None => structure.graph.elimination_order(most).map(|found| found.order),
+            None => self.elimination_order(&structure.graph, most),
         };
         let order = order.and_then(|order| structure.graph.postordered(&order, most.max(3)));
         order.ok_or_else(|| self.too_wide(&structure.graph, most))
     }
 
-    /// The most units of a table within the budget, at 8 bytes for each state.
+    /// An elimination order within `most`. Up to the width of the default budget, it is found by a
+    /// search that does not depend on the budget, so that a fit resumed with another one has the
+    /// same bits.
+    fn elimination_order(self, graph: &Graph, most: usize) -> Option<Vec<usize>> {
+        let usual = widest(Budget::default());
+        let found = match graph.elimination_order(usual) {
+            None if most > usual => graph.elimination_order(most),
+            found => found,
+        };
+        found.filter(|found| found.width <= most).map(|found| found.order)
+    }
+
     fn widest(self) -> usize {
-        (self.networks.budget.0 / 8).max(1).ilog2().min(60) as usize
+        widest(self.networks.budget)
     }
 
     fn not_decimatable(self, structure: &Structure) -> Error {
@@ -146,4 +157,9 @@ impl Solver<'_> {
         let bytes = self.segments::<One>(plan)?.peak_bytes(plan, 1) + plan.bytes(1);
         Ok(NetworkCost { order: plan.free.clone(), width: plan.width, bytes, work: plan.work() })
     }
+}
+
+/// The most units of a table within a budget, at 8 bytes for each state.
+fn widest(budget: Budget) -> usize {
+    (budget.0 / 8).max(1).ilog2().min(60) as usize
 }

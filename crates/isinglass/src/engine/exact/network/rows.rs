@@ -30,6 +30,8 @@ const ELEMENT_COST: f64 = 8.0;
 /// A group's network, and how it is run.
 pub(super) struct Prepared {
     pub(super) plan: Arc<Plan>,
+    /// Whether eight rows are summed in lanes; whatever the budget, so that it changes no sum.
+    rows_share: bool,
     /// Eight rows at a time, or one.
     pub(super) in_lanes: bool,
     /// For the backward pass, if moments are requested.
@@ -50,9 +52,9 @@ impl Solver<'_> {
         let prepared = self.prepared_groups(machine, batch, ask.statistics, with_moments)?;
         let elements = (machine.unit_count() + machine.graph().edges().len()) as f64;
         let cost = |number: usize, _: &Group| {
-            let Prepared { plan, in_lanes, .. } = &prepared[number];
+            let Prepared { plan, rows_share, .. } = &prepared[number];
             let cost = plan.work() * SUM_COST + elements * ELEMENT_COST;
-            cost * if *in_lanes { 1.0 } else { 8.0 }
+            cost * if *rows_share { 1.0 } else { 8.0 }
         };
         // Parts run at the same time, each with its own tape, if the budget allows it.
         let gate = Gate::default();
@@ -114,7 +116,7 @@ impl Solver<'_> {
         let eight = if rows_share { self.fitted::<Eight>(&plan, with_moments).ok() } else { None };
         let in_lanes = eight.is_some();
         let (segments, turn) = eight.map_or_else(|| self.fitted::<One>(&plan, with_moments), Ok)?;
-        Ok(Prepared { plan, in_lanes, segments, turn })
+        Ok(Prepared { plan, rows_share, in_lanes, segments, turn })
     }
 
     /// How passes of a plan share the budget, with segments if moments are requested.
@@ -144,6 +146,7 @@ impl Block<'_> {
         let plan = &*self.prepared.plan;
         let edge_slots = sums.is_needed.then(|| edge_slots(plan, machine.graph().edges().len()));
         let mut tape = Tape::<[f64; N]>::new(plan);
+        let rows_start = rows.start;
         for first in rows.clone().step_by(N) {
             let places = first..rows.end.min(first + N);
             let cells: Vec<&[i8]> = places.clone().map(|place| batch.row(place)).collect();
@@ -164,7 +167,9 @@ impl Block<'_> {
             if let Some(edge_slots) = &edge_slots {
                 let mut weights = [0.0; N];
                 weights[..rows].copy_from_slice(&batch.weights()[places]);
-                sums.add(machine, &weights, &means, edge_slots, &tape.moments);
+                // One row at a time, it is summed in the lane that it has among eight.
+                let lane = if N == 1 && self.prepared.rows_share { (first - rows_start) % LANES } else { 0 };
+                sums.add(machine, (lane, &weights), &means, edge_slots, &tape.moments);
             }
         }
     }
@@ -205,29 +210,29 @@ impl Sums {
     fn add<const N: usize>(
         &mut self,
         machine: &Machine,
-        weights: &[f64; N],
+        (at, weights): (usize, &[f64; N]),
         means: &[[f64; N]],
         edge_slots: &[u32],
         moments: &[[f64; N]],
     ) {
         for lane in 0..N {
-            self.weight[lane] += weights[lane];
+            self.weight[at + lane] += weights[lane];
         }
         for (sum, mean) in self.means.iter_mut().zip(means) {
             for lane in 0..N {
-                sum[lane] += weights[lane] * mean[lane];
+                sum[at + lane] += weights[lane] * mean[lane];
             }
         }
         let edges = machine.graph().edges().iter().zip(edge_slots);
         for (sum, (&(a, b), &slot)) in self.edges.iter_mut().zip(edges) {
             if slot == NONE {
                 for lane in 0..N {
-                    sum[lane] += weights[lane] * means[a][lane] * means[b][lane];
+                    sum[at + lane] += weights[lane] * means[a][lane] * means[b][lane];
                 }
             } else {
                 let moment = &moments[slot as usize];
                 for lane in 0..N {
-                    sum[lane] += weights[lane] * moment[lane];
+                    sum[at + lane] += weights[lane] * moment[lane];
                 }
             }
         }

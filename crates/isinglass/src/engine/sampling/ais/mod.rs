@@ -119,6 +119,10 @@ impl Engine for Ais {
         Self::NAME
     }
 
+    fn fingerprint(&self) -> String {
+        format!("{} {}", Self::NAME, self.settings.fingerprint())
+    }
+
     /// The moments are those of the weighted states; log Z is another estimate from the same runs.
     fn moments_are_derivatives(&self) -> bool {
         false

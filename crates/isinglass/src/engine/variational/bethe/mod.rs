@@ -17,7 +17,7 @@ pub(super) use self::solver::{MESSAGE_COST, Solved, Solver, bytes};
 use super::VariationalSettings;
 use crate::engine::exact::pinned::clamp_pinned;
 use crate::engine::{Ask, BatchExpectations, Engine, Expectations, PairMoments, Pairs};
-use crate::settings::constructors;
+use crate::settings::{Settings, constructors};
 use crate::table::Batch;
 use crate::{Error, Evidence, Machine, Result};
 
@@ -83,6 +83,10 @@ impl Bethe {
 impl Engine for Bethe {
     fn name(&self) -> &'static str {
         Self::NAME
+    }
+
+    fn fingerprint(&self) -> String {
+        format!("{} {}", Self::NAME, self.settings.fingerprint())
     }
 
     fn expectations(&self, machine: &Machine, evidence: &Evidence, pairs: Pairs) -> Result<Expectations> {

@@ -10,6 +10,7 @@ use crate::engine::parts::{Part, Piece, solve_in_parts, statistics_bytes};
 use crate::engine::{
     Ask, BatchExpectations, Diagnostics, Engine, Expectations, Guarantee, PairMoments, Pairs,
 };
+use crate::settings::Settings;
 use crate::table::{Batch, Group};
 use crate::{Error, Evidence, Machine, Result};
 
@@ -32,6 +33,10 @@ struct Row {
 impl Engine for Mixture {
     fn name(&self) -> &'static str {
         Self::NAME
+    }
+
+    fn fingerprint(&self) -> String {
+        format!("{} {}", Self::NAME, self.settings.fingerprint())
     }
 
     fn expectations(&self, machine: &Machine, evidence: &Evidence, pairs: Pairs) -> Result<Expectations> {

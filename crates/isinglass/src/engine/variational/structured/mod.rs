@@ -22,7 +22,7 @@ use crate::engine::exact::digits;
 use crate::engine::parts::solve_in_parts;
 use crate::engine::{Ask, BatchExpectations, Engine, Expectations, Guarantee, PairMoments, Pairs};
 use crate::numeric::lanes::LANES;
-use crate::settings::constructors;
+use crate::settings::{Settings, constructors};
 use crate::table::{Batch, Group};
 use crate::{Error, Evidence, Machine, Result};
 
@@ -90,6 +90,10 @@ impl Structured {
 impl Engine for Structured {
     fn name(&self) -> &'static str {
         Self::NAME
+    }
+
+    fn fingerprint(&self) -> String {
+        format!("{} {}", Self::NAME, self.settings.fingerprint())
     }
 
     fn expectations(&self, machine: &Machine, evidence: &Evidence, pairs: Pairs) -> Result<Expectations> {

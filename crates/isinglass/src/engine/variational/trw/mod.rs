@@ -15,7 +15,7 @@ use self::solver::Solver;
 use self::split::Bound;
 use crate::engine::exact::pinned::clamp_pinned;
 use crate::engine::{Ask, BatchExpectations, Engine, Expectations, PairMoments, Pairs};
-use crate::settings::constructors;
+use crate::settings::{Settings, constructors};
 use crate::table::Batch;
 use crate::{Error, Evidence, Machine, Result};
 
@@ -89,6 +89,10 @@ impl Trw {
 impl Engine for Trw {
     fn name(&self) -> &'static str {
         Self::NAME
+    }
+
+    fn fingerprint(&self) -> String {
+        format!("{} {}", Self::NAME, self.settings.fingerprint())
     }
 
     fn expectations(&self, machine: &Machine, evidence: &Evidence, pairs: Pairs) -> Result<Expectations> {

@@ -1,4 +1,4 @@
-//! Figure 7: time against the number of hidden units.
+//! Figure 7: computing time by number of hidden units.
 
 use std::ops::ControlFlow;
 use std::time::Instant;
@@ -6,20 +6,20 @@ use std::time::Instant;
 use isinglass::learn::{Learner, Observer, Step};
 use isinglass::{Error, Machine, Result};
 
-use super::course::{Problem, STEPS};
+use super::problem::{Problem, STEPS};
 use super::{DRAWS, SWEEPS};
 use crate::figure::PALETTE;
 use crate::figure::axis::Axis;
 use crate::figure::chart::{Chart, Marker, Series};
 use crate::figure::sheet::Sheet;
-use crate::reproduce::outcome::check;
-use crate::reproduce::{Column, Outcome, Settings};
+use crate::reproduce::{Check, Column, Outcome, Settings};
 use crate::statistics::{median, slope};
 
 const J: f64 = 0.3;
 const NUMBERS: [usize; 8] = [1, 3, 5, 8, 11, 14, 17, 20];
 
-/// How long each step takes. A step that the machine interrupted is an outlier among them, where a long run is interrupted for sure.
+/// The time of each step. A step that other work interrupts is an outlier among them, while a long
+/// run is certain to be interrupted.
 struct Clock {
     last: Instant,
     steps: Vec<f64>,
@@ -28,7 +28,7 @@ struct Clock {
 impl Observer for Clock {
     fn step(&mut self, step: &Step, _machine: &Machine) -> Result<ControlFlow<()>> {
         let now = Instant::now();
-        // What comes before the first step is no step.
+        // The time before the first step is preparation.
         if step.iteration > 0 {
             self.steps.push((now - self.last).as_secs_f64());
         }
@@ -39,9 +39,9 @@ impl Observer for Clock {
 
 pub(super) fn run(settings: &Settings<'_>) -> Result<Outcome> {
     let steps = settings.size(STEPS, 100);
-    settings.watch.expect(NUMBERS.len());
-    // One thread, so that what others do on the machine matters less.
-    let alone = rayon::ThreadPoolBuilder::new()
+    settings.progress.expect(NUMBERS.len());
+    // One thread: less sensitive to other load.
+    let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(1)
         .build()
         .map_err(|error| Error::Numerical { method: "threads", problem: error.to_string() })?;
@@ -50,19 +50,21 @@ pub(super) fn run(settings: &Settings<'_>) -> Result<Outcome> {
         let problem = Problem::with_hidden(hidden, J, settings.seed)?;
         let learner = problem.learner(DRAWS, SWEEPS, steps);
         let mut clock = Clock { last: Instant::now(), steps: Vec::new() };
-        alone.install(|| learner.fit_with(&problem.start, &problem.table, &mut clock))?;
+        pool.install(|| learner.fit_with(&problem.start, &problem.table, &mut clock))?;
         seconds.push(steps as f64 * median(&clock.steps));
-        settings.watch.done();
+        settings.progress.done();
     }
     let hidden: Vec<f64> = NUMBERS.iter().map(|&k| k as f64).collect();
     let points: Vec<(f64, f64)> = hidden.iter().copied().zip(seconds.iter().copied()).collect();
-    // A power other than 1 would make the second half steeper or flatter than the first: a square 3.5 times as steep.
+    // With another power than 1 the second half would be steeper or flatter: 3.5 times for a
+    // square.
     let (first, second) = points.split_at(NUMBERS.len() / 2);
     let (early, late) = (slope(first), slope(second));
-    let checks = vec![check(
+    let checks = vec![Check::new(
+        "time grows linearly with the number of hidden units",
         early > 0.0 && (0.5..2.0).contains(&(late / early)),
         format!(
-            "the time grows linearly with the number of hidden units: by {:.1} ms for each up to 8 of them, and by {:.1} ms from 11 on.",
+            "{:.1} ms more per hidden unit up to 8 units, {:.1} ms from 11 units on",
             1e3 * early,
             1e3 * late
         ),
@@ -79,12 +81,13 @@ pub(super) fn run(settings: &Settings<'_>) -> Result<Outcome> {
         )
         .to_svg();
     Ok(Outcome {
-        set_up: format!(
-            "17 visible and 1 to 20 hidden units, 100 data points of a machine with three hidden units, K = {DRAWS}, λ = {SWEEPS}; seconds for {steps} update steps, from the median over steps, on one core."
+        method: format!(
+            "17 visible and 1 to 20 hidden units, 100 data points of a machine with three hidden units, K = {DRAWS}, \
+             λ = {SWEEPS}; seconds for {steps} update steps, from the median step, on one thread."
         ),
         columns: vec![
             Column::new("hidden", "number of hidden units", hidden.clone()),
-            Column::times("seconds", "time of all update steps, seconds", seconds),
+            Column::timed("seconds", "time of all update steps, seconds", seconds),
         ],
         figure,
         checks,

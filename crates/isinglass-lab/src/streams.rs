@@ -1,4 +1,5 @@
-//! Random streams of experiments and studies: one for each purpose and index, apart from all streams of the core.
+//! Random streams of experiments and studies: one per purpose and index, disjoint from those of
+//! the core.
 
 use rand::{Rng, RngExt};
 use rand_chacha::ChaCha8Rng;
@@ -16,22 +17,22 @@ pub(crate) enum Purpose {
     HiddenCells = 3,
 }
 
-/// The core's purposes are small numbers in the highest byte; those with its highest bit are ours.
+/// The core's purposes are small numbers in the highest byte; ours have its highest bit set.
 const OURS: u64 = 1 << 63;
 
-/// The stream with a number for a purpose.
+/// Returns the stream with an index for a purpose.
 pub(crate) fn stream(seed: u64, purpose: Purpose, index: u64) -> ChaCha8Rng {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     random.set_stream(OURS | (purpose as u64) << 56 | index);
     random
 }
 
-/// A seed for something that takes one, by its number.
+/// Returns a derived seed by its index.
 pub(crate) fn seed_of(seed: u64, index: u64) -> u64 {
     stream(seed, Purpose::Machine, index).next_u64()
 }
 
-/// −1 or +1, each with probability ½.
+/// Draws −1 or +1, each with probability ½.
 pub(crate) fn spin(random: &mut impl Rng) -> i8 {
     if random.random::<bool>() { 1 } else { -1 }
 }

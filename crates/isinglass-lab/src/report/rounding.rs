@@ -1,11 +1,11 @@
-//! Numbers as the page carries them: as many digits as can be seen.
+//! Numbers of the page, rounded to the digits that can be seen.
 
 use serde::{Serialize, Serializer};
 
 /// Significant digits of a number on the page.
 const DIGITS: usize = 5;
 
-/// A number that is written with few digits; one that is not finite becomes `null`.
+/// A number that is serialised with few digits; NaN and infinities become `null`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Short(pub(super) f64);
 
@@ -15,18 +15,18 @@ impl Serialize for Short {
     }
 }
 
-/// All numbers of a list, short.
+/// Marks all numbers of a list for rounding.
 pub(super) fn short(numbers: impl IntoIterator<Item = f64>) -> Vec<Short> {
     numbers.into_iter().map(Short).collect()
 }
 
-/// The nearest number with few digits.
+/// Returns the nearest number with few digits.
 fn rounded(x: f64) -> f64 {
     if !x.is_finite() {
         return x;
     }
     let text = format!("{x:.*e}", DIGITS - 1);
-    // What was just written as a number can be read as one.
+    // The text was just formatted from a number.
     text.parse().unwrap_or(x)
 }
 
