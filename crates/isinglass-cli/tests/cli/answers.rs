@@ -366,7 +366,7 @@ fn scores_with_missing_inputs_or_a_refused_engine_say_what_they_can() {
     assert_eq!(tight["log_likelihood"], serde_json::Value::Null);
     close(&tight["pseudo_log_likelihood"], score["pseudo_log_likelihood"].as_f64().unwrap());
     let (code, message) = room.fails("score m.json t.csv --engine enumerate --budget 8");
-    assert!(code == 1 && message.contains("no score could be had"), "{message}");
+    assert!(code == 1 && message.contains("no score is available"), "{message}");
 }
 
 #[test]

@@ -199,7 +199,7 @@ fn checkpoints_of_other_fits_and_other_files_are_refused() {
     };
     refused(fit, "it is of a fit with l2 0.1, and this one has 0.0");
     refused(&format!("{fit} --l2 0.1 --optimizer cg"), "optimizer Lbfgs");
-    refused(&format!("{fit} --l2 0.1 --engine mean-field"), "this one has MeanField");
+    refused(&format!("{fit} --l2 0.1 --engine mean-field"), "this one has mean-field");
     refused(&format!("{fit} --l2 0.1 --seed 3"), "seed 0, and this one has 3");
     refused(&format!("{fit} --l2 0.1 --visible-links chain"), "couplings");
     refused(

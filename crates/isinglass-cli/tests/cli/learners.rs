@@ -116,7 +116,7 @@ fn auto_turns_to_what_can_be_done_and_says_so() {
         let output = room.run(&format!("fit t.csv {options} --json -o m.json"));
         let note = String::from_utf8(output.stderr).unwrap();
         assert!(
-            note.contains(&format!("learner: {learner}, since the likelihood is out of reach")),
+            note.contains(&format!("learner: {learner}, since no exact engine is within the budget")),
             "{note}"
         );
         let document: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();

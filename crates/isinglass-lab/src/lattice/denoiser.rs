@@ -227,7 +227,8 @@ impl Denoiser {
     /// Checks the settings, and that some pictures fit the budget.
     fn check(&self, lattice: &Lattice, pictures: usize) -> Result<()> {
         if !(self.tolerance.is_finite() && self.tolerance >= 0.0) {
-            return Err(Error::setting("tolerance", "expected a finite number of at least 0"));
+            let problem = format!("found {}, expected a finite number of at least 0", self.tolerance);
+            return Err(Error::invalid("tolerance", problem));
         }
         if !(0.0..1.0).contains(&self.damping) {
             let problem = format!("found {}, expected a number of at least 0 and below 1", self.damping);

@@ -57,8 +57,8 @@ pub(crate) const WITH_LOG_Z: &str = "all engines but gibbs have it";
 /// use isinglass::{Engine, Enumerate, Evidence, Machine, Pairs, topology};
 ///
 /// fn magnetisation(engine: &dyn Engine, machine: &Machine) -> isinglass::Result<f64> {
-///     let answer = engine.expectations(machine, &Evidence::none(machine.units()), Pairs::None)?;
-///     Ok(answer.means.iter().sum::<f64>() / machine.units() as f64)
+///     let answer = engine.expectations(machine, &Evidence::none(machine.unit_count()), Pairs::None)?;
+///     Ok(answer.means.iter().sum::<f64>() / machine.unit_count() as f64)
 /// }
 ///
 /// let chain = topology::chain(10).with_parameters(vec![0.3; 9], vec![0.1; 10])?;

@@ -32,7 +32,7 @@ pub struct RowLikelihoods {
 /// ```
 /// use isinglass::likelihood::{Phases, log_likelihoods};
 /// use isinglass::prelude::*;
-/// let coins = Graph::full(3);
+/// let coins = topology::full(3);
 /// let table = Table::from_rows(["x0", "x1", "x2"], [[1, 1, -1], [0, 1, 1]])?;
 /// let found = log_likelihoods(&coins, &table, Phases::both(&Enumerate::new()))?;
 /// assert!((found.values[0] - -3.0 * 2f64.ln()).abs() < 1e-12);

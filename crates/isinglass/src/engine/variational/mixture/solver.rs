@@ -119,7 +119,7 @@ impl Mixture {
     /// ```
     /// use isinglass::{Evidence, Machine, Mixture, topology};
     /// let magnet = topology::full(8).with_parameters(vec![0.3; 28], vec![0.0; 8])?;
-    /// let found = Mixture { components: 2, ..Mixture::default() }.components_of(&magnet, &Evidence::none(8))?;
+    /// let found = Mixture::new().components(2).components_of(&magnet, &Evidence::none(8))?;
     /// assert!((found.weights[0] - 0.5).abs() < 1e-3);
     /// assert!(found.means[0][0] * found.means[1][0] < -0.8, "one mode up, the other down");
     /// # Ok::<(), isinglass::Error>(())
