@@ -25,7 +25,7 @@ class FitParameters(BaseEstimator):
     hidden_links: str = "none"
     # Learners.
     learner: str = "auto"
-    l2: float = 0.0
+    l2: float | None = None
     l1: float | str | None = None
     gamma: float | None = None
     rule: str | None = None
