@@ -13,7 +13,7 @@ pub const HOUSE_VOTES_CSV: &str = include_str!("../../../data/house_votes_84.csv
 ///
 /// ```
 /// let votes = isinglass_lab::data::house_votes()?;
-/// assert_eq!((votes.rows(), votes.columns().len(), votes.missing_cells()), (435, 17, 392));
+/// assert_eq!((votes.row_count(), votes.columns().len(), votes.missing_count()), (435, 17, 392));
 /// # Ok::<(), isinglass_files::Error>(())
 /// ```
 pub fn house_votes() -> isinglass_files::Result<Table> {
@@ -28,7 +28,7 @@ pub const DIGITS_CSV: &str = include_str!("../../../data/digits_8x8.csv");
 ///
 /// ```
 /// let digits = isinglass_lab::data::digits()?;
-/// assert_eq!((digits.rows(), digits.columns().len(), digits.missing_cells()), (1797, 64, 0));
+/// assert_eq!((digits.row_count(), digits.columns().len(), digits.missing_count()), (1797, 64, 0));
 /// # Ok::<(), isinglass_files::Error>(())
 /// ```
 pub fn digits() -> isinglass_files::Result<Table> {

@@ -208,7 +208,7 @@ fn checkpoints_of_other_fits_and_other_files_are_refused() {
     );
     refused("fit t.csv --learner closed-form -o m.json --checkpoint c.ckpt", "the learner restarts");
     room.write("t.csv", table().replacen('1', "0", 1));
-    refused(&format!("{fit} --l2 0.1"), "it is of a fit to another table\nhint: to begin anew");
+    refused(&format!("{fit} --l2 0.1"), "it is of a fit to another table\nhint: to start again");
     room.write("t.csv", table());
 
     let path = room.path().join("c.ckpt");

@@ -165,7 +165,7 @@ impl FitSettings {
         let has_hidden = start.with_role(Role::Hidden).next().is_some();
         let without_engine = |learner| Resolved { learner, engine: None };
         let chosen = |learner| -> Result<Resolved> {
-            self.check_learners(&[learner], None)?;
+            self.check_learners(&[learner], Some(learner))?;
             Ok(without_engine(learner))
         };
         let asked = match self.learner {
