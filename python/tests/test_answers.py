@@ -118,7 +118,7 @@ def test_bounds_hold_and_estimates_have_errors(machine):
 
 def test_no_convergence_warns():
     strong = random_machine(10, strength=3.0)
-    with pytest.warns(ConvergenceWarning, match="take more max_sweeps") as caught:
+    with pytest.warns(ConvergenceWarning, match="try more max_sweeps") as caught:
         answer = strong.infer(engine="bethe", max_sweeps=2)
     assert not answer.converged and answer.diagnostics["sweeps"] == 2
     assert caught[0].filename == __file__
@@ -129,7 +129,7 @@ def test_impossible_correlations_warn():
     rng = np.random.default_rng(0)
     weights[np.triu_indices(12, 1)] = rng.choice([-0.09, 0.11], 66)
     strong = Machine(weights + weights.T)
-    with pytest.warns(ConvergenceWarning, match=r"beyond -1 or \+1: the engine linear-response is no good"):
+    with pytest.warns(ConvergenceWarning, match=r"beyond -1 or \+1: the engine linear-response fails"):
         for strength in (1, 1.2, 1.5, 2, 3, 5, 8):
             try:
                 Machine(strength * strong.weights).infer(engine="linear-response", pairs="all")

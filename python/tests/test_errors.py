@@ -159,7 +159,8 @@ def test_a_file_that_cannot_keep_everything_says_so(tmp_path):
 
 def test_numbers_that_are_too_large_are_reported_as_such():
     with pytest.raises(
-        ValueError, match="the offset of the machine is 1e308, and its other energies add up to 1e0, beyond the 1e290"
+        ValueError,
+        match="the offset of the machine is 1e308, and its other energies add up to 1e0, beyond the limit of 1e290",
     ):
         Machine([[0, 1], [1, 0]], offset=1e308).infer()
     with pytest.raises(ValueError, match="weights and biases divided by the temperature add up to inf"):

@@ -295,7 +295,9 @@ def test_settings_that_do_not_apply_are_refused():
         BoltzmannMachine(rates=0.1)
     for setting in ({"draws": "exact"}, {"l1": 0.1}, {"optimizer": "cg"}, {"clamped_engine": "bethe"}):
         (name,) = setting
-        with pytest.raises(ValueError, match=f"{name} belongs to learner .*; contrastive-divergence does not accept it"):
+        with pytest.raises(
+            ValueError, match=f"{name} belongs to learner .*; contrastive-divergence does not accept it"
+        ):
             BoltzmannMachine(**setting).partial_fit(rows)
     with pytest.raises(ValueError, match="y: found a masked array"):
         BoltzmannClassifier().fit(rows[:, :2], np.ma.masked_array(rows[:, 2], mask=rows[:, 0] == 1))

@@ -74,7 +74,12 @@ impl FitSettings {
         match LearnerGroup::known(setting) {
             Some(name) => {
                 self.group.set(setting, &value).map_err(wrong)?;
-                self.given.insert(name);
+                // A default is no request: any learner accepts it.
+                let mut alone = LearnerGroup::default();
+                alone.set(setting, &value).map_err(wrong)?;
+                if alone != LearnerGroup::default() {
+                    self.given.insert(name);
+                }
                 // Some settings, such as the number of chains, are those of an engine, too.
                 match self.engine.set(setting, value) {
                     Ok(()) | Err(Usage::Unknown { .. }) => Ok(()),
