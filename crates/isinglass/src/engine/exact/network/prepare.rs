@@ -102,7 +102,7 @@ impl Solver<'_> {
             {
                 return Err(self.not_decimatable(structure));
             }
-            None => self.elimination_order(&structure.graph, most),
+            None => Self::elimination_order(&structure.graph, most),
         };
         let order = order.and_then(|order| structure.graph.postordered(&order, most.max(3)));
         order.ok_or_else(|| self.too_wide(&structure.graph, most))
@@ -111,7 +111,7 @@ impl Solver<'_> {
     /// An elimination order within `most`. Up to the width of the default budget, it is found by a
     /// search that does not depend on the budget, so that a fit resumed with another one has the
     /// same bits.
-    fn elimination_order(self, graph: &Graph, most: usize) -> Option<Vec<usize>> {
+    fn elimination_order(graph: &Graph, most: usize) -> Option<Vec<usize>> {
         let usual = widest(Budget::default());
         let found = match graph.elimination_order(usual) {
             None if most > usual => graph.elimination_order(most),
