@@ -1,6 +1,6 @@
 //! Settings of engines and learners: one definition each, for Rust, the command line and Python.
 //!
-//! The macro [`settings!`] defines a struct with its defaults, the texts of the help, the accepted
+//! The macro `settings!` defines a struct with its defaults, the texts of the help, the accepted
 //! ranges and the builder methods of the engine or learner. With the feature `clap` the struct is a
 //! group of command-line options. Front ends that have keywords set fields by name ([`Settings::set`]).
 //! The macro [`choices!`] does the same for settings that are one of several words.

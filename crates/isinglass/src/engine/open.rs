@@ -6,7 +6,7 @@ use crate::Evidence;
 
 /// The units that an engine must sum out, row by row, whatever the clamped values.
 ///
-/// See [`crate::complete::open`] and [`crate::learn::open`].
+/// See [`crate::complete::open`] and [`TwoPhase::open`](crate::likelihood::TwoPhase::open).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Open {
     /// All units free that are free in any row.

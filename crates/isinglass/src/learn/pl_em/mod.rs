@@ -53,7 +53,7 @@ const JUDGED_ROWS: usize = 100;
 ///
 /// # Complexity
 /// Linear in the rows, in K and in the edges, for each iteration; with
-/// [`EStep::Exact`] also in the tables of the elimination order. *Memory*: two bytes for each unit of each of the K states of each row, and that of [`PseudoGain`](super::PseudoGain).
+/// [`Drawing::Exact`] also in the tables of the elimination order. *Memory*: two bytes for each unit of each of the K states of each row, and that of [`PseudoGain`](super::PseudoGain).
 ///
 /// # Accuracy, and when it fails
 /// It is neither maximum likelihood nor a bound; for ever more rows drawn from a machine of this

@@ -34,10 +34,10 @@ const NAME: &str = "pseudo-likelihood";
 /// It needs no partition sum, so that machines of hundreds of units and any structure are learned
 /// in seconds, and it is concave: the optimum is unique. The penalty is `λ/2 Σ w²` for `l2` and `λ
 /// Σ |w|` for `l1`, which makes couplings exactly 0; biases are not penalised. With
-/// `l1`, only [`Method::Lbfgs`] is supported, and steps keep to one orthant at a time (Andrew and
+/// `l1`, only [`Optimizer::Lbfgs`] is supported, and steps keep to one orthant at a time (Andrew and
 /// Gao 2007). [`EbicPaths`] chooses `l1` for each unit by the data.
 ///
-/// [`Method::Lbfgs`] stands here for a quasi-Newton method with more than limited memory: the
+/// [`Optimizer::Lbfgs`] stands here for a quasi-Newton method with more than limited memory: the
 /// curvature of each unit's term is initialised with second moments of the table and corrected by
 /// each step (Griewank and Toint 1982).
 ///

@@ -40,7 +40,7 @@ use crate::{Error, Evidence, Machine, Result};
 /// cycles are solved this way given the cycles.
 ///
 /// *Cycles*: messages start at 0 and are updated with damping until none would change by more than
-/// [`tolerance`](Self::tolerance) of the largest coupling, or [`sweeps`](Self::sweeps) run out;
+/// [`tolerance`](Self::tolerance) of the largest coupling, or [`max_sweeps`](Self::max_sweeps) run out;
 /// `converged` reports which. Meanwhile states are decoded from them, the most certain unit first.
 /// Each is improved: sets of units without a cycle are optimised given the others, and units are
 /// flipped while a flip lowers the energy. The best state of all is the answer, labelled an
