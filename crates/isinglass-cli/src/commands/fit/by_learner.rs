@@ -79,7 +79,10 @@ impl Args {
         let is_invalid = matches!(
             &error,
             isinglass_plan::Error::Core(isinglass::Error::Invalid { .. })
-                | isinglass_plan::Error::Hinted { error: isinglass::Error::Invalid { .. }, .. }
+                | isinglass_plan::Error::Hinted {
+                    error: isinglass::Error::Invalid { .. } | isinglass::Error::Setting { .. },
+                    ..
+                }
         );
         let error = report::failed(error);
         if is_invalid { error.context(self.table.table.display().to_string()) } else { error }
