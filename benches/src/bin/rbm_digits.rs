@@ -56,7 +56,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// The log-likelihood of a row: hidden units summed out exactly, log Z by annealed importance
 /// sampling.
 fn score(machine: &Machine, table: &Table) -> isinglass::Result<(f64, f64)> {
-    let free = Ais::new().temperatures(2000);
+    let free = Ais::new().temperatures(2000.into());
     let clamped = Eliminate::default();
     let phases = Phases { clamped: &clamped, free: &free };
     let found = log_likelihood(machine, table, phases)?;

@@ -119,11 +119,18 @@ pub(crate) fn columns(header: &[&str], rows: &[Vec<String>]) -> String {
 /// Which engine answered, and what its answer is worth; for the head of a text report.
 pub(crate) fn provenance(engine: &str, guarantee: Guarantee, diagnostics: &Diagnostics) -> String {
     let mut out = format!("engine {engine}: {guarantee}\n");
-    if let Some(mixing) = diagnostics.mixing {
+    if let Some(mixing) = &diagnostics.mixing {
+        let trips = mixing.round_trips.map_or(String::new(), |trips| {
+            let rates = mixing.swap_rates.iter().copied();
+            let lowest = rates.fold(1.0, f64::min);
+            let levels = count(mixing.swap_rates.len() + 1, "level");
+            format!("{levels}, swap rates from {lowest:.2}, {}\n", count(trips, "round trip"))
+        });
+        let chains = if trips.is_empty() { "chain" } else { "ladder" };
         let _ = writeln!(
             out,
-            "{} × {}, R-hat {:.3}, effective samples {:.0}{}",
-            count(mixing.chains, "chain"),
+            "{trips}{} × {}, R-hat {:.3}, effective samples {:.0}{}",
+            count(mixing.chains, chains),
             count(mixing.samples, "state"),
             mixing.r_hat,
             mixing.effective_samples,
@@ -167,13 +174,18 @@ pub(crate) fn iteration(diagnostics: &Diagnostics) -> Option<Value> {
 
 /// How the chains mixed, for JSON: `null` for direct methods.
 pub(crate) fn mixing(diagnostics: &Diagnostics) -> Value {
-    diagnostics.mixing.map_or(Value::Null, |mixing| {
-        json!({
+    diagnostics.mixing.as_ref().map_or(Value::Null, |mixing| {
+        let mut found = json!({
             "chains": mixing.chains,
             "samples": mixing.samples,
             "r_hat": mixing.r_hat,
             "effective_samples": mixing.effective_samples,
-        })
+        });
+        if let Some(trips) = mixing.round_trips {
+            found["round_trips"] = trips.into();
+            found["swap_rates"] = json!(mixing.swap_rates);
+        }
+        found
     })
 }
 

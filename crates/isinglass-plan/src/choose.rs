@@ -5,7 +5,7 @@ use isinglass::engine::Open;
 use isinglass::engine::auto::{self, Choice, Reason};
 use isinglass::engine::{Mode, ModeFinder};
 use isinglass::search::MaxProduct;
-use isinglass::{Engine, Evidence, Gibbs, Machine, Sampler};
+use isinglass::{Engine, Evidence, Machine, Sampler};
 
 use crate::{EngineName, EngineSettings, Note, Result, Usage};
 
@@ -52,8 +52,9 @@ impl EngineSettings {
             }
             Choice::Sampling { refusal } if task == Task::Exact => Err(refusal.into()),
             Choice::Sampling { refusal } => {
-                note(Note::Engine(Reason::Gibbs { refusal }));
-                Ok(Box::new(Gibbs::from(self.group.gibbs)))
+                let name = self.sampling();
+                note(Note::Engine(Reason::Sampling { engine: name.word(), refusal }));
+                self.named(name).ok_or_else(|| Usage::OnlyModes.into())
             }
         }
     }
@@ -117,7 +118,7 @@ pub fn sampler(engine: &dyn Engine) -> Result<&dyn Sampler> {
     let cannot = || isinglass::Error::CannotDo {
         who: engine.name(),
         what: "draw states".into(),
-        why: "decimate, eliminate, enumerate and gibbs can".into(),
+        why: "decimate, eliminate, enumerate, temper and gibbs can".into(),
     };
     Ok(engine.sampler().ok_or_else(cannot)?)
 }

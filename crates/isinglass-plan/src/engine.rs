@@ -7,7 +7,7 @@ use isinglass::search::MaxProduct;
 use isinglass::settings::Common;
 use isinglass::{
     Ais, Bethe, Budget, Decimate, Eliminate, Engine, Enumerate, Gibbs, LinearResponse, MeanField, Mixture,
-    Structured, Tap, Trw,
+    Structured, Tap, Temper, Trw,
 };
 use serde::Deserializer;
 
@@ -26,12 +26,15 @@ pub struct EngineSettings {
 }
 
 impl EngineName {
+    /// The engines of which `auto` takes one where no exact engine is within the budget.
+    const SAMPLING: [Self; 2] = [Self::Temper, Self::Gibbs];
+
     /// Whether it accepts a setting.
     #[must_use]
     pub fn accepts(self, setting: &str) -> bool {
         EngineGroup::owners(setting).contains(&self)
             // `auto` may fall back to sampling.
-            || (self == Self::Auto && EngineGroup::owners(setting).contains(&Self::Gibbs))
+            || (self == Self::Auto && EngineGroup::owners(setting).iter().any(|owner| Self::SAMPLING.contains(owner)))
     }
 }
 
@@ -110,7 +113,7 @@ impl EngineSettings {
             });
         }
         for &engine in engines {
-            let engine = if engine == EngineName::Auto { EngineName::Gibbs } else { engine };
+            let engine = if engine == EngineName::Auto { self.sampling() } else { engine };
             self.group.validate(engine).map_err(Usage::Value)?;
         }
         Ok(())
@@ -144,9 +147,17 @@ impl EngineSettings {
             EngineName::Tap => Box::new(Tap::from(group.variational)),
             EngineName::LinearResponse => Box::new(LinearResponse::from(group.linear_response)),
             EngineName::Bethe => Box::new(Bethe::from(group.variational)),
+            EngineName::Temper => Box::new(Temper::from(group.temper)),
             EngineName::Gibbs => Box::new(Gibbs::from(group.gibbs)),
             EngineName::Ais => Box::new(Ais::from(group.ais)),
         })
+    }
+
+    /// The engine that `auto` takes where no exact one is within the budget: tempering, unless settings
+    /// were given that only plain chains have.
+    pub(crate) fn sampling(&self) -> EngineName {
+        let fits = |name: &EngineName| self.given.iter().all(|setting| name.accepts(setting));
+        EngineName::SAMPLING.into_iter().find(fits).unwrap_or(EngineName::Temper)
     }
 
     /// The search for most probable states.

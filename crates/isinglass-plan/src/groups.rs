@@ -4,7 +4,7 @@
 
 use isinglass::engine::{
     AisSettings, ExactSettings, GibbsSettings, LinearResponseSettings, MixtureSettings, StructuredSettings,
-    TrwSettings, VariationalSettings,
+    TemperSettings, TrwSettings, VariationalSettings,
 };
 use isinglass::learn::{
     ClosedFormSettings, ContrastiveDivergenceSettings, LikelihoodSettings, MeanFieldCdSettings, PlEmSettings,
@@ -113,6 +113,7 @@ group! {
         linear_response: LinearResponseSettings => LinearResponse,
         variational: VariationalSettings => MeanField | Tap | Bethe,
         max_product: MaxProductSettings => MaxProduct,
+        temper: TemperSettings => Temper,
         gibbs: GibbsSettings => Gibbs,
         ais: AisSettings => Ais,
     }

@@ -5,7 +5,7 @@ use std::fmt::{self, Write};
 use isinglass::engine::auto::Reason;
 use isinglass::learn::Stop;
 use isinglass::message::{Message, Setting, Style, render_settings};
-use isinglass::{Diagnostics, Expectations, Gibbs, Guarantee};
+use isinglass::{Diagnostics, Expectations, Gibbs, Guarantee, Temper};
 
 use crate::{EngineName, LearnerName, count};
 
@@ -88,6 +88,8 @@ pub enum Hint {
     Budget,
     /// Fewer kept states.
     GibbsBudget,
+    /// Fewer chains or levels.
+    TemperBudget,
     /// Fewer rows.
     RowsBudget,
     /// Fewer free units, or another engine.
@@ -109,9 +111,10 @@ impl Message for Hint {
         let text = match self {
             Self::Budget => "give more {budget}",
             Self::GibbsBudget => "give more {budget}, or fewer {samples} or {chains}",
+            Self::TemperBudget => "give more {budget}, or fewer {replicas}, {levels} or {sweeps}",
             Self::RowsBudget => "give more {budget}, or some of the rows at a time",
             Self::AnswerBudget => {
-                "give more {budget}, clamp units with {given}, or use an approximate engine such as {engine} bethe or gibbs"
+                "give more {budget}, clamp units with {given}, or use an approximate engine such as {engine} bethe or temper"
             }
             Self::Ais => "give more {budget}, or use {engine} ais, which gives estimates",
             Self::LikelihoodBudget => {
@@ -134,6 +137,7 @@ impl Hint {
     pub fn of(error: &isinglass::Error) -> Option<Self> {
         match error {
             isinglass::Error::OverBudget { who, .. } if *who == Gibbs::NAME => Some(Self::GibbsBudget),
+            isinglass::Error::OverBudget { who, .. } if *who == Temper::NAME => Some(Self::TemperBudget),
             isinglass::Error::OverBudget { who: "complete", .. } => Some(Self::RowsBudget),
             isinglass::Error::OverBudget { .. } => Some(Self::AnswerBudget),
             _ => None,

@@ -5,7 +5,7 @@ use isinglass::choices;
 choices! {
     /// Engines that users can name.
     pub enum EngineName = Auto {
-        /// An exact engine if its cost is within the budget; otherwise sampling, or, where sampling cannot do the job, an error that names what can.
+        /// An exact engine if its cost is within the budget; otherwise tempering, or, where that cannot do the job, an error that names what can.
         Auto = "auto",
         /// Every state of the free units: exact.
         Enumerate = "enumerate",
@@ -27,6 +27,8 @@ choices! {
         LinearResponse = "linear-response",
         /// Belief propagation: exact without cycles, the Bethe approximation with them.
         Bethe = "bethe",
+        /// Parallel tempering: estimates with standard errors, of log Z too, where plain chains stick.
+        Temper = "temper",
         /// Gibbs sampling: estimates with standard errors, without log Z.
         Gibbs = "gibbs",
         /// Annealed importance sampling: estimates with standard errors, of log Z too.
@@ -57,7 +59,7 @@ impl EngineName {
         match asked {
             Asked::Expectations => self != Self::MaxProduct,
             Asked::Likelihood => !matches!(self, Self::Gibbs | Self::MaxProduct),
-            Asked::Draws => is_exact || self == Self::Gibbs,
+            Asked::Draws => is_exact || matches!(self, Self::Gibbs | Self::Temper),
             Asked::Mode => is_exact || self == Self::MaxProduct,
         }
     }

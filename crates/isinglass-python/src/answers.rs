@@ -171,11 +171,15 @@ pub(crate) fn report<'py>(
         details.set_item("damping", iteration.damping)?;
         details.set_item("oscillated", iteration.oscillated)?;
     }
-    if let Some(mixing) = diagnostics.mixing {
+    if let Some(mixing) = &diagnostics.mixing {
         details.set_item("chains", mixing.chains)?;
         details.set_item("samples", mixing.samples)?;
         details.set_item("r_hat", mixing.r_hat)?;
         details.set_item("effective_samples", mixing.effective_samples)?;
+        if let Some(trips) = mixing.round_trips {
+            details.set_item("round_trips", trips)?;
+            details.set_item("swap_rates", mixing.swap_rates.clone())?;
+        }
     }
     if let Some(importance) = diagnostics.importance {
         details.set_item("runs", importance.runs)?;

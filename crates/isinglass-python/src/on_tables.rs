@@ -40,7 +40,7 @@ pub(crate) fn complete<'py>(
             probabilities.extend(found.probabilities(distinct as usize));
         }
         let (names, added) = (found.columns().to_vec(), found.added().to_vec());
-        let head = (engine, found.guarantee, found.diagnostics, found.filled(), notes.all());
+        let head = (engine, found.guarantee, found.diagnostics.clone(), found.filled(), notes.all());
         Ok((head, (names, added), (rows, columns), states, probabilities))
     };
     let (head, (names, added), (rows, columns), states, probabilities) =

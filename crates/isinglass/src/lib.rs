@@ -68,7 +68,7 @@ pub use budget::{Budget, ParseBudgetError};
 pub use cancel::CancelToken;
 pub use engine::{
     Ais, Ask, BatchExpectations, Bethe, Cumulants, Decimate, Diagnostics, Eliminate, Engine, Enumerate,
-    Expectations, Gibbs, Guarantee, JointTable, LinearResponse, MeanField, Mixture, PairMoments, Pairs,
+    Expectations, Gibbs, Guarantee, JointTable, LinearResponse, MeanField, Mixture, PairMoments, Pairs, Temper,
     Sampler, Statistics, Structured, Tap, Trw,
 };
 pub use error::{Error, Result};

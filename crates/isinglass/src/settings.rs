@@ -111,6 +111,10 @@ pub(crate) mod range {
         )
     }
 
+    pub(crate) fn at_least_64(count: impl Into<Option<usize>>) -> Checked {
+        check(count.into(), |count| count >= 64, "a whole number of at least 64")
+    }
+
     pub(crate) fn width(width: impl Into<Option<usize>>) -> Checked {
         check(width.into(), |width| (1..=3).contains(&width), "1, 2 or 3")
     }

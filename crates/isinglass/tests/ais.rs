@@ -20,7 +20,7 @@ fn engine(seed: u64) -> Ais {
 
 /// A few hasty runs.
 fn hasty(chains: usize, temperatures: usize, seed: u64) -> Ais {
-    Ais::new().chains(chains).temperatures(temperatures).seed(seed)
+    Ais::new().chains(chains).temperatures(temperatures.into()).seed(seed)
 }
 
 /// Fully connected, weights of a standard deviation of `strength/√n`, biases as given.

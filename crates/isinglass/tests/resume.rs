@@ -125,7 +125,7 @@ fn likelihood_with_every_method_and_kind_of_engine() {
     let exact = Enumerate::default();
     let response = LinearResponse::default();
     let mean_field = MeanField::default();
-    let sampled = Ais::new().chains(16).temperatures(8);
+    let sampled = Ais::new().chains(16).temperatures(8.into());
     let table = rows_of_a_glass(5, 60, true);
     let structure = topology::rbm(5, 2).unwrap();
     let begin = start(&structure, &table, 3, 0).unwrap();

@@ -77,7 +77,7 @@ fn likelihoods_of_rows_are_worth_what_their_average_is() {
     let (machine, rows) = (machine(true, 3), [[1, 1, 0, -1, 1], [-1, 1, 1, 1, -1], [0, -1, 0, 1, 1]]);
     let table = table(&rows, &[1.0, 2.0, 0.5]);
     let exact = Enumerate::default();
-    let ais = Ais::new().chains(64).temperatures(40);
+    let ais = Ais::new().chains(64).temperatures(40.into());
     let mean_field = MeanField::new();
     let pairs: [(&dyn Engine, &dyn Engine); 7] = [
         (&exact, &ais),

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::exact::pinned::clamp_pinned;
-use super::{Ais, Decimate, Eliminate, Engine, Enumerate, Gibbs, Guarantee, Open, variational};
+use super::{Ais, Decimate, Eliminate, Engine, Enumerate, Gibbs, Guarantee, Open, Temper, variational};
 use crate::Budget;
 use crate::{Error, Evidence, Machine, Result};
 
@@ -33,7 +33,7 @@ pub struct Offer {
 /// let offers = auto::offers(&chain, &Evidence::none(1000), Budget::default())?;
 /// let able: Vec<&str> = offers.iter().filter(|offer| offer.available).map(|offer| offer.engine).collect();
 /// assert_eq!(able[..4], ["decimate", "eliminate", "mean-field", "mixture"]);
-/// assert_eq!(able[4..], ["structured", "trw", "tap", "linear-response", "bethe", "gibbs", "ais"]);
+/// assert_eq!(able[4..], ["structured", "trw", "tap", "linear-response", "bethe", "temper", "gibbs", "ais"]);
 /// # Ok::<(), isinglass::Error>(())
 /// ```
 pub fn offers(machine: &Machine, evidence: &Evidence, budget: Budget) -> Result<Vec<Offer>> {
@@ -50,6 +50,7 @@ pub fn offers(machine: &Machine, evidence: &Evidence, budget: Budget) -> Result<
     ];
     let width = offers[1].order.as_ref().map(|order| order.1);
     offers.extend(variational::offers(machine, &free, width, budget)?);
+    offers.push(tempering(machine, count, budget));
     offers.push(Offer {
         engine: Gibbs::NAME,
         available: gibbs.check(count).is_ok(),
@@ -62,10 +63,23 @@ pub fn offers(machine: &Machine, evidence: &Evidence, budget: Budget) -> Result<
     Ok(offers)
 }
 
+fn tempering(machine: &Machine, free_units: usize, budget: Budget) -> Offer {
+    let temper = Temper::new().budget(budget);
+    let bytes = temper.bytes(free_units, machine.graph().edges().len());
+    Offer {
+        engine: Temper::NAME,
+        available: temper.check(machine, free_units, 0).is_ok(),
+        answers: Guarantee::Estimate,
+        bytes: Some(bytes),
+        order: None,
+        cost: format!("{} runs of {} sweeps, {}", temper.replicas, temper.sweeps, Budget::bytes(bytes)),
+    }
+}
+
 fn annealing(machine: &Machine, free_units: usize, budget: Budget) -> Offer {
     let ais = Ais::default();
     let bytes = ais.bytes(free_units, machine.graph().edges().len());
-    let (chains, temperatures) = (ais.chains, ais.temperatures);
+    let (chains, temperatures) = (ais.chains, ais.steps());
     Offer {
         engine: Ais::NAME,
         available: bytes <= u128::from(budget.0),
@@ -183,7 +197,9 @@ pub enum Reason {
         free: usize,
     },
     /// No exact engine is within the budget.
-    Gibbs {
+    Sampling {
+        /// The engine that samples.
+        engine: &'static str,
         /// The error of the exact engine that came nearest.
         refusal: Error,
     },
@@ -203,7 +219,7 @@ impl fmt::Display for Reason {
                 write!(f, "eliminate (exact: up to {} in a row)", free_units(*free))
             }
             Self::Enumerate { free } => write!(f, "enumerate (exact: {})", enumeration_cost(*free)),
-            Self::Gibbs { refusal } => write!(f, "gibbs (estimates: {refusal})"),
+            Self::Sampling { engine, refusal } => write!(f, "{engine} (estimates: {refusal})"),
         }
     }
 }

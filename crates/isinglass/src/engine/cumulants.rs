@@ -117,6 +117,6 @@ fn from_joint(units: &[usize], joint: &JointTable, fixed: impl Fn(usize) -> Opti
         units: units.to_vec(),
         values: cumulants.split_off(1),
         guarantee: joint.guarantee,
-        diagnostics: joint.diagnostics,
+        diagnostics: joint.diagnostics.clone(),
     }
 }

@@ -201,7 +201,7 @@ pub struct StandardErrors {
 }
 
 /// How a computation went.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Diagnostics {
     /// Whether the method reached its goal: a fixed point, well-mixed chains, weights carried by
     /// many runs. Direct methods always do.
@@ -232,21 +232,28 @@ impl Diagnostics {
 
     /// Of two computations together: converged if both are, mixed as badly as the worse.
     #[must_use]
-    pub fn and(self, other: Self) -> Self {
+    pub fn and(&self, other: Self) -> Self {
         let worse_mixing = |a: Mixing, b: Mixing| Mixing {
             r_hat: a.r_hat.max(b.r_hat),
             effective_samples: a.effective_samples.min(b.effective_samples),
+            round_trips: joined(a.round_trips, b.round_trips, usize::min),
+            swap_rates: if lowest(&b.swap_rates) < lowest(&a.swap_rates) { b.swap_rates } else { a.swap_rates },
             ..a
         };
         let fewer =
             |a: Importance, b: Importance| if b.effective_samples < a.effective_samples { b } else { a };
         Self {
             converged: self.converged && other.converged,
-            mixing: joined(self.mixing, other.mixing, worse_mixing),
+            mixing: joined(self.mixing.clone(), other.mixing, worse_mixing),
             importance: joined(self.importance, other.importance, fewer),
             iteration: joined(self.iteration, other.iteration, Iteration::and),
         }
     }
+}
+
+/// The least of some shares; infinite of none.
+fn lowest(shares: &[f64]) -> f64 {
+    shares.iter().copied().fold(f64::INFINITY, f64::min)
 }
 
 /// Both joined, or the one that there is.
@@ -285,7 +292,7 @@ impl Iteration {
 }
 
 /// How well Markov chains mixed.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Mixing {
     /// The number of chains.
     pub chains: usize,
@@ -295,6 +302,10 @@ pub struct Mixing {
     pub r_hat: f64,
     /// The smallest effective sample size of any unit, all chains together.
     pub effective_samples: f64,
+    /// Travels of chains from the hottest level of a ladder to the coldest and back, for tempering.
+    pub round_trips: Option<usize>,
+    /// The share of swaps that are accepted between neighbouring levels, for tempering.
+    pub swap_rates: Vec<f64>,
 }
 
 /// How even the weights of independent runs are; of several rows, those of the worst.

@@ -30,7 +30,7 @@ pub use mode::{Mode, ModeFinder};
 pub use open::Open;
 pub(crate) use pieces::in_pieces;
 pub(crate) use sampling::RowChains;
-pub use sampling::{Ais, AisSettings, Gibbs, GibbsSettings};
+pub use sampling::{Ais, AisSettings, Gibbs, GibbsSettings, Moves, Temper, TemperSettings, Temperatures};
 pub use variational::{
     Annealing, Around, Bethe, LinearResponse, LinearResponseSettings, MeanField, Mixture, MixtureComponents,
     MixtureSettings, Schedule, Structured, StructuredSettings, Tap, Trw, TrwSettings, VariationalSettings,

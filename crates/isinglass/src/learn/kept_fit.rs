@@ -38,7 +38,7 @@ impl KeptFit {
             log_likelihood: fit.log_likelihood,
             guarantee: fit.guarantee,
             pseudo_log_likelihood: fit.pseudo_log_likelihood,
-            diagnostics: fit.diagnostics,
+            diagnostics: fit.diagnostics.clone(),
             notes: fit.notes.clone(),
         }
     }

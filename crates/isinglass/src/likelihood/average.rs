@@ -6,7 +6,7 @@ use crate::table::Batch;
 use crate::{Machine, Result, Table};
 
 /// The average log-likelihood of a row, visible given input units.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct LogLikelihood {
     /// The average.
     pub value: f64,

@@ -27,7 +27,7 @@ impl Sixteen {
     }
 }
 
-/// The states of sixteen xoshiro128++ generators side by side.
+/// The states of sixteen xoshiro128+ generators side by side.
 #[derive(Debug, Clone, Copy)]
 pub struct Generators([[u32; WIDTH]; 4]);
 
@@ -54,12 +54,12 @@ impl Generators {
     }
 }
 
-/// A uniform number in (0, 1) in each lane: the upper 23 bits of xoshiro128++ (Blackman & Vigna
+/// A uniform number in (0, 1) in each lane: the upper 23 bits of xoshiro128+ (Blackman & Vigna
 /// 2021), in the middle of 2²³ equal intervals, so that u and 1 − u are equally likely.
 #[inline(always)]
 pub(crate) fn uniform<S: Simd>(simd: S, s: &mut [u32x16<S>; 4]) -> f32x16<S> {
     let rotate = |x: u32x16<S>, by: u32| (x << by) | (x >> (32 - by));
-    let bits = rotate(s[0] + s[3], 7) + s[0];
+    let bits = s[0] + s[3];
     let shifted = s[1] << 9;
     s[2] ^= s[0];
     s[3] ^= s[1];
@@ -67,26 +67,52 @@ pub(crate) fn uniform<S: Simd>(simd: S, s: &mut [u32x16<S>; 4]) -> f32x16<S> {
     s[0] ^= s[3];
     s[2] ^= shifted;
     s[3] = rotate(s[3], 11);
-    let number: f32x16<S> = (bits >> 9).to_float();
-    (number + f32x16::splat(simd, 0.5)) * f32x16::splat(simd, 1.0 / 8_388_608.0)
+    // The bits are the mantissa of a number in [1, 2), less 1 and half an interval: exact.
+    let number = f32x16::from_bits((bits >> 9) | u32x16::splat(simd, 1.0f32.to_bits()));
+    number - f32x16::splat(simd, 1.0 - 1.0 / 16_777_216.0)
 }
 
 /// `e^x` in each lane with a relative error below 1e-6; x is clamped to −80 … 80.
+///
+/// With `x = k ln 2 + r`, `e^r` is a polynomial of degree 5 with a relative error below 2e-7 for
+/// |r| ≤ ½ ln 2, and k goes into the exponent bits.
 #[inline(always)]
 pub(crate) fn exp<S: Simd>(simd: S, x: f32x16<S>) -> f32x16<S> {
     /// 1.5 · 2²³: adding it leaves the nearest integer in the low bits.
     const ROUNDER: f32 = 12_582_912.0;
-    const COEFFICIENTS: [f32; 7] = [1.0, 1.0, 0.5, 1.0 / 6.0, 1.0 / 24.0, 1.0 / 120.0, 1.0 / 720.0];
+    /// Least largest relative error, with 1 at 0.
+    const COEFFICIENTS: [f32; 6] = [1.0, 1.0, 0.499_992_32, 0.166_671_15, 0.041_890_11, 0.008_312_525];
     let rounder = f32x16::splat(simd, ROUNDER);
     let x = x.max(f32x16::splat(simd, -80.0)).min(f32x16::splat(simd, 80.0));
     let shifted = x.mul_add(f32x16::splat(simd, std::f32::consts::LOG2_E), rounder);
     let k = shifted - rounder;
     let r = k.mul_add(f32x16::splat(simd, -std::f32::consts::LN_2), x);
-    let mut power = f32x16::splat(simd, COEFFICIENTS[6]);
-    for degree in (0..6).rev() {
+    let mut power = f32x16::splat(simd, COEFFICIENTS[5]);
+    for degree in (0..5).rev() {
         power = power.mul_add(r, f32x16::splat(simd, COEFFICIENTS[degree]));
     }
     f32x16::from_bits(power.to_bits() + (shifted.to_bits() << 23u32))
+}
+
+/// `ln x` in each lane for normal x > 0, with an error below 2e-7 of it or, near 1, of x − 1.
+///
+/// With `x = 2^k m` and m within a factor √2 of 1 it is `k ln 2 + 2 artanh((m − 1) / (m + 1))`.
+#[inline(always)]
+pub(crate) fn ln<S: Simd>(simd: S, x: f32x16<S>) -> f32x16<S> {
+    /// Added so that mantissas above √2 carry over into the exponent.
+    const CARRY: u32 = 0x3f80_0000 - 0x3f35_04f3;
+    let one = f32x16::splat(simd, 1.0);
+    let bits = x.to_bits();
+    let exponent = (bits + u32x16::splat(simd, CARRY)) >> 23u32;
+    let m = f32x16::from_bits(bits - (exponent << 23u32) + u32x16::splat(simd, 1.0f32.to_bits()));
+    let k: f32x16<S> = exponent.to_float();
+    let ratio = (m - one) / (m + one);
+    let square = ratio * ratio;
+    let mut series = f32x16::splat(simd, 2.0 / 9.0);
+    for odd in [7.0, 5.0, 3.0, 1.0f32] {
+        series = series.mul_add(square, f32x16::splat(simd, 2.0 / odd));
+    }
+    (k - f32x16::splat(simd, 127.0)).mul_add(f32x16::splat(simd, std::f32::consts::LN_2), ratio * series)
 }
 
 /// Draws a spin with P(+1) = 1/(1 + e^(−x)) in each lane. Also returns its mean tanh(x/2), from the

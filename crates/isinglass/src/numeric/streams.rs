@@ -44,6 +44,10 @@ pub enum Purpose {
     Forests = 16,
     /// The layout of a drawn network.
     Drawing = 17,
+    /// A chain of a tempered ladder.
+    TemperedChain = 18,
+    /// Swaps between the levels of a ladder.
+    Swaps = 19,
 }
 
 /// The stream with a number for a purpose.

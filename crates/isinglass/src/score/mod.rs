@@ -98,7 +98,7 @@ pub fn score_between(
         value: bracket.lower,
         error: None,
         guarantee: bracket.guarantee,
-        diagnostics: bracket.diagnostics,
+        diagnostics: bracket.diagnostics.clone(),
     };
     let score = all_scores(machine, table, engine, Some(lower), Vec::new())?;
     Ok(Score { bracket: Some(bracket), ..score })
@@ -113,7 +113,7 @@ fn all_scores(
     mut notes: Vec<Note>,
 ) -> Result<Score> {
     let mut guarantee = gain.as_ref().map_or(Guarantee::Exact, |gain| gain.guarantee);
-    let mut diagnostics = gain.as_ref().map_or(Diagnostics::direct(), |gain| gain.diagnostics);
+    let mut diagnostics = gain.as_ref().map_or(Diagnostics::direct(), |gain| gain.diagnostics.clone());
     let kullback_guarantee = guarantee.negated();
     let kullback = match &gain {
         Some(gain) => or_unavailable(entropy::negative_entropy(machine, table), &["kullback"], &mut notes)?
@@ -124,7 +124,7 @@ fn all_scores(
     let completion = or_unavailable(completion, &["pseudo_log_likelihood", "completion"], &mut notes)?;
     if let Some(found) = &completion {
         guarantee = guarantee.and(found.guarantee);
-        diagnostics = diagnostics.and(found.diagnostics);
+        diagnostics = diagnostics.and(found.diagnostics.clone());
     }
     Ok(Score {
         rows: table.row_count(),

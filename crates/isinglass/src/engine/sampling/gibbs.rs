@@ -6,7 +6,6 @@ use rayon::prelude::*;
 
 use super::diagnostics::{Summary, summarize};
 use super::kernel::{Couplings, Model};
-use super::places;
 use super::record::{Plan, Record, clear_tail};
 use crate::engine::expectations::{StandardErrors, each_pair};
 use crate::engine::joint::check_asked;
@@ -120,7 +119,7 @@ struct Run {
 impl Run {
     /// Runs the chains of one row; the couplings are those of its free units.
     fn new(machine: &Machine, row: &[i8], couplings: &Arc<Couplings>, plan: &Plan) -> Self {
-        let places = places(row.iter().map(|&cell| f64::from(cell)));
+        let places = couplings.places(row);
         Self { record: Record::run(&Model::new(machine, row, couplings), plan), places }
     }
 
@@ -185,6 +184,8 @@ impl Run {
                 samples: self.record.samples,
                 r_hat,
                 effective_samples: least(&mut units.iter()).min(all),
+                round_trips: None,
+                swap_rates: Vec::new(),
             }),
             importance: None,
             iteration: None,

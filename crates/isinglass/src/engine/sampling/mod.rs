@@ -1,22 +1,21 @@
 //! Engines that sample: estimates with standard errors.
 //!
-//! `kernel` advances sixteen chains side by side, `record` keeps their states in bits and
-//! `diagnostics` judges them for the engine `gibbs`. `row_chains` advances a chain for every row of
-//! a batch. `ais` anneals chains from independent units to the machine, for log Z.
+//! `kernel` advances chains. `temper` runs ladders of them, `gibbs` plain chains whose states `record`
+//! keeps and `diagnostics` judges, `ais` anneals them from independent units to the machine, and
+//! `row_chains` advances one for every row of a batch. `blocks` gives errors from blocks of samples;
+//! `answer` is what `temper` and `ais` have in common.
 
 mod ais;
+mod answer;
+mod blocks;
 mod diagnostics;
 mod gibbs;
 pub(crate) mod kernel;
 mod record;
 mod row_chains;
+mod temper;
 
 pub use ais::{Ais, AisSettings};
 pub use gibbs::{Gibbs, GibbsSettings};
 pub(crate) use row_chains::RowChains;
-
-/// For each unit, its place among the free units, or its value if it is clamped (not 0).
-fn places(values: impl Iterator<Item = f64>) -> Vec<Result<usize, f64>> {
-    let mut free = 0..;
-    values.map(|value| if value == 0.0 { free.next().ok_or(value) } else { Err(value) }).collect()
-}
+pub use temper::{Moves, Temper, TemperSettings, Temperatures};

@@ -1,9 +1,9 @@
 //! The states of chains, one bit for each unit, chain and time.
 
-use fearless_simd::Level;
 use rayon::prelude::*;
 
 use super::kernel::{CHAINS, Chains, Model};
+use crate::numeric::bits::transpose;
 use crate::numeric::streams::Purpose;
 
 /// The chains to run, and for how long.
@@ -29,31 +29,31 @@ pub(super) struct Record {
 impl Record {
     /// The bytes that a record takes, with the buffers that fill it.
     pub(super) fn bytes(units: usize, chains: usize, samples: usize) -> u128 {
-        let lanes = chains.div_ceil(CHAINS) as u128 * CHAINS as u128;
+        let groups = chains.div_ceil(CHAINS) as u128;
         let words = samples.div_ceil(64) as u128;
-        units as u128 * lanes * (words * 8 + 16)
+        groups * (units as u128 * (CHAINS as u128 * words * 8 + 512) + Chains::bytes(units, CHAINS))
     }
 
     /// Runs the chains of a plan and keeps their states. Groups of chains run in parallel.
     pub(super) fn run(model: &Model, plan: &Plan) -> Self {
         let words = plan.samples.div_ceil(64);
         let units = model.units();
-        let level = Level::new();
         let groups = (0..plan.chains.div_ceil(CHAINS))
             .into_par_iter()
             .map(|group| {
                 let first = plan.first_chain + (group * CHAINS) as u64;
-                let mut chains = Chains::<1>::new(units, plan.seed, Purpose::Chain, first);
-                chains.sweep(level, model, plan.burn_in);
+                let mut chains = Chains::new(model, CHAINS, plan.seed, Purpose::Chain, first);
+                chains.sweep(model, plan.burn_in);
                 let mut bits = vec![0; units * CHAINS * words];
-                for sample in 0..plan.samples {
-                    chains.sweep(level, model, plan.thin);
-                    let (word, bit) = (sample / 64, sample % 64);
-                    for (up, row) in chains.up().zip(bits.chunks_exact_mut(CHAINS * words)) {
-                        for lane in 0..CHAINS {
-                            row[lane * words + word] |= (up >> lane & 1) << bit;
-                        }
+                let mut masks = vec![0; 64 * units];
+                for word in 0..words {
+                    let count = 64.min(plan.samples - 64 * word);
+                    for masks in masks.chunks_exact_mut(units.max(1)).take(count) {
+                        chains.sweep(model, plan.thin);
+                        chains.masks(masks);
                     }
+                    masks[count * units..].fill(0);
+                    write_word(&masks, units, (word, words), &mut bits);
                 }
                 bits
             })
@@ -76,6 +76,23 @@ impl Record {
     /// Whether a unit is up in a state of a chain.
     pub(super) fn is_up(&self, unit: usize, chain: usize, sample: usize) -> bool {
         self.sequence(unit, chain)[sample / 64] >> (sample % 64) & 1 == 1
+    }
+}
+
+/// Turns the masks of 64 times, time by time, into a word of the sequence of each unit and chain.
+fn write_word(masks: &[u64], units: usize, (word, words): (usize, usize), bits: &mut [u64]) {
+    /// Units whose masks fit into a word.
+    const UNITS: usize = 64 / CHAINS;
+    for first in (0..units).step_by(UNITS) {
+        let count = UNITS.min(units - first);
+        let mut block: [u64; 64] = std::array::from_fn(|time| {
+            let masks = masks[time * units + first..][..count].iter().enumerate();
+            masks.fold(0, |all, (k, mask)| all | mask << (k * CHAINS))
+        });
+        transpose(&mut block);
+        for (k, &sequence) in block[..count * CHAINS].iter().enumerate() {
+            bits[(first * CHAINS + k) * words + word] = sequence;
+        }
     }
 }
 

@@ -66,7 +66,7 @@ struct Block {
     /// The values of all units: clamped ones, and 0 where they are free.
     given: Vec<Lanes>,
     biases: Vec<f32>,
-    /// Units that are free in any of the rows.
+    /// Units that are free in any of the rows, in the order of sweeps.
     free: Vec<usize>,
     /// The neighbours of each that are clamped in all rows.
     outer: Vec<(u32, f32)>,
@@ -94,6 +94,8 @@ impl Block {
             }
         }
         let free: Vec<usize> = (0..units).filter(|&unit| is_free[unit]).collect();
+        let couplings = Couplings::new(machine, &free);
+        let free = couplings.order.clone();
         let scale = 2.0 / machine.temperature();
         let mut outer = Vec::new();
         let mut ends = Vec::with_capacity(free.len());
@@ -105,7 +107,7 @@ impl Block {
         }
         Self {
             biases: free.iter().map(|&unit| (scale * machine.biases()[unit]) as f32).collect(),
-            couplings: Couplings::new(machine, &free),
+            couplings,
             fields: Vec::with_capacity(free.len()),
             states: free.iter().map(|&unit| first[unit]).collect(),
             given,

@@ -72,7 +72,7 @@ pub(super) fn search<const N: usize>(
             break;
         }
     }
-    let mut diagnostics = [Diagnostics::direct(); N];
+    let mut diagnostics = std::array::from_fn(|_| Diagnostics::direct());
     for (row, decoder) in decoders.iter().enumerate() {
         for (state, best) in states.iter_mut().zip(decoder.best()) {
             state[row] = *best;

@@ -70,7 +70,7 @@ impl<'a> Solver<'a> {
         let mut fields: Vec<[f64; N]> = plan.locals.iter().map(|&k| by_local[k as usize]).collect();
         inwards(plan, &mut fields);
         let mut by_place = vec![[1.0; N]; free.len()];
-        let mut diagnostics = [Diagnostics::direct(); N];
+        let mut diagnostics = std::array::from_fn(|_| Diagnostics::direct());
         if plan.core > 0 {
             let mut start = vec![[1.0; N]; plan.core];
             for row in 0..rows.len() {

@@ -3,20 +3,17 @@
 mod path;
 mod row;
 mod weights;
-mod wiring;
 
 use std::sync::Arc;
 
-use rayon::prelude::*;
-
-use self::row::Row;
-use self::wiring::Wiring;
-use crate::engine::expectations::{StandardErrors, each_pair};
-use crate::engine::fields::Fields;
+use self::row::Solution;
+use super::answer;
+use super::kernel::Couplings;
+use super::temper::Temperatures;
 use crate::engine::joint::check_asked;
 use crate::engine::parts::{Piece, solve_in_parts, statistics_bytes};
 use crate::engine::{
-    Ask, BatchExpectations, Engine, Expectations, Guarantee, JointTable, PairMoments, Pairs,
+    Ask, BatchExpectations, Engine, Expectations, JointTable, PairMoments, Pairs,
 };
 use crate::settings::{Settings, constructors, range, settings};
 use crate::table::{Batch, Group};
@@ -28,16 +25,34 @@ settings! {
         /// Independent runs, each with its own random stream
         chains: usize = 1024 => range::at_least_2,
         /// Temperatures on the way from independent units to the machine
-        temperatures: usize = 1000 => range::at_least_1,
+        temperatures: Temperatures = 1000.into(),
     }
     rust {
         /// Gibbs sweeps at each temperature.
         sweeps: usize = 1 => range::at_least_1,
     }
     common { seed, budget }
+    also check_steps;
 }
 
 constructors!(Ais(AisSettings));
+
+fn check_steps(settings: &AisSettings) -> Result<()> {
+    match settings.temperatures.count() {
+        Some(1..) => Ok(()),
+        _ => Err(Error::setting(
+            "temperatures",
+            format!("found {}, expected a whole number of at least 1", settings.temperatures),
+        )),
+    }
+}
+
+impl AisSettings {
+    /// Steps from independent units to the machine.
+    pub(in crate::engine) fn steps(&self) -> usize {
+        self.temperatures.count().unwrap_or(1)
+    }
+}
 
 /// Annealed importance sampling (Neal 2001): log Z with a standard error, for any graph.
 ///
@@ -93,7 +108,7 @@ impl Ais {
 
     /// The bytes that the runs of a machine with some free units take.
     pub(in crate::engine) fn bytes(&self, free: usize, edges: usize) -> u128 {
-        Wiring::bytes(free, edges) + row::bytes(free, &self.settings, rayon::current_num_threads())
+        Couplings::bytes(free, edges) + row::bytes(free, &self.settings, rayon::current_num_threads())
     }
 
     fn check(&self, machine: &Machine, free: usize, more: u128) -> Result<()> {
@@ -104,13 +119,13 @@ impl Ais {
         budget.check(Self::NAME, bytes, || format!("{chains} runs with {free} free units"))
     }
 
-    /// The row of one evidence; an answer needs some more bytes.
-    fn prepare(&self, machine: &Machine, evidence: &Evidence, more: u128) -> Result<Row> {
+    /// The solution for one evidence; an answer needs some more bytes.
+    fn solve_one(&self, machine: &Machine, evidence: &Evidence, more: u128) -> Result<Solution> {
         machine.check_evidence(evidence)?;
         let free: Vec<usize> = evidence.free().collect();
         self.check(machine, free.len(), more)?;
-        let wiring = Arc::new(Wiring::new(machine, &free));
-        Ok(Row { wiring, fields: Fields::new(machine, &free, &[evidence.cells()]), number: 0 })
+        let couplings = Arc::new(Couplings::new(machine, &free));
+        Ok(row::solve(machine, evidence.cells(), &couplings, 0, &self.settings))
     }
 }
 
@@ -130,26 +145,8 @@ impl Engine for Ais {
 
     fn expectations(&self, machine: &Machine, evidence: &Evidence, pairs: Pairs) -> Result<Expectations> {
         let count = PairMoments::count(pairs, machine.graph());
-        let row = self.prepare(machine, evidence, count as u128 * PAIR_BYTES)?;
-        let answer = row.solve(&self.settings);
-        let units: Vec<_> = (0..machine.unit_count()).into_par_iter().map(|unit| answer.unit(unit)).collect();
-        let mut wanted = Vec::with_capacity(count);
-        each_pair(pairs, machine.graph(), |a, b| wanted.push((a, b)));
-        let couples: Vec<_> = wanted.par_iter().map(|&(a, b)| answer.pair(a, b)).collect();
-        let guarantee = answer.guarantee();
-        let errors = || StandardErrors {
-            log_z: Some(answer.log_z.standard_error),
-            means: units.iter().map(|unit| unit.standard_error).collect(),
-            correlations: couples.iter().map(|pair| pair.standard_error).collect(),
-        };
-        Ok(Expectations {
-            log_z: Some(answer.log_z.mean),
-            means: units.iter().map(|unit| unit.mean).collect(),
-            correlations: PairMoments { pairs, values: couples.iter().map(|pair| pair.mean).collect() },
-            guarantee,
-            errors: (guarantee == Guarantee::Estimate).then(errors),
-            diagnostics: answer.diagnostics(),
-        })
+        let solution = self.solve_one(machine, evidence, count as u128 * PAIR_BYTES)?;
+        Ok(answer::expectations(&solution, machine, pairs))
     }
 
     /// Each row by itself, with streams of its own.
@@ -162,35 +159,16 @@ impl Engine for Ais {
         let statistics = if ask.statistics { statistics_bytes(machine) } else { 0 };
         self.check(machine, free, self.bytes(free, edges) * others + statistics)?;
         // About a nanosecond for each coupling and unit in the sixteen lanes of an update.
-        let AisSettings { chains, temperatures, sweeps, .. } = self.settings;
-        let lanes = chains as f64 * temperatures as f64 * sweeps as f64 / 16.0;
+        let AisSettings { chains, sweeps, .. } = self.settings;
+        let lanes = chains as f64 * self.steps() as f64 * sweeps as f64 / 16.0;
         let cost = |_: usize, group: &Group| 8.0 * lanes * (edges + 4 * group.free.len()) as f64;
         solve_in_parts(machine, batch, ask, cost, |pieces, part| {
             for Piece { group, rows } in pieces {
-                let free = &batch.groups()[*group].free;
-                let wiring = Arc::new(Wiring::new(machine, free));
+                let couplings = Arc::new(Couplings::new(machine, &batch.groups()[*group].free));
                 for place in rows.clone() {
-                    let fields = Fields::new(machine, free, &[batch.row(place)]);
                     let number = batch.given_order()[place];
-                    let row = Row { wiring: Arc::clone(&wiring), fields, number };
-                    let answer = row.solve(&self.settings);
-                    part.log_z.push(answer.log_z.mean);
-                    part.log_z_errors.push(answer.log_z.standard_error);
-                    part.guarantee = part.guarantee.and(answer.guarantee());
-                    part.diagnostics = part.diagnostics.and(answer.diagnostics());
-                    if !(ask.statistics || ask.means) {
-                        continue;
-                    }
-                    let units = 0..machine.unit_count();
-                    let means: Vec<f64> = units.map(|unit| answer.unit(unit).mean).collect();
-                    if let Some(sums) = &mut part.statistics {
-                        let edges = machine.graph().edges().iter();
-                        let edges: Vec<f64> = edges.map(|&(a, b)| answer.pair(a, b).mean).collect();
-                        sums.add(&means, &edges, batch.weights()[place]);
-                    }
-                    if ask.means {
-                        part.means.extend(means);
-                    }
+                    let solution = row::solve(machine, batch.row(place), &couplings, number, &self.settings);
+                    answer::add_row(&solution, machine, (batch, place), ask, part);
                 }
             }
             Ok(())
@@ -201,26 +179,8 @@ impl Engine for Ais {
     fn joint(&self, machine: &Machine, evidence: &Evidence, ask: &[usize]) -> Result<JointTable> {
         check_asked(machine, evidence, ask)?;
         let runs = self.settings.chains;
-        let row = self.prepare(machine, evidence, PAIR_BYTES << ask.len())?;
-        if !row.wiring.are_none() && 1 << ask.len() > runs {
-            return Err(Error::CannotDo {
-                who: Self::NAME,
-                what: format!("tell apart the 2^{} states of {0} units", ask.len()),
-                why: format!(
-                    "it makes only {runs} runs; ask for fewer units, or take more runs or an exact engine"
-                ),
-            });
-        }
-        let answer = row.solve(&self.settings);
-        let shares = answer.joint(ask);
-        let guarantee = answer.guarantee();
-        let errors = || shares.iter().map(|share| share.standard_error).collect();
-        Ok(JointTable {
-            units: ask.to_vec(),
-            probabilities: shares.iter().map(|share| share.mean).collect(),
-            errors: (guarantee == Guarantee::Estimate).then(errors),
-            guarantee,
-            diagnostics: answer.diagnostics(),
-        })
+        answer::check_states(Self::NAME, ask.len(), runs, &format!("it makes only {runs} runs"))?;
+        let solution = self.solve_one(machine, evidence, PAIR_BYTES << ask.len())?;
+        Ok(answer::joint_table(&solution, ask))
     }
 }

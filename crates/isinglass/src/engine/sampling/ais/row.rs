@@ -2,66 +2,64 @@
 
 use std::sync::Arc;
 
-use super::super::places;
+use super::super::answer::{Answer, Average};
+use super::super::kernel::{Chains, Couplings, Model};
 use super::path::{Block, Path, RUNS};
-use super::weights::{Average, Weights};
-use super::wiring::Wiring;
+use super::weights::Weights;
 use super::{AisSettings, LEAST_EFFECTIVE_SAMPLES, LEAST_SHARE};
 use crate::engine::fields::Fields;
 use crate::engine::{Diagnostics, Guarantee, Importance, JointTable};
+use crate::Machine;
 use crate::numeric::stable::{log_cosh, log_sigmoid_twice};
-
-/// A row of evidence and the number of its streams.
-pub(super) struct Row {
-    pub(super) wiring: Arc<Wiring>,
-    pub(super) fields: Fields<1>,
-    pub(super) number: usize,
-}
 
 /// The bytes that the runs of some free units take on some threads.
 pub(super) fn bytes(free: usize, settings: &AisSettings, threads: usize) -> u128 {
     let blocks = settings.chains.div_ceil(RUNS) as u128;
-    let states = free as u128 * RUNS as u128 * 4 * (threads as u128).min(blocks);
-    // Bits, logarithms, shares; fields in either precision; steps.
-    let ends = blocks * (8 * free as u128 + 24 * RUNS as u128);
-    states + ends + 64 * free as u128 + 4 * settings.temperatures as u128
-}
-
-impl Row {
-    pub(super) fn solve(&self, settings: &AisSettings) -> Answer {
-        let fields: Vec<f64> = self.fields.free.iter().map(|field| field[0]).collect();
-        let places = places(self.fields.values.iter().map(|value| value[0]));
-        // Runs begin with each unit in its own field.
-        let apart = fields.iter().map(|&h| std::f64::consts::LN_2 + log_cosh(h)).sum::<f64>();
-        let apart = apart + self.fields.shifts[0];
-        if self.wiring.are_none() {
-            return Answer { log_z: Average::known(apart), places, found: Found::Apart(fields) };
-        }
-        let runs = settings.chains;
-        let first = (self.number * runs.next_multiple_of(RUNS)) as u64;
-        let path = Path::new(&self.wiring, &fields, settings.temperatures);
-        let blocks = path.run(runs, settings.sweeps, settings.seed, first);
-        let weights = Weights::new(&blocks, runs);
-        // The weights are in single precision.
-        let rounding = f64::from(f32::EPSILON) * weights.log_mean;
-        let log_z = Average {
-            mean: apart + weights.log_mean,
-            standard_error: weights.standard_error.hypot(rounding),
-        };
-        let importance = Importance {
-            runs,
-            temperatures: settings.temperatures,
-            effective_samples: weights.effective_samples(),
-        };
-        Answer { log_z, places, found: Found::Runs { blocks, weights, importance } }
-    }
+    let states = Chains::bytes(free, RUNS) * (threads as u128).min(blocks);
+    // Bits, logarithms, shares; fields in either precision.
+    states + blocks * (8 * free as u128 + 24 * RUNS as u128) + 64 * free as u128
 }
 
 /// The solution of a row.
-pub(super) struct Answer {
-    pub(super) log_z: Average,
+pub(super) struct Solution {
+    log_z: Average,
     places: Vec<Result<usize, f64>>,
     found: Found,
+}
+
+/// Solves a row of evidence with the streams of its number.
+pub(super) fn solve(
+    machine: &Machine,
+    row: &[i8],
+    couplings: &Arc<Couplings>,
+    number: usize,
+    settings: &AisSettings,
+) -> Solution {
+    let fields = Fields::<1>::new(machine, &couplings.order, &[row]);
+    let places = couplings.places(row);
+    // Runs begin with each unit in its own field.
+    let apart: f64 = fields.free.iter().map(|h| std::f64::consts::LN_2 + log_cosh(h[0])).sum();
+    let apart = apart + fields.shifts[0];
+    if couplings.are_none() {
+        let fields = fields.free.iter().map(|field| field[0]).collect();
+        return Solution { log_z: Average::known(apart), places, found: Found::Apart(fields) };
+    }
+    let runs = settings.chains;
+    let first = (number * runs.next_multiple_of(RUNS)) as u64;
+    let model = Model::new(machine, row, couplings);
+    let steps = settings.steps();
+    let path = Path { model: &model, steps, sweeps: settings.sweeps };
+    let blocks = path.run(runs, settings.seed, first);
+    let weights = Weights::new(&blocks, runs);
+    // The weights are in single precision.
+    let rounding = f64::from(f32::EPSILON) * weights.log_mean;
+    let log_z = Average {
+        mean: apart + weights.log_mean,
+        standard_error: weights.standard_error.hypot(rounding),
+    };
+    let effective_samples = weights.effective_samples();
+    let importance = Importance { runs, temperatures: steps, effective_samples };
+    Solution { log_z, places, found: Found::Runs { blocks, weights, importance } }
 }
 
 enum Found {
@@ -71,8 +69,12 @@ enum Found {
     Runs { blocks: Vec<Block>, weights: Weights, importance: Importance },
 }
 
-impl Answer {
-    pub(super) fn unit(&self, unit: usize) -> Average {
+impl Answer for Solution {
+    fn log_z(&self) -> Average {
+        self.log_z
+    }
+
+    fn unit(&self, unit: usize) -> Average {
         match (self.places[unit], &self.found) {
             (Err(value), _) => Average::known(value),
             (Ok(place), Found::Apart(fields)) => Average::known(fields[place].tanh()),
@@ -82,21 +84,16 @@ impl Answer {
         }
     }
 
-    pub(super) fn pair(&self, a: usize, b: usize) -> Average {
+    fn pair(&self, a: usize, b: usize) -> Average {
         match (self.places[a], self.places[b], &self.found) {
             (Ok(p), Ok(q), Found::Runs { blocks, weights, .. }) => {
                 weights.average(|block| blocks[block].up[p] ^ blocks[block].up[q])
             }
-            _ => {
-                let (a, b) = (self.unit(a), self.unit(b));
-                // At least one has no error; if the other has, the first is −1 or +1.
-                Average { mean: a.mean * b.mean, standard_error: a.standard_error.max(b.standard_error) }
-            }
+            _ => self.unit(a).times(self.unit(b)),
         }
     }
 
-    /// The probabilities of the joint states of some free units, in counting order.
-    pub(super) fn joint(&self, ask: &[usize]) -> Vec<Average> {
+    fn joint(&self, ask: &[usize]) -> Vec<Average> {
         let places: Vec<usize> = ask.iter().filter_map(|&unit| self.places[unit].ok()).collect();
         let states = 1 << places.len();
         match &self.found {
@@ -115,14 +112,14 @@ impl Answer {
         }
     }
 
-    pub(super) fn guarantee(&self) -> Guarantee {
+    fn guarantee(&self) -> Guarantee {
         match self.found {
             Found::Apart(_) => Guarantee::Exact,
             Found::Runs { .. } => Guarantee::Estimate,
         }
     }
 
-    pub(super) fn diagnostics(&self) -> Diagnostics {
+    fn diagnostics(&self) -> Diagnostics {
         match &self.found {
             Found::Apart(_) => Diagnostics::direct(),
             Found::Runs { importance, .. } => {

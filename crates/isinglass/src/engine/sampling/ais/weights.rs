@@ -1,21 +1,8 @@
 //! Weighted averages over runs, and their errors.
 
+use super::super::answer::Average;
 use super::path::{Block, RUNS};
 use crate::numeric::stable::shares;
-
-/// A weighted average with its standard error.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Average {
-    pub(super) mean: f64,
-    pub(super) standard_error: f64,
-}
-
-impl Average {
-    /// Of an exact value.
-    pub(super) fn known(mean: f64) -> Self {
-        Self { mean, standard_error: 0.0 }
-    }
-}
 
 /// The weights of runs, as shares in their sum.
 pub(super) struct Weights {

@@ -44,7 +44,7 @@ impl Search<'_> {
             let Some((ahead, back)) = &mut best else { break };
             for row in 0..rows {
                 if is_better(&other, &found, row) {
-                    found.diagnostics[row] = other.diagnostics[row];
+                    found.diagnostics[row] = other.diagnostics[row].clone();
                     found.beliefs.log_z[row] = other.beliefs.log_z[row];
                     found.beliefs.residual[row] = other.beliefs.residual[row];
                     for (kept, new) in [(&mut *ahead, &messages.ahead), (&mut *back, &messages.back)] {

@@ -179,7 +179,7 @@ impl<const N: usize> Solved<N> {
         let rows = weights.len();
         part.log_z.extend(&self.log_z[..rows]);
         for diagnostics in &self.diagnostics[..rows] {
-            part.diagnostics = part.diagnostics.and(*diagnostics);
+            part.diagnostics = part.diagnostics.and(diagnostics.clone());
         }
         if ask.means {
             for row in 0..rows {

@@ -1,0 +1,154 @@
+//! Chains of any number on the kernel that is cheaper for their machine.
+
+use fearless_simd::{Level, dispatch};
+
+use super::lanes::Lanes;
+use super::{CHAINS, LogWeight, Model, Scales, flips};
+use crate::numeric::chance::WIDTH;
+use crate::numeric::streams::Purpose;
+
+/// Groups of chains that share the walk along the neighbours.
+const GROUPS: usize = 4;
+/// Chains of such a block.
+const WIDE: usize = GROUPS * CHAINS;
+
+/// Chains with a random stream and scales each. What a chain does is independent of its neighbours.
+pub(in crate::engine::sampling) struct Chains {
+    level: Level,
+    kind: Kind,
+}
+
+enum Kind {
+    /// Blocks of 64 chains, then of 16.
+    Lanes { wide: Vec<Lanes<GROUPS>>, narrow: Vec<Lanes<1>> },
+    Flips(Vec<flips::Chain>),
+}
+
+impl Chains {
+    /// Chains in random states, numbered from `first` on.
+    pub(in crate::engine::sampling) fn new(
+        model: &Model,
+        count: usize,
+        seed: u64,
+        purpose: Purpose,
+        first: u64,
+    ) -> Self {
+        let units = model.units();
+        let kind = if model.couplings.rows.is_some() {
+            let chain = |k: usize| flips::Chain::new(units, seed, purpose, first + k as u64);
+            Kind::Flips((0..count).map(chain).collect())
+        } else {
+            let wide = count / WIDE;
+            let narrow = (count - wide * WIDE).div_ceil(CHAINS);
+            let begin = first + (wide * WIDE) as u64;
+            Kind::Lanes {
+                wide: (0..wide).map(|k| Lanes::new(units, seed, purpose, first + (k * WIDE) as u64)).collect(),
+                narrow: (0..narrow)
+                    .map(|k| Lanes::new(units, seed, purpose, begin + (k * CHAINS) as u64))
+                    .collect(),
+            }
+        };
+        Self { level: Level::new(), kind }
+    }
+
+    /// The bytes of some chains.
+    pub(in crate::engine::sampling) fn bytes(units: usize, count: usize) -> u128 {
+        let lanes = count.next_multiple_of(CHAINS) as u128;
+        // Spins, and where flips are followed pulls, both padded; generators.
+        lanes * (8 * units.next_multiple_of(WIDTH) as u128 + 320)
+    }
+
+    pub(in crate::engine::sampling) fn set_scales(&mut self, chain: usize, scales: Scales) {
+        match &mut self.kind {
+            Kind::Flips(chains) => chains[chain].set_scales(scales),
+            Kind::Lanes { wide, narrow } => match split(chain, wide.len()) {
+                Place::Wide(block, lane) => wide[block].set_scales(lane, scales),
+                Place::Narrow(block, lane) => narrow[block].set_scales(lane, scales),
+            },
+        }
+    }
+
+    /// Updates every unit of every chain, a number of times.
+    pub(in crate::engine::sampling) fn sweep(&mut self, model: &Model, sweeps: usize) {
+        match (&mut self.kind, &model.couplings.rows) {
+            (Kind::Lanes { wide, narrow }, _) => {
+                wide.iter_mut().for_each(|lanes| lanes.sweep(self.level, model, sweeps));
+                narrow.iter_mut().for_each(|lanes| lanes.sweep(self.level, model, sweeps));
+            }
+            (Kind::Flips(chains), Some(rows)) => flips::sweep(self.level, model, rows, chains, sweeps),
+            // Chains that follow flips are made for models with rows.
+            (Kind::Flips(_), None) => {}
+        }
+    }
+
+    /// What the state of a chain weighed after the last sweep.
+    pub(in crate::engine::sampling) fn log_weight(&self, chain: usize) -> LogWeight {
+        match &self.kind {
+            Kind::Flips(chains) => chains[chain].log_weight,
+            Kind::Lanes { wide, narrow } => match split(chain, wide.len()) {
+                Place::Wide(block, lane) => wide[block].log_weight(lane),
+                Place::Narrow(block, lane) => narrow[block].log_weight(lane),
+            },
+        }
+    }
+
+    /// The spin of a unit: −1 or +1.
+    #[inline(always)]
+    pub(in crate::engine::sampling) fn spin(&self, chain: usize, place: usize) -> f32 {
+        match &self.kind {
+            Kind::Flips(chains) => chains[chain].spins[place / WIDTH].0[place % WIDTH],
+            Kind::Lanes { wide, narrow } => match split(chain, wide.len()) {
+                Place::Wide(block, lane) => wide[block].states[place].0.as_flattened()[lane],
+                Place::Narrow(block, lane) => narrow[block].states[place].0.as_flattened()[lane],
+            },
+        }
+    }
+
+    /// Sets the spin of a unit.
+    #[inline(always)]
+    pub(in crate::engine::sampling) fn set_spin(&mut self, chain: usize, place: usize, spin: f32) {
+        match &mut self.kind {
+            Kind::Flips(chains) => chains[chain].set(place, spin > 0.0),
+            Kind::Lanes { wide, narrow } => match split(chain, wide.len()) {
+                Place::Wide(block, lane) => wide[block].states[place].0.as_flattened_mut()[lane] = spin,
+                Place::Narrow(block, lane) => narrow[block].states[place].0.as_flattened_mut()[lane] = spin,
+            },
+        }
+    }
+
+    /// For each unit a bit for each of up to 64 chains: whether it is up.
+    pub(in crate::engine::sampling) fn masks(&self, out: &mut [u64]) {
+        match &self.kind {
+            Kind::Flips(chains) => {
+                for (place, mask) in out.iter_mut().enumerate() {
+                    let up = |chain: &flips::Chain| chain.spins[place / WIDTH].0[place % WIDTH] > 0.0;
+                    *mask = chains.iter().enumerate().fold(0, |bits, (k, chain)| bits | u64::from(up(chain)) << k);
+                }
+            }
+            Kind::Lanes { wide, narrow } => {
+                if let Some(lanes) = wide.first() {
+                    return dispatch!(self.level, simd => lanes.masks(simd, out));
+                }
+                let mut part = vec![0; out.len()];
+                out.fill(0);
+                for (k, lanes) in narrow.iter().enumerate() {
+                    dispatch!(self.level, simd => lanes.masks(simd, &mut part));
+                    out.iter_mut().zip(&part).for_each(|(all, bits)| *all |= bits << (k * CHAINS));
+                }
+            }
+        }
+    }
+}
+
+enum Place {
+    Wide(usize, usize),
+    Narrow(usize, usize),
+}
+
+#[inline(always)]
+fn split(chain: usize, wide: usize) -> Place {
+    match chain.checked_sub(wide * WIDE) {
+        None => Place::Wide(chain / WIDE, chain % WIDE),
+        Some(rest) => Place::Narrow(rest / CHAINS, rest % CHAINS),
+    }
+}

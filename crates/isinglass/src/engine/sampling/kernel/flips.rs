@@ -1,0 +1,280 @@
+//! One chain of a densely coupled machine: units in lanes, fields touched only where a unit flipped.
+//!
+//! Sixteen units are decided against noise that does not depend on the state: unit i becomes +1 where
+//! its field exceeds `ln((1 − u)/u)`. Of those that would flip, the first does, the fields of the
+//! sixteen change, and the rest is looked at again, so that the result is that of one unit after
+//! the other. All other fields change once for the sixteen, along the rows of those that flipped.
+//! A sweep costs a row for each flip in place of a row for each unit.
+
+use fearless_simd::{Level, Simd, dispatch, f32x16, prelude::*};
+
+use super::{Couplings, LogWeight, Model, Scales};
+use crate::cancel;
+use crate::numeric::chance::{Generators, Sixteen, WIDTH, ln, uniform};
+use crate::numeric::streams::{Purpose, stream};
+
+/// Couplings as rows of a matrix, sixteen units to a block. The rows of a block hold the vectors
+/// between its first and its last neighbour.
+pub(super) struct Rows {
+    blocks: Vec<Block>,
+    entries: Vec<Sixteen>,
+}
+
+struct Block {
+    /// The vectors that the rows span.
+    first: usize,
+    length: usize,
+    /// Where the first row begins.
+    start: usize,
+}
+
+/// What the flip of a unit that is down, and of one that is up, adds to its spin.
+const CHANGES: [f32; 2] = [2.0, -2.0];
+
+/// Multiplies the spin of one of sixteen units by −1.
+static FLIPS: [Sixteen; WIDTH] = {
+    let mut flips = [Sixteen([1.0; WIDTH]); WIDTH];
+    let mut k = 0;
+    while k < WIDTH {
+        flips[k].0[k] = -1.0;
+        k += 1;
+    }
+    flips
+};
+
+/// Sweeps until the fields are computed anew, so that rounding does not pile up.
+const REFRESH: usize = 32;
+
+impl Rows {
+    /// The rows, if following flips is cheaper than walking along all neighbours.
+    ///
+    /// Cycles for an update of one chain, measured: along the neighbours 1.5 and a sixteenth for each
+    /// (which sixteen chains share); by flips 9, and a vector of the row for each of the flips, about
+    /// a quarter of the updates where couplings matter.
+    pub(super) fn where_cheaper(couplings: &Couplings) -> Option<Self> {
+        let units = couplings.len();
+        let blocks = blocks(couplings);
+        let neighbours: usize = (0..units).map(|place| couplings.around(place).len()).sum();
+        let walks = 1.5 * units as f64 + neighbours as f64 / 16.0;
+        let vectors: usize = blocks.iter().map(|block| WIDTH * block.length).sum();
+        let flips = 9.0 * units as f64 + 0.25 * vectors as f64;
+        (flips < walks).then(|| Self::new(couplings, blocks))
+    }
+
+    fn new(couplings: &Couplings, blocks: Vec<Block>) -> Self {
+        let vectors = blocks.last().map_or(0, |block| block.start + WIDTH * block.length);
+        let mut entries = vec![Sixteen::ZERO; vectors];
+        for place in 0..couplings.len() {
+            let block = &blocks[place / WIDTH];
+            let start = block.start + (place % WIDTH) * block.length;
+            for &(other, coupling) in couplings.around(place) {
+                let other = other as usize;
+                entries[start + other / WIDTH - block.first].0[other % WIDTH] = coupling;
+            }
+        }
+        Self { blocks, entries }
+    }
+
+    /// The row of a place in its block.
+    #[inline(always)]
+    fn row(&self, block: &Block, place: usize) -> &[Sixteen] {
+        let start = block.start + (place % WIDTH) * block.length;
+        &self.entries[start..start + block.length]
+    }
+
+    /// The most bytes that rows take where they are the cheaper way.
+    pub(super) fn most_bytes(units: usize, edges: usize) -> u128 {
+        let vectors = (units as u128).div_ceil(WIDTH as u128);
+        let all = vectors * vectors * (WIDTH * size_of::<Sixteen>()) as u128;
+        // Rows are cheaper only while their vectors are at most half as many as the neighbours.
+        all.min((edges * size_of::<Sixteen>()) as u128)
+    }
+}
+
+/// The vectors that each block of sixteen spans: its own, and those of all neighbours.
+fn blocks(couplings: &Couplings) -> Vec<Block> {
+    let mut start = 0;
+    let mut blocks = Vec::new();
+    for number in 0..couplings.len().div_ceil(WIDTH) {
+        let places = number * WIDTH..couplings.len().min((number + 1) * WIDTH);
+        let (mut first, mut last) = (number, number);
+        for place in places {
+            if let [low, .., high] | [low @ high] = couplings.around(place) {
+                first = first.min(low.0 as usize / WIDTH);
+                last = last.max(high.0 as usize / WIDTH);
+            }
+        }
+        let length = last - first + 1;
+        blocks.push(Block { first, length, start });
+        start += WIDTH * length;
+    }
+    blocks
+}
+
+/// A chain: spins, and the pull of the neighbours on each unit.
+pub(super) struct Chain {
+    pub(super) spins: Vec<Sixteen>,
+    pulls: Vec<Sixteen>,
+    generators: Generators,
+    scales: [f32; 2],
+    pub(super) log_weight: LogWeight,
+    /// Sweeps since the pulls were computed.
+    age: usize,
+}
+
+impl Chain {
+    /// In a random state, from a stream of its own.
+    pub(super) fn new(units: usize, seed: u64, purpose: Purpose, number: u64) -> Self {
+        use rand::Rng;
+        let mut source = stream(seed, purpose, number);
+        let generators = Generators::new(&mut source);
+        let mut spins = vec![Sixteen::ZERO; units.div_ceil(WIDTH)];
+        for place in 0..units {
+            spins[place / WIDTH].0[place % WIDTH] = if source.next_u32() & 1 == 1 { 1.0 } else { -1.0 };
+        }
+        let pulls = vec![Sixteen::ZERO; spins.len()];
+        let log_weight = LogWeight::default();
+        Self { spins, pulls, generators, scales: [1.0; 2], log_weight, age: REFRESH }
+    }
+
+    pub(super) fn set_scales(&mut self, scales: Scales) {
+        self.scales = [scales.bias as f32, scales.coupling as f32];
+    }
+
+    /// Sets a spin from outside; pulls are computed anew by the next sweep.
+    pub(super) fn set(&mut self, place: usize, up: bool) {
+        self.spins[place / WIDTH].0[place % WIDTH] = if up { 1.0 } else { -1.0 };
+        self.age = REFRESH;
+    }
+}
+
+/// Updates every unit of every chain, a number of times. Chains take turns at the blocks, so that
+/// rows are read from memory once for all of them.
+pub(super) fn sweep(level: Level, model: &Model, rows: &Rows, chains: &mut [Chain], sweeps: usize) {
+    let biases: Vec<Sixteen> = model
+        .biases
+        .chunks(WIDTH)
+        .map(|part| {
+            // Padding is held at 0, which never flips.
+            let mut bias = Sixteen::ZERO;
+            bias.0[..part.len()].copy_from_slice(part);
+            bias
+        })
+        .collect();
+    for _ in 0..sweeps {
+        cancel::point();
+        dispatch!(level, simd => pass(simd, rows, &biases, chains));
+    }
+    dispatch!(level, simd => weigh(simd, &biases, chains));
+}
+
+#[inline(always)]
+fn pass<S: Simd>(simd: S, rows: &Rows, biases: &[Sixteen], chains: &mut [Chain]) {
+    for chain in &mut *chains {
+        if chain.age >= REFRESH {
+            refresh(simd, rows, chain);
+        }
+        chain.age += 1;
+    }
+    let zero = f32x16::splat(simd, 0.0);
+    let one = f32x16::splat(simd, 1.0);
+    for (number, block) in rows.blocks.iter().enumerate() {
+        let own = number - block.first;
+        for chain in &mut *chains {
+            let mut random = chain.generators.load(simd);
+            let u = uniform(simd, &mut random);
+            chain.generators.store(random);
+            let noise = ln(simd, (one - u) / u);
+            let scale = f32x16::splat(simd, chain.scales[1]);
+            let base = biases[number].load(simd) * f32x16::splat(simd, chain.scales[0]) - noise;
+            let mut pull = chain.pulls[number].load(simd);
+            // Spins stay in registers: a store of one followed by a load of all would stall.
+            let mut spins = chain.spins[number].load(simd);
+            let up = spins.simd_gt(zero).to_bitmask();
+            let mut flipped = [(0, 0.0f32); WIDTH];
+            let mut count = 0;
+            let mut left = u64::MAX;
+            loop {
+                // A spin that disagrees with the sign of field − noise flips.
+                let against = (pull.mul_add(scale, base) * spins).simd_lt(zero);
+                let bits = against.to_bitmask() & left;
+                if bits == 0 {
+                    break;
+                }
+                let k = bits.trailing_zeros() as usize;
+                let change = CHANGES[(up >> k & 1) as usize];
+                spins *= FLIPS[k].load(simd);
+                flipped[count] = (k, change);
+                count += 1;
+                let row = rows.row(block, k);
+                pull = row[own].load(simd).mul_add(f32x16::splat(simd, change), pull);
+                left &= u64::MAX << (k + 1);
+            }
+            chain.spins[number].store(spins);
+            let pulls = &mut chain.pulls[block.first..block.first + block.length];
+            for few in flipped[..count].chunks(4) {
+                match *few {
+                    [a] => add_rows(simd, rows, block, [a], pulls),
+                    [a, b] => add_rows(simd, rows, block, [a, b], pulls),
+                    [a, b, c] => add_rows(simd, rows, block, [a, b, c], pulls),
+                    [a, b, c, d] => add_rows(simd, rows, block, [a, b, c, d], pulls),
+                    _ => {}
+                }
+            }
+        }
+    }
+}
+
+/// Adds multiples of some rows of a block to the pulls.
+#[inline(always)]
+fn add_rows<S: Simd, const N: usize>(
+    simd: S,
+    rows: &Rows,
+    block: &Block,
+    flipped: [(usize, f32); N],
+    pulls: &mut [Sixteen],
+) {
+    let rows = flipped.map(|(k, _)| rows.row(block, k));
+    let changes = flipped.map(|(_, change)| f32x16::splat(simd, change));
+    for (at, pull) in pulls.iter_mut().enumerate() {
+        let mut sum = pull.load(simd);
+        for k in 0..N {
+            sum = rows[k][at].load(simd).mul_add(changes[k], sum);
+        }
+        pull.store(sum);
+    }
+}
+
+/// Computes the pulls of the neighbours from the spins.
+#[inline(always)]
+fn refresh<S: Simd>(simd: S, rows: &Rows, chain: &mut Chain) {
+    chain.pulls.fill(Sixteen::ZERO);
+    for (number, block) in rows.blocks.iter().enumerate() {
+        let pulls = &mut chain.pulls[block.first..block.first + block.length];
+        let spins = chain.spins[number].0;
+        for four in 0..WIDTH / 4 {
+            let terms: [(usize, f32); 4] = std::array::from_fn(|k| (4 * four + k, spins[4 * four + k]));
+            add_rows(simd, rows, block, terms, pulls);
+        }
+    }
+    chain.age = 0;
+}
+
+/// The weights of the states: half the pull on each unit belongs to it.
+#[inline(always)]
+fn weigh<S: Simd>(simd: S, biases: &[Sixteen], chains: &mut [Chain]) {
+    for chain in chains {
+        let (mut bias, mut coupling) = (0.0, 0.0);
+        for (at, spins) in chain.spins.iter().enumerate() {
+            let spins = spins.load(simd);
+            for x in (spins * biases[at].load(simd)).to_array() {
+                bias += f64::from(x);
+            }
+            for x in (spins * chain.pulls[at].load(simd)).to_array() {
+                coupling += f64::from(x);
+            }
+        }
+        // Couplings and biases are stored twice as large, and each pair is met twice.
+        chain.log_weight = LogWeight { bias: 0.5 * bias, coupling: 0.25 * coupling };
+    }
+}

@@ -1,0 +1,185 @@
+//! Chains in SIMD lanes: states unit by unit, sixteen chains to a vector.
+//!
+//! The field of a unit in all chains takes one multiply-add for each neighbour. Four vectors share the
+//! walk along the neighbours where there are as many chains; otherwise updates of the same colour
+//! overlap by themselves.
+
+use fearless_simd::{Level, Simd, dispatch, f32x16, prelude::*, u32x16};
+use rand::Rng;
+
+use super::{CHAINS, LogWeight, Model, Scales};
+use crate::cancel;
+use crate::numeric::chance::{exp, spin_by_odds};
+use crate::numeric::streams::{Purpose, stream};
+
+/// The state of a unit in all chains of some groups: −1 or +1. Aligned to cache lines.
+#[derive(Debug, Clone, Copy)]
+#[repr(align(64))]
+pub(crate) struct Spins<const GROUPS: usize>(pub(crate) [[f32; CHAINS]; GROUPS]);
+
+/// Groups of chains side by side.
+pub(super) struct Lanes<const GROUPS: usize> {
+    /// Unit by unit, in the order of sweeps.
+    pub(super) states: Vec<Spins<GROUPS>>,
+    random: [[[u32; CHAINS]; 4]; GROUPS],
+    bias_scales: Spins<GROUPS>,
+    coupling_scales: Spins<GROUPS>,
+    bias_sums: [[f64; CHAINS]; GROUPS],
+    coupling_sums: [[f64; CHAINS]; GROUPS],
+}
+
+/// Single precision sums up so many terms before they go to double precision.
+const TERMS: usize = 32;
+
+impl<const GROUPS: usize> Lanes<GROUPS> {
+    /// Chains from `first` on, each in a random state from a stream of its own.
+    pub(super) fn new(units: usize, seed: u64, purpose: Purpose, first: u64) -> Self {
+        let mut random = [[[0; CHAINS]; 4]; GROUPS];
+        let mut states = vec![Spins([[0.0; CHAINS]; GROUPS]); units];
+        for chain in 0..GROUPS * CHAINS {
+            let (group, lane) = (chain / CHAINS, chain % CHAINS);
+            let mut source = stream(seed, purpose, first + chain as u64);
+            for word in &mut random[group] {
+                word[lane] = source.next_u32();
+            }
+            // xoshiro must not start from zeros.
+            random[group][0][lane] |= 1;
+            for state in &mut states {
+                state.0[group][lane] = if source.next_u32() & 1 == 1 { 1.0 } else { -1.0 };
+            }
+        }
+        let (one, zero) = (Spins([[1.0; CHAINS]; GROUPS]), [[0.0; CHAINS]; GROUPS]);
+        Self { states, random, bias_scales: one, coupling_scales: one, bias_sums: zero, coupling_sums: zero }
+    }
+
+    pub(super) fn set_scales(&mut self, chain: usize, scales: Scales) {
+        let (group, lane) = (chain / CHAINS, chain % CHAINS);
+        self.bias_scales.0[group][lane] = scales.bias as f32;
+        self.coupling_scales.0[group][lane] = scales.coupling as f32;
+    }
+
+    /// That of the state after the last sweep.
+    pub(super) fn log_weight(&self, chain: usize) -> LogWeight {
+        let (group, lane) = (chain / CHAINS, chain % CHAINS);
+        // Couplings and biases are stored twice as large.
+        LogWeight {
+            bias: 0.5 * self.bias_sums[group][lane],
+            coupling: 0.5 * self.coupling_sums[group][lane],
+        }
+    }
+
+    /// Updates every unit of every chain, a number of times.
+    pub(super) fn sweep(&mut self, level: Level, model: &Model, sweeps: usize) {
+        for sweep in 1..=sweeps {
+            cancel::point();
+            if sweep < sweeps {
+                dispatch!(level, simd => self.pass::<_, false>(simd, model));
+            } else {
+                dispatch!(level, simd => self.pass::<_, true>(simd, model));
+            }
+        }
+    }
+
+    /// One sweep; with weights of the new states, if these are wanted.
+    ///
+    /// When a unit is updated, those before it have their new spins, so their contributions to its
+    /// field add up to the weight of the new state: `Σ_i s_i Σ_{j<i} w_ij s_j`, anew in every sweep.
+    #[inline(always)]
+    fn pass<S: Simd, const WEIGHTS: bool>(&mut self, simd: S, model: &Model) {
+        let zero = [f32x16::splat(simd, 0.0); GROUPS];
+        let mut random = self.random.map(|words| words.map(|word| u32x16::load_array(simd, word)));
+        let bias_scales = self.bias_scales.0.map(|lane| f32x16::load_array(simd, lane));
+        let coupling_scales = self.coupling_scales.0.map(|lane| f32x16::load_array(simd, lane));
+        let (mut biases, mut pairs) = (zero, zero);
+        if WEIGHTS {
+            self.bias_sums = [[0.0; CHAINS]; GROUPS];
+            self.coupling_sums = [[0.0; CHAINS]; GROUPS];
+        }
+        let units = model.units();
+        for unit in 0..units {
+            let (before, after) = model.couplings.split_around(unit);
+            let new = add_pull(simd, zero, before, &self.states);
+            let pull = add_pull(simd, new, after, &self.states);
+            let bias = f32x16::splat(simd, model.biases[unit]);
+            for group in 0..GROUPS {
+                let field = pull[group].mul_add(coupling_scales[group], bias * bias_scales[group]);
+                let spin = choose(simd, field, &mut random[group]);
+                spin.store_array(&mut self.states[unit].0[group]);
+                if WEIGHTS {
+                    biases[group] = spin.mul_add(bias, biases[group]);
+                    pairs[group] = spin.mul_add(new[group], pairs[group]);
+                }
+            }
+            if WEIGHTS && (unit % TERMS == TERMS - 1 || unit + 1 == units) {
+                for group in 0..GROUPS {
+                    add_to(&mut self.bias_sums[group], biases[group]);
+                    add_to(&mut self.coupling_sums[group], pairs[group]);
+                }
+                (biases, pairs) = (zero, zero);
+            }
+        }
+        self.random = random.map(|words| words.map(SimdBase::to_array));
+    }
+
+    /// For each unit, one bit for each chain: whether it is up.
+    #[inline(always)]
+    pub(super) fn masks<S: Simd>(&self, simd: S, out: &mut [u64]) {
+        let zero = f32x16::splat(simd, 0.0);
+        for (mask, state) in out.iter_mut().zip(&self.states) {
+            *mask = 0;
+            for group in 0..GROUPS {
+                let up = f32x16::load_array_ref(simd, &state.0[group]).simd_gt(zero);
+                *mask |= up.to_bitmask() << (group * CHAINS);
+            }
+        }
+    }
+}
+
+#[inline(always)]
+fn add_to<S: Simd>(sums: &mut [f64; CHAINS], terms: f32x16<S>) {
+    for (sum, term) in sums.iter_mut().zip(terms.to_array()) {
+        *sum += f64::from(term);
+    }
+}
+
+/// Neighbours from which on the sum is cut into four.
+const MANY: usize = 16;
+
+/// Adds the contributions of some neighbours to the field of a unit.
+#[inline(always)]
+pub(crate) fn add_pull<S: Simd, const GROUPS: usize>(
+    simd: S,
+    mut field: [f32x16<S>; GROUPS],
+    neighbours: &[(u32, f32)],
+    states: &[Spins<GROUPS>],
+) -> [f32x16<S>; GROUPS] {
+    let mut rest = neighbours;
+    if GROUPS == 1 && neighbours.len() >= MANY {
+        // Four sums at a time: one alone would wait for itself.
+        let mut sums = [f32x16::splat(simd, 0.0); 4];
+        let fours = neighbours.chunks_exact(4);
+        rest = fours.remainder();
+        for four in fours {
+            for k in 0..4 {
+                let (other, coupling) = four[k];
+                let state = f32x16::load_array_ref(simd, &states[other as usize].0[0]);
+                sums[k] = state.mul_add(f32x16::splat(simd, coupling), sums[k]);
+            }
+        }
+        field[0] += (sums[0] + sums[1]) + (sums[2] + sums[3]);
+    }
+    for &(other, coupling) in rest {
+        let coupling = f32x16::splat(simd, coupling);
+        let state = &states[other as usize].0;
+        for group in 0..GROUPS {
+            field[group] = f32x16::load_array_ref(simd, &state[group]).mul_add(coupling, field[group]);
+        }
+    }
+    field
+}
+
+/// Draws the spin of a unit by its field: P(+1) = 1/(1 + e^(−field)).
+#[inline(always)]
+pub(crate) fn choose<S: Simd>(simd: S, field: f32x16<S>, random: &mut [u32x16<S>; 4]) -> f32x16<S> {
+    spin_by_odds(simd, exp(simd, -field), random)
+}

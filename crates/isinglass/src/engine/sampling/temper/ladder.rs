@@ -1,0 +1,127 @@
+//! Ladders of levels from a distribution that is known to the machine's own, and their tuning.
+
+use super::super::kernel::{Model, Scales};
+use crate::numeric::stable::log_cosh;
+
+/// The levels of a ladder, hottest first; the last is the machine.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Ladder {
+    pub(super) points: Vec<Scales>,
+    /// Whether levels may be moved and added.
+    pub(super) is_tunable: bool,
+}
+
+/// The share of swaps that is rejected between neighbouring levels, at most; half of them would give
+/// the most round trips for the work (Syed et al. 2022, section 5).
+const REJECTED: f64 = 0.4;
+
+/// The numbers of levels are multiples of this: two ladders then fill whole vectors.
+const STEP: usize = 8;
+
+/// The most levels that are chosen.
+pub(super) const MOST: usize = 512;
+
+impl Ladder {
+    /// Couplings switched on in even steps, from units in their own fields.
+    pub(super) fn of_couplings(levels: usize) -> Self {
+        let last = (levels - 1) as f64;
+        let point = |k: usize| Scales { bias: 1.0, coupling: k as f64 / last };
+        Self { points: (0..levels).map(point).collect(), is_tunable: true }
+    }
+
+    /// Given temperatures, relative to the machine's own, from infinity down.
+    pub(super) fn of_temperatures(temperatures: &[f64]) -> Self {
+        let mut scales: Vec<f64> = temperatures.iter().map(|t| 1.0 / t).collect();
+        scales.push(0.0);
+        scales.sort_by(f64::total_cmp);
+        scales.dedup();
+        let points = scales.into_iter().map(|x| Scales { bias: x, coupling: x }).collect();
+        Self { points, is_tunable: false }
+    }
+
+    pub(super) fn levels(&self) -> usize {
+        self.points.len()
+    }
+
+    /// log Z of the hottest level over the free units.
+    pub(super) fn hottest_log_z(&self, model: &Model) -> f64 {
+        let scale = self.points[0].bias;
+        (0..model.units()).map(|place| std::f64::consts::LN_2 + log_cosh(scale * model.field(place))).sum()
+    }
+
+    /// The number of levels that the rejected shares of neighbours call for.
+    ///
+    /// The sum Λ of the shares measures the ladder's length (the communication barrier); levels far
+    /// apart, which reject nearly everything, hide part of it.
+    pub(super) fn wanted_levels(&self, rejected: &[f64]) -> usize {
+        let length: f64 = rejected.iter().sum();
+        let hidden = rejected.iter().any(|&share| share > 0.8);
+        let wanted = if hidden { 2 * self.levels() } else { (length / REJECTED).ceil() as usize + 1 };
+        wanted.next_multiple_of(STEP).clamp(STEP, MOST)
+    }
+
+    /// Levels at equal shares of the ladder's length (Syed et al. 2022, algorithm 4), some of them.
+    pub(super) fn tuned(&self, rejected: &[f64], levels: usize) -> Self {
+        // A floor keeps levels that never reject from collapsing into one.
+        let floor = 1e-3 + 0.02 * rejected.iter().sum::<f64>() / rejected.len() as f64;
+        let mut at = vec![0.0];
+        for share in rejected {
+            at.push(at[at.len() - 1] + share.max(floor));
+        }
+        let total = at[at.len() - 1];
+        let last = (levels - 1) as f64;
+        let point = |k: usize| {
+            let goal = total * k as f64 / last;
+            let right = at.partition_point(|&x| x < goal).clamp(1, at.len() - 1);
+            let share = ((goal - at[right - 1]) / (at[right] - at[right - 1])).clamp(0.0, 1.0);
+            let between = |a: f64, b: f64| a + share * (b - a);
+            let (low, high) = (self.points[right - 1], self.points[right]);
+            Scales { bias: between(low.bias, high.bias), coupling: between(low.coupling, high.coupling) }
+        };
+        let mut points: Vec<Scales> = (0..levels).map(point).collect();
+        // Free of rounding at both ends.
+        points[0] = self.points[0];
+        points[levels - 1] = self.points[self.levels() - 1];
+        Self { points, ..*self }
+    }
+
+    /// The level of this ladder that is nearest to each level of another one.
+    pub(super) fn nearest(&self, other: &Self) -> Vec<usize> {
+        let distance = |a: &Scales, b: &Scales| (a.coupling - b.coupling).abs() + (a.bias - b.bias).abs();
+        let nearest = |point: &Scales| {
+            let order = |&a: &usize, &b: &usize| {
+                distance(&self.points[a], point).total_cmp(&distance(&self.points[b], point))
+            };
+            (0..self.levels()).min_by(order).unwrap_or(0)
+        };
+        other.points.iter().map(nearest).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tuning_moves_levels_to_where_swaps_are_rejected() {
+        let even = Ladder::of_couplings(9);
+        // All of the rejection lies between 0.5 and 0.75.
+        let rejected = [0.0, 0.0, 0.0, 0.0, 0.6, 0.6, 0.0, 0.0];
+        let tuned = even.tuned(&rejected, 9);
+        let inside = tuned.points.iter().filter(|p| (0.5..=0.75).contains(&p.coupling)).count();
+        assert!(inside >= 7, "{:?}", tuned.points);
+        assert_eq!((tuned.points[0].coupling, tuned.points[8].coupling), (0.0, 1.0));
+        assert!(tuned.points.windows(2).all(|two| two[0].coupling < two[1].coupling));
+        assert_eq!(even.wanted_levels(&rejected), 8);
+        assert_eq!(even.wanted_levels(&[0.9; 8]), 24);
+        assert_eq!(even.tuned(&[0.3; 8], 17).points[8].coupling, 0.5);
+    }
+
+    #[test]
+    fn given_temperatures_begin_at_infinity() {
+        let ladder = Ladder::of_temperatures(&[1.0, 4.0, 2.0]);
+        let scales: Vec<f64> = ladder.points.iter().map(|point| point.bias).collect();
+        assert_eq!(scales, [0.0, 0.25, 0.5, 1.0]);
+        assert!(!ladder.is_tunable);
+    }
+}

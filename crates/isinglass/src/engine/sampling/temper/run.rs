@@ -1,0 +1,204 @@
+//! A run: burn-in rounds that tune the ladder, then sweeps whose coldest states are kept.
+
+use rayon::prelude::*;
+
+use super::super::kernel::{Chains, Model};
+use super::cluster::Clusters;
+use super::ladder::Ladder;
+use super::team::{LADDERS, Number, Sums, Team};
+use super::{Moves, TemperSettings};
+use crate::cancel;
+
+/// The most states that are kept of a ladder.
+pub(super) const MOST_SAMPLES: usize = 4096;
+
+/// Blocks into which a team's sweeps are cut.
+const BLOCKS: usize = 16;
+
+/// Sweeps of the first round of burn-in.
+const FIRST_ROUND: usize = 32;
+
+/// Sweeps from one exchange of clusters to the next.
+const CLUSTERS_EVERY: usize = 8;
+
+/// A cluster that holds nearly all units that differ moves nothing.
+const MOST_MOVED: f64 = 0.9;
+
+/// What a run takes and keeps.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Schedule {
+    /// States kept of each ladder.
+    pub(super) samples: usize,
+    /// Sweeps from one to the next.
+    pub(super) thin: usize,
+    /// Words of 64 states in a block.
+    words: usize,
+}
+
+impl Schedule {
+    pub(super) fn new(sweeps: usize, least_samples: usize) -> Self {
+        let thin = (sweeps / MOST_SAMPLES.max(least_samples)).max(1);
+        let words = (sweeps / thin).max(least_samples).div_ceil(64);
+        // Whole words, and blocks of equal length.
+        let words = if words < BLOCKS { words } else { words.next_multiple_of(BLOCKS) };
+        Self { samples: 64 * words, thin, words: words.div_ceil(BLOCKS) }
+    }
+
+    pub(super) fn words(&self) -> usize {
+        self.samples / 64
+    }
+
+    pub(super) fn blocks(&self) -> usize {
+        self.words() / self.words
+    }
+
+    /// Words of a block.
+    pub(super) fn block_words(&self) -> usize {
+        self.words
+    }
+}
+
+/// What a team has found.
+pub(super) struct Kept {
+    /// The coldest states as bits along time: unit by unit, ladder by ladder, word by word.
+    pub(super) bits: Vec<u64>,
+    /// The sums of each block.
+    pub(super) sums: Vec<Sums>,
+    pub(super) round_trips: usize,
+}
+
+/// A finished run.
+pub(super) struct Run {
+    pub(super) ladder: Ladder,
+    pub(super) schedule: Schedule,
+    /// c of each pair of levels, see [`Sums`].
+    pub(super) centres: Vec<f64>,
+    pub(super) teams: Vec<Kept>,
+}
+
+impl Run {
+    /// The bytes of a run with some levels.
+    pub(super) fn bytes(units: usize, settings: &TemperSettings, schedule: &Schedule, levels: usize) -> u128 {
+        let kept = units as u128 * LADDERS as u128 * 8 * (schedule.words() as u128 + 1);
+        settings.replicas as u128 * (2 * Chains::bytes(units, LADDERS * levels) + kept)
+    }
+
+    /// Runs all teams of a row.
+    pub(super) fn new(
+        model: &Model,
+        start: Ladder,
+        settings: &TemperSettings,
+        schedule: Schedule,
+        row: u64,
+    ) -> Self {
+        let mut ladder = start;
+        let clusters = match settings.moves {
+            Moves::Single => None,
+            Moves::Cluster | Moves::Auto => (!model.couplings.follows_flips()).then_some(CLUSTERS_EVERY),
+        };
+        let mut teams: Vec<Team> = (0..settings.replicas as u64)
+            .map(|team| {
+                let number = Number { seed: settings.seed, team: row * settings.replicas as u64 + team };
+                Team::new(model, &ladder, number, Clusters::new(clusters))
+            })
+            .collect();
+        let mut centres = vec![0.0; ladder.levels() - 1];
+        for sweeps in rounds(settings.burn_in) {
+            teams.par_iter_mut().for_each(|team| {
+                for _ in 0..sweeps {
+                    team.step(model, &ladder, &centres);
+                }
+            });
+            let mut sums = Sums::zero(ladder.levels());
+            teams.iter().for_each(|team| sums.add(&team.sums));
+            let rejected: Vec<f64> = sums.rejected.iter().map(|sum| sum / sums.count).collect();
+            centres = sums.centre.iter().map(|sum| sum / sums.count).collect();
+            let next = if ladder.is_tunable {
+                let levels = settings.levels.unwrap_or_else(|| ladder.wanted_levels(&rejected));
+                ladder.tuned(&rejected, levels)
+            } else {
+                ladder.clone()
+            };
+            if settings.moves == Moves::Auto {
+                let total = |get: fn(&Clusters) -> f64| teams.iter().map(|team| get(&team.clusters)).sum::<f64>();
+                let (moved, moves) = (total(|c| c.moved), total(|c| c.moves));
+                if moved > MOST_MOVED * moves {
+                    teams.iter_mut().for_each(|team| team.clusters.every = None);
+                }
+            }
+            if next.levels() != ladder.levels() {
+                centres = vec![0.0; next.levels() - 1];
+            }
+            teams.par_iter_mut().for_each(|team| team.set_ladder(model, &ladder, &next));
+            ladder = next;
+        }
+        let teams = teams.into_par_iter().map(|team| keep(team, model, &ladder, &centres, &schedule)).collect();
+        Self { ladder, schedule, centres, teams }
+    }
+}
+
+/// The sweeps of each round of burn-in: each twice as long as the one before, and a last one in
+/// which nothing is changed but the centres.
+fn rounds(burn_in: usize) -> Vec<usize> {
+    let mut rounds = Vec::new();
+    let mut left = burn_in;
+    let mut next = FIRST_ROUND;
+    while left > 0 {
+        let round = if left < 3 * next { left } else { next };
+        rounds.push(round);
+        left -= round;
+        next *= 2;
+    }
+    rounds
+}
+
+/// The sweeps after burn-in.
+fn keep(mut team: Team, model: &Model, ladder: &Ladder, centres: &[f64], schedule: &Schedule) -> Kept {
+    let units = model.units();
+    let words = schedule.words();
+    let mut bits = vec![0; units * LADDERS * words];
+    let mut sums = Vec::with_capacity(schedule.blocks());
+    let mut round_trips = 0;
+    for block in 0..schedule.blocks() {
+        for word in block * schedule.block_words()..(block + 1) * schedule.block_words() {
+            for bit in 0..64 {
+                cancel::point();
+                for _ in 0..schedule.thin {
+                    team.step(model, ladder, centres);
+                }
+                for ladder in 0..LADDERS {
+                    for place in 0..units {
+                        bits[(place * LADDERS + ladder) * words + word] |=
+                            u64::from(team.is_up(ladder, place)) << bit;
+                    }
+                }
+            }
+        }
+        sums.push(std::mem::replace(&mut team.sums, Sums::zero(ladder.levels())));
+        round_trips = team.round_trips;
+    }
+    Kept { bits, sums, round_trips }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rounds_double_and_add_up() {
+        assert_eq!(rounds(1000), [32, 64, 128, 776]);
+        for burn_in in [0, 1, 31, 100, 4096] {
+            assert_eq!(rounds(burn_in).iter().sum::<usize>(), burn_in);
+        }
+    }
+
+    #[test]
+    fn blocks_are_whole_words_of_equal_length() {
+        for (sweeps, least) in [(1, 0), (64, 0), (1000, 0), (16384, 0), (100_000, 0), (100, 9000)] {
+            let schedule = Schedule::new(sweeps, least);
+            assert_eq!(schedule.blocks() * schedule.block_words(), schedule.words());
+            assert!(schedule.samples >= least && schedule.samples * schedule.thin >= sweeps);
+            assert!(schedule.blocks() >= schedule.words().min(BLOCKS));
+        }
+    }
+}

@@ -1,0 +1,231 @@
+//! What a run tells about a row: log Z from all levels, averages over the coldest states.
+
+use super::super::answer::{Answer, Average};
+use super::super::blocks::{Estimate, estimate};
+use super::run::{Kept, Run};
+use super::team::{LADDERS, Sums};
+use crate::engine::{Diagnostics, Guarantee, JointTable, Mixing};
+use crate::numeric::stable::log_sigmoid_twice;
+
+/// Chains count as mixed up to this split-R̂.
+const R_HAT_LIMIT: f64 = 1.05;
+
+/// The least effective sample size of a unit that moves.
+const LEAST_EFFECTIVE_SAMPLES: f64 = 400.0;
+
+/// Round trips of each team at least, on average.
+const LEAST_ROUND_TRIPS: usize = 4;
+
+/// The solution of a row.
+pub(super) struct Solution {
+    /// For each unit, its place among the free units or its value.
+    pub(super) places: Vec<Result<usize, f64>>,
+    pub(super) log_z: Average,
+    pub(super) found: Found,
+}
+
+pub(super) enum Found {
+    /// Without couplings: the field on each free unit.
+    Apart(Vec<f64>),
+    /// A run, and what its units say of its mixing.
+    Run(Run, Mixed),
+}
+
+/// How well a run mixed.
+pub(super) struct Mixed {
+    r_hat: f64,
+    /// The smallest of any unit that moves.
+    effective_samples: f64,
+    /// Of a typical unit; units that never moved are taken to be sampled as often.
+    typical: f64,
+}
+
+/// `ln Z_coldest − ln Z_hottest` with its standard error.
+///
+/// Neighbouring levels are joined by the geometric bridge,
+/// `Z_{k+1} / Z_k = ⟨exp(½ d)⟩_k / ⟨exp(−½ d)⟩_{k+1}` with d the difference of log-weights (Meng &
+/// Wong 1996), which needs overlap of the two but samples of neither in the middle. The error is
+/// that of a jackknife over blocks, so that what all levels of a time have in common counts.
+pub(super) fn log_ratio(run: &Run) -> Average {
+    let blocks: Vec<&Sums> = run.teams.iter().flat_map(|team| &team.sums).collect();
+    let mut all = Sums::zero(run.ladder.levels());
+    blocks.iter().for_each(|sums| all.add(sums));
+    let without = |left_out: Option<&Sums>| -> f64 {
+        (0..run.centres.len())
+            .map(|k| {
+                let rest = |sum: f64, part: &dyn Fn(&Sums) -> f64| sum - left_out.map_or(0.0, part);
+                let forward = rest(all.forward[k], &|sums| sums.forward[k]);
+                let backward = rest(all.backward[k], &|sums| sums.backward[k]);
+                (forward / backward).ln() + 2.0 * run.centres[k]
+            })
+            .sum()
+    };
+    let mean = without(None);
+    let count = blocks.len() as f64;
+    // Pseudo-values: their mean is free of the first order of the bias, their spread is the error.
+    let values: Vec<f64> =
+        blocks.iter().map(|sums| count * mean - (count - 1.0) * without(Some(sums))).collect();
+    let found = estimate(&values, run.teams.len());
+    Average { mean: found.mean, standard_error: found.variance.sqrt() }
+}
+
+impl Run {
+    /// The means of blocks of a number that is +1 where the bits of a state are set, and −1 elsewhere.
+    fn blocks(&self, word: impl Fn(&Kept, usize, usize) -> u64) -> Estimate {
+        let mut means = Vec::with_capacity(self.teams.len() * self.schedule.blocks());
+        for team in &self.teams {
+            for block in 0..self.schedule.blocks() {
+                let words = block * self.schedule.block_words()..(block + 1) * self.schedule.block_words();
+                let mut up = 0;
+                for ladder in 0..LADDERS {
+                    up += words.clone().map(|at| u64::from(word(team, ladder, at).count_ones())).sum::<u64>();
+                }
+                let states = (64 * LADDERS * self.schedule.block_words()) as f64;
+                means.push(2.0 * up as f64 / states - 1.0);
+            }
+        }
+        estimate(&means, self.teams.len())
+    }
+
+    fn word(&self, team: &Kept, place: usize, ladder: usize, at: usize) -> u64 {
+        team.bits[(place * LADDERS + ladder) * self.schedule.words() + at]
+    }
+
+    fn unit(&self, place: usize) -> Estimate {
+        self.blocks(|team, ladder, at| self.word(team, place, ladder, at))
+    }
+
+    fn pair(&self, a: usize, b: usize) -> Estimate {
+        self.blocks(|team, ladder, at| !(self.word(team, a, ladder, at) ^ self.word(team, b, ladder, at)))
+    }
+
+    /// The share of states in which some units have some values.
+    fn share(&self, places: &[usize], state: &[i8]) -> Estimate {
+        self.blocks(|team, ladder, at| {
+            places.iter().zip(state).fold(u64::MAX, |bits, (&place, &s)| {
+                let up = self.word(team, place, ladder, at);
+                bits & if s == 1 { up } else { !up }
+            })
+        })
+    }
+
+    /// A kept state of a ladder: whether a unit is up.
+    pub(super) fn is_up(&self, place: usize, ladder: usize, sample: usize) -> bool {
+        let (team, ladder) = (&self.teams[ladder / LADDERS], ladder % LADDERS);
+        self.word(team, place, ladder, sample / 64) >> (sample % 64) & 1 == 1
+    }
+
+    pub(super) fn states(&self) -> usize {
+        self.teams.len() * LADDERS * self.schedule.samples
+    }
+
+    /// How well the means of all units mixed.
+    pub(super) fn mixed(&self, units: usize) -> Mixed {
+        use rayon::prelude::*;
+        let all: Vec<(f64, f64)> = (0..units)
+            .into_par_iter()
+            .filter_map(|place| {
+                let Estimate { mean, variance, between } = self.unit(place);
+                let within = 1.0 - mean * mean;
+                let noise = 1.0 / (self.schedule.blocks() * self.teams.len()) as f64;
+                // A unit that moved hardly ever says nothing of the others.
+                (within > noise * noise).then(|| ((1.0 + between / within).sqrt(), within / variance.max(1e-300)))
+            })
+            .collect();
+        let states = self.states() as f64;
+        let mut samples: Vec<f64> = all.iter().map(|unit| unit.1.min(states)).collect();
+        samples.sort_by(f64::total_cmp);
+        Mixed {
+            r_hat: all.iter().map(|unit| unit.0).fold(1.0, f64::max),
+            effective_samples: samples.first().copied().unwrap_or(states),
+            typical: samples.get(samples.len() / 2).copied().unwrap_or(states),
+        }
+    }
+}
+
+impl Mixed {
+    /// The average with its error; one more independent state on each side, so that what is the same
+    /// in every state is not certain.
+    fn average(&self, found: Estimate) -> Average {
+        let Estimate { mean, variance, .. } = found;
+        let n = if variance > 0.0 { ((1.0 - mean * mean) / variance).max(self.typical) } else { self.typical };
+        let tempered = mean * n / (n + 2.0);
+        let doubt = (mean * mean - tempered * tempered) / n;
+        Average { mean, standard_error: (variance + doubt).sqrt() }
+    }
+}
+
+impl Answer for Solution {
+    fn log_z(&self) -> Average {
+        self.log_z
+    }
+
+    fn unit(&self, unit: usize) -> Average {
+        match (self.places[unit], &self.found) {
+            (Err(value), _) => Average::known(value),
+            (Ok(place), Found::Apart(fields)) => Average::known(fields[place].tanh()),
+            (Ok(place), Found::Run(run, mixed)) => mixed.average(run.unit(place)),
+        }
+    }
+
+    fn pair(&self, a: usize, b: usize) -> Average {
+        match (self.places[a], self.places[b], &self.found) {
+            (Ok(p), Ok(q), Found::Run(run, mixed)) => mixed.average(run.pair(p, q)),
+            _ => self.unit(a).times(self.unit(b)),
+        }
+    }
+
+    fn joint(&self, ask: &[usize]) -> Vec<Average> {
+        let places: Vec<usize> = ask.iter().filter_map(|&unit| self.places[unit].ok()).collect();
+        let states = (0..1usize << places.len()).map(|number| JointTable::state(places.len(), number));
+        match &self.found {
+            Found::Apart(fields) => states
+                .map(|state| {
+                    let units = places.iter().zip(state);
+                    let log: f64 = units.map(|(&k, s)| log_sigmoid_twice(f64::from(s) * fields[k])).sum();
+                    Average::known(log.exp())
+                })
+                .collect(),
+            Found::Run(run, mixed) => states
+                .map(|state| {
+                    let found = mixed.average(run.share(&places, &state));
+                    Average {
+                        mean: f64::midpoint(1.0, found.mean),
+                        standard_error: found.standard_error / 2.0,
+                    }
+                })
+                .collect(),
+        }
+    }
+
+    fn guarantee(&self) -> Guarantee {
+        match self.found {
+            Found::Apart(_) => Guarantee::Exact,
+            Found::Run(..) => Guarantee::Estimate,
+        }
+    }
+
+    fn diagnostics(&self) -> Diagnostics {
+        let Found::Run(run, mixed) = &self.found else { return Diagnostics::direct() };
+        let mut sums = Sums::zero(run.ladder.levels());
+        run.teams.iter().flat_map(|team| &team.sums).for_each(|part| sums.add(part));
+        let round_trips: usize = run.teams.iter().map(|team| team.round_trips).sum();
+        let all_travel = run.teams.iter().all(|team| team.round_trips > 0);
+        let has_travelled = all_travel && round_trips >= LEAST_ROUND_TRIPS * run.teams.len();
+        let states = run.states() as f64;
+        Diagnostics {
+            converged: has_travelled
+                && mixed.r_hat <= R_HAT_LIMIT
+                && mixed.effective_samples >= LEAST_EFFECTIVE_SAMPLES.min(states),
+            mixing: Some(Mixing {
+                chains: run.teams.len() * LADDERS,
+                samples: run.schedule.samples,
+                r_hat: mixed.r_hat,
+                effective_samples: mixed.effective_samples,
+                round_trips: Some(round_trips),
+                swap_rates: sums.rejected.iter().map(|sum| 1.0 - sum / sums.count).collect(),
+            }),
+            ..Diagnostics::direct()
+        }
+    }
+}

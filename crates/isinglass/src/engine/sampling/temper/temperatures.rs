@@ -1,0 +1,127 @@
+//! The setting `temperatures`: a number of them, or the temperatures themselves.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::settings::{UnknownWord, Value};
+
+/// The most temperatures that can be given.
+const MOST: usize = 128;
+
+/// A number of temperatures, or the temperatures themselves.
+///
+/// # Example
+/// ```
+/// use isinglass::engine::Temperatures;
+/// assert_eq!("500".parse::<Temperatures>()?.count(), Some(500));
+/// assert_eq!("4,2,1".parse::<Temperatures>()?.list(), Some(&[4.0, 2.0, 1.0][..]));
+/// # Ok::<(), isinglass::settings::UnknownWord>(())
+/// ```
+#[derive(Clone, Copy, PartialEq)]
+pub struct Temperatures(Kind);
+
+#[derive(Clone, Copy, PartialEq)]
+enum Kind {
+    Count(usize),
+    List { values: [f64; MOST], len: usize },
+}
+
+impl Temperatures {
+    /// The number, if only that was given.
+    #[must_use]
+    pub fn count(&self) -> Option<usize> {
+        match self.0 {
+            Kind::Count(count) => Some(count),
+            Kind::List { .. } => None,
+        }
+    }
+
+    /// The temperatures, if these were given.
+    #[must_use]
+    pub fn list(&self) -> Option<&[f64]> {
+        match &self.0 {
+            Kind::Count(_) => None,
+            Kind::List { values, len } => Some(&values[..*len]),
+        }
+    }
+
+    /// The temperatures of a ladder, in any order.
+    ///
+    /// # Errors
+    /// What is expected, for none, too many, and numbers that are not finite and above 0.
+    pub fn of(temperatures: &[f64]) -> Result<Self, UnknownWord> {
+        let len = temperatures.len();
+        if !(1..=MOST).contains(&len) || temperatures.iter().any(|t| !(t.is_finite() && *t > 0.0)) {
+            let found: Vec<String> = temperatures.iter().map(f64::to_string).collect();
+            return Err(UnknownWord { found: found.join(","), expected: Self::expected() });
+        }
+        let mut values = [0.0; MOST];
+        values[..len].copy_from_slice(temperatures);
+        Ok(Self(Kind::List { values, len }))
+    }
+}
+
+impl From<usize> for Temperatures {
+    fn from(count: usize) -> Self {
+        Self(Kind::Count(count))
+    }
+}
+
+impl FromStr for Temperatures {
+    type Err = UnknownWord;
+
+    fn from_str(text: &str) -> Result<Self, UnknownWord> {
+        if let Ok(count) = text.parse::<usize>() {
+            return Ok(count.into());
+        }
+        let numbers: Result<Vec<f64>, _> = text.split(',').map(|part| part.trim().parse()).collect();
+        let unknown = |_| UnknownWord { found: text.to_owned(), expected: Self::expected() };
+        Self::of(&numbers.map_err(unknown)?)
+    }
+}
+
+impl Value for Temperatures {
+    fn expected() -> String {
+        format!("a whole number, or up to {MOST} temperatures above 0 such as 4,2,1.4,1")
+    }
+
+    fn shown(&self) -> Option<String> {
+        Some(self.to_string())
+    }
+}
+
+impl fmt::Display for Temperatures {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Kind::Count(count) => write!(f, "{count}"),
+            Kind::List { values, len } => {
+                let words: Vec<String> = values[..len].iter().map(f64::to_string).collect();
+                f.write_str(&words.join(","))
+            }
+        }
+    }
+}
+
+impl fmt::Debug for Temperatures {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// A number, numbers, or text as on the command line.
+impl<'de> serde::Deserialize<'de> for Temperatures {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(serde::Deserialize)]
+        #[serde(untagged)]
+        enum Form {
+            Count(usize),
+            List(Vec<f64>),
+            Text(String),
+        }
+        match serde::Deserialize::deserialize(deserializer)? {
+            Form::Count(count) => Ok(count.into()),
+            Form::List(list) => Self::of(&list).map_err(serde::de::Error::custom),
+            Form::Text(text) => text.parse().map_err(serde::de::Error::custom),
+        }
+    }
+}
