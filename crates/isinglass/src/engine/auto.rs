@@ -72,7 +72,7 @@ fn tempering(machine: &Machine, free_units: usize, budget: Budget) -> Offer {
         answers: Guarantee::Estimate,
         bytes: Some(bytes),
         order: None,
-        cost: format!("{} runs of {} sweeps, {}", temper.replicas, temper.sweeps, Budget::bytes(bytes)),
+        cost: format!("{} runs of two ladders, {}", temper.replicas, Budget::bytes(bytes)),
     }
 }
 

@@ -116,6 +116,50 @@ impl Chains {
         }
     }
 
+    /// For each unit whether two chains differ in it.
+    pub(in crate::engine::sampling) fn differences(&self, [a, b]: [usize; 2], out: &mut [bool]) {
+        self.each_spin(a, |place, spin| out[place] = spin > 0.0);
+        self.each_spin(b, |place, spin| out[place] ^= spin > 0.0);
+    }
+
+    /// Visits the spins of a chain, unit after unit.
+    #[inline(always)]
+    pub(in crate::engine::sampling) fn each_spin(&self, chain: usize, mut visit: impl FnMut(usize, f32)) {
+        match &self.kind {
+            Kind::Flips(chains) => {
+                let spins = chains[chain].spins.iter().flat_map(|spins| spins.0);
+                // Padding is 0.
+                spins.enumerate().filter(|spin| spin.1 != 0.0).for_each(|(place, spin)| visit(place, spin));
+            }
+            Kind::Lanes { wide, narrow } => match split(chain, wide.len()) {
+                Place::Wide(block, lane) => {
+                    let states = wide[block].states.iter().enumerate();
+                    states.for_each(|(place, spins)| visit(place, spins.0.as_flattened()[lane]));
+                }
+                Place::Narrow(block, lane) => {
+                    let states = narrow[block].states.iter().enumerate();
+                    states.for_each(|(place, spins)| visit(place, spins.0.as_flattened()[lane]));
+                }
+            },
+        }
+    }
+
+    /// Flips some units of a chain.
+    pub(in crate::engine::sampling) fn flip(&mut self, chain: usize, places: &[u32]) {
+        let places = places.iter().map(|&place| place as usize);
+        match &mut self.kind {
+            Kind::Flips(chains) => places.for_each(|place| chains[chain].flip(place)),
+            Kind::Lanes { wide, narrow } => match split(chain, wide.len()) {
+                Place::Wide(block, lane) => {
+                    places.for_each(|place| negate(&mut wide[block].states[place].0.as_flattened_mut()[lane]));
+                }
+                Place::Narrow(block, lane) => {
+                    places.for_each(|place| negate(&mut narrow[block].states[place].0.as_flattened_mut()[lane]));
+                }
+            },
+        }
+    }
+
     /// For each unit a bit for each of up to 64 chains: whether it is up.
     pub(in crate::engine::sampling) fn masks(&self, out: &mut [u64]) {
         match &self.kind {
@@ -138,6 +182,11 @@ impl Chains {
             }
         }
     }
+}
+
+#[inline(always)]
+fn negate(spin: &mut f32) {
+    *spin = -*spin;
 }
 
 enum Place {

@@ -141,6 +141,13 @@ impl Chain {
         self.scales = [scales.bias as f32, scales.coupling as f32];
     }
 
+    /// Flips a unit from outside; pulls are computed anew by the next sweep.
+    pub(super) fn flip(&mut self, place: usize) {
+        let spin = &mut self.spins[place / WIDTH].0[place % WIDTH];
+        *spin = -*spin;
+        self.age = REFRESH;
+    }
+
     /// Sets a spin from outside; pulls are computed anew by the next sweep.
     pub(super) fn set(&mut self, place: usize, up: bool) {
         self.spins[place / WIDTH].0[place % WIDTH] = if up { 1.0 } else { -1.0 };

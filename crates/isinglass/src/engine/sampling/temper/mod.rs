@@ -46,8 +46,8 @@ settings! {
         temperatures: Option<Temperatures> = None,
         /// Independent runs of two ladders each
         replicas: usize = 8 => range::at_least_2,
-        /// Sweeps of every chain after burn-in
-        sweeps: usize = 16384 => range::at_least_64,
+        /// Sweeps of every chain after burn-in; if not given, 16384 and up to four times as many until all is well sampled
+        sweeps: Option<usize> = None => range::at_least_64,
         /// Sweeps before, which tune the ladder
         burn_in: usize = 4096,
         /// Moves besides the update of one unit after the other
@@ -88,7 +88,7 @@ fn check_ladder(settings: &TemperSettings) -> Result<()> {
 /// ```
 /// use isinglass::{Engine, Enumerate, Evidence, Pairs, Temper, topology};
 /// let glass = topology::sherrington_kirkpatrick(12, 2.0, 0)?;
-/// let found = Temper::new().sweeps(4096).expectations(&glass, &Evidence::none(12), Pairs::None)?;
+/// let found = Temper::new().sweeps(Some(4096)).expectations(&glass, &Evidence::none(12), Pairs::None)?;
 /// let truth = Enumerate::default().expectations(&glass, &Evidence::none(12), Pairs::None)?;
 /// let error = found.errors.unwrap().log_z.unwrap();
 /// assert!(found.diagnostics.converged && error < 0.02);
@@ -217,15 +217,17 @@ impl Engine for Temper {
         let others = rayon::current_num_threads() as u128 - 1;
         let statistics = if ask.statistics { statistics_bytes(machine) } else { 0 };
         self.check(machine, free, self.bytes(free, edges) * others + statistics)?;
-        let TemperSettings { replicas, sweeps, burn_in, .. } = self.settings;
-        let lanes = (2 * FIRST_LEVELS * replicas * (sweeps + burn_in)) as f64 / 16.0;
+        let TemperSettings { replicas, burn_in, .. } = self.settings;
+        let schedule = self.schedule();
+        let sweeps = schedule.samples * schedule.thin + burn_in;
+        let lanes = (2 * FIRST_LEVELS * replicas * sweeps) as f64 / 16.0;
         let cost = |_: usize, group: &Group| 8.0 * lanes * (edges + 4 * group.free.len()) as f64;
         solve_in_parts(machine, batch, ask, cost, |pieces, part| {
             for Piece { group, rows } in pieces {
                 let couplings = Arc::new(Couplings::new(machine, &batch.groups()[*group].free));
                 for place in rows.clone() {
                     let number = batch.given_order()[place];
-                    let solution = self.solve(machine, batch.row(place), &couplings, number, self.schedule());
+                    let solution = self.solve(machine, batch.row(place), &couplings, number, schedule);
                     answer::add_row(&solution, machine, (batch, place), ask, part);
                 }
             }
@@ -272,7 +274,7 @@ impl Sampler for Temper {
             }
             Found::Run(run, _) => {
                 for draw in 0..count {
-                    let sample = draw / ladders * schedule.samples / each.max(1);
+                    let sample = draw / ladders * run.samples() / each.max(1);
                     let spin = |place: usize| 2 * i8::from(run.is_up(place, draw % ladders, sample)) - 1;
                     cells.extend(solution.places.iter().map(|place| place.map_or_else(|value| value as i8, spin)));
                 }

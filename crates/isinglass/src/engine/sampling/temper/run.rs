@@ -9,22 +9,29 @@ use super::team::{LADDERS, Number, Sums, Team};
 use super::{Moves, TemperSettings};
 use crate::cancel;
 
-/// The most states that are kept of a ladder.
-pub(super) const MOST_SAMPLES: usize = 4096;
+/// The most states that are kept of a ladder in a segment, unless more are asked for.
+const MOST_SAMPLES: usize = 2048;
 
-/// Blocks into which a team's sweeps are cut.
+/// Blocks into which the sweeps of a segment are cut.
 const BLOCKS: usize = 16;
+
+/// Sweeps of a segment, and the most segments, where the number of sweeps is left to the run.
+const SEGMENT: usize = 16384;
+pub(super) const MOST_SEGMENTS: usize = 4;
+
+/// The run ends early with so many effective samples of every unit.
+const ENOUGH_SAMPLES: f64 = 2000.0;
 
 /// Sweeps of the first round of burn-in.
 const FIRST_ROUND: usize = 32;
 
 /// Sweeps from one exchange of clusters to the next.
-const CLUSTERS_EVERY: usize = 8;
+const CLUSTERS_EVERY: usize = 4;
 
 /// A cluster that holds nearly all units that differ moves nothing.
-const MOST_MOVED: f64 = 0.9;
+const ONE_CLUSTER: f64 = 0.95;
 
-/// What a run takes and keeps.
+/// What a segment of a run takes and keeps.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Schedule {
     /// States kept of each ladder.
@@ -33,15 +40,19 @@ pub(super) struct Schedule {
     pub(super) thin: usize,
     /// Words of 64 states in a block.
     words: usize,
+    /// The most segments of the run.
+    segments: usize,
 }
 
 impl Schedule {
-    pub(super) fn new(sweeps: usize, least_samples: usize) -> Self {
+    pub(super) fn new(sweeps: Option<usize>, least_samples: usize) -> Self {
+        let segments = if sweeps.is_some() { 1 } else { MOST_SEGMENTS };
+        let sweeps = sweeps.unwrap_or(SEGMENT);
         let thin = (sweeps / MOST_SAMPLES.max(least_samples)).max(1);
         let words = (sweeps / thin).max(least_samples).div_ceil(64);
         // Whole words, and blocks of equal length.
         let words = if words < BLOCKS { words } else { words.next_multiple_of(BLOCKS) };
-        Self { samples: 64 * words, thin, words: words.div_ceil(BLOCKS) }
+        Self { samples: 64 * words, thin, words: words.div_ceil(BLOCKS), segments }
     }
 
     pub(super) fn words(&self) -> usize {
@@ -58,7 +69,7 @@ impl Schedule {
     }
 }
 
-/// What a team has found.
+/// What a team has found in a segment.
 pub(super) struct Kept {
     /// The coldest states as bits along time: unit by unit, ladder by ladder, word by word.
     pub(super) bits: Vec<u64>,
@@ -73,13 +84,15 @@ pub(super) struct Run {
     pub(super) schedule: Schedule,
     /// c of each pair of levels, see [`Sums`].
     pub(super) centres: Vec<f64>,
-    pub(super) teams: Vec<Kept>,
+    /// For each team what it found in each segment.
+    pub(super) teams: Vec<Vec<Kept>>,
 }
 
 impl Run {
     /// The bytes of a run with some levels.
     pub(super) fn bytes(units: usize, settings: &TemperSettings, schedule: &Schedule, levels: usize) -> u128 {
-        let kept = units as u128 * LADDERS as u128 * 8 * (schedule.words() as u128 + 1);
+        let words = (schedule.words() * schedule.segments) as u128;
+        let kept = units as u128 * LADDERS as u128 * 8 * (words + 1);
         settings.replicas as u128 * (2 * Chains::bytes(units, LADDERS * levels) + kept)
     }
 
@@ -121,8 +134,8 @@ impl Run {
             };
             if settings.moves == Moves::Auto {
                 let total = |get: fn(&Clusters) -> f64| teams.iter().map(|team| get(&team.clusters)).sum::<f64>();
-                let (moved, moves) = (total(|c| c.moved), total(|c| c.moves));
-                if moved > MOST_MOVED * moves {
+                let (largest, moves) = (total(|c| c.largest), total(|c| c.moves));
+                if largest > ONE_CLUSTER * moves {
                     teams.iter_mut().for_each(|team| team.clusters.every = None);
                 }
             }
@@ -132,8 +145,17 @@ impl Run {
             teams.par_iter_mut().for_each(|team| team.set_ladder(model, &ladder, &next));
             ladder = next;
         }
-        let teams = teams.into_par_iter().map(|team| keep(team, model, &ladder, &centres, &schedule)).collect();
-        Self { ladder, schedule, centres, teams }
+        let mut run = Self { ladder, schedule, centres, teams: teams.iter().map(|_| Vec::new()).collect() };
+        for _ in 0..schedule.segments {
+            let keep = |team: &mut Team| keep(team, model, &run.ladder, &run.centres, &schedule);
+            let kept: Vec<Kept> = teams.par_iter_mut().map(keep).collect();
+            run.teams.iter_mut().zip(kept).for_each(|(team, kept)| team.push(kept));
+            let mixed = run.mixed(model.units());
+            if mixed.effective_samples >= ENOUGH_SAMPLES && run.has_mixed(&mixed) {
+                break;
+            }
+        }
+        run
     }
 }
 
@@ -152,13 +174,13 @@ fn rounds(burn_in: usize) -> Vec<usize> {
     rounds
 }
 
-/// The sweeps after burn-in.
-fn keep(mut team: Team, model: &Model, ladder: &Ladder, centres: &[f64], schedule: &Schedule) -> Kept {
+/// The sweeps of a segment.
+fn keep(team: &mut Team, model: &Model, ladder: &Ladder, centres: &[f64], schedule: &Schedule) -> Kept {
     let units = model.units();
     let words = schedule.words();
     let mut bits = vec![0; units * LADDERS * words];
     let mut sums = Vec::with_capacity(schedule.blocks());
-    let mut round_trips = 0;
+    let before = team.round_trips;
     for block in 0..schedule.blocks() {
         for word in block * schedule.block_words()..(block + 1) * schedule.block_words() {
             for bit in 0..64 {
@@ -167,17 +189,15 @@ fn keep(mut team: Team, model: &Model, ladder: &Ladder, centres: &[f64], schedul
                     team.step(model, ladder, centres);
                 }
                 for ladder in 0..LADDERS {
-                    for place in 0..units {
-                        bits[(place * LADDERS + ladder) * words + word] |=
-                            u64::from(team.is_up(ladder, place)) << bit;
-                    }
+                    team.coldest(ladder, |place, up| {
+                        bits[(place * LADDERS + ladder) * words + word] |= u64::from(up) << bit;
+                    });
                 }
             }
         }
         sums.push(std::mem::replace(&mut team.sums, Sums::zero(ladder.levels())));
-        round_trips = team.round_trips;
     }
-    Kept { bits, sums, round_trips }
+    Kept { bits, sums, round_trips: team.round_trips - before }
 }
 
 #[cfg(test)]
@@ -195,7 +215,7 @@ mod tests {
     #[test]
     fn blocks_are_whole_words_of_equal_length() {
         for (sweeps, least) in [(1, 0), (64, 0), (1000, 0), (16384, 0), (100_000, 0), (100, 9000)] {
-            let schedule = Schedule::new(sweeps, least);
+            let schedule = Schedule::new(Some(sweeps), least);
             assert_eq!(schedule.blocks() * schedule.block_words(), schedule.words());
             assert!(schedule.samples >= least && schedule.samples * schedule.thin >= sweeps);
             assert!(schedule.blocks() >= schedule.words().min(BLOCKS));

@@ -35,7 +35,7 @@ pub(super) enum Found {
 pub(super) struct Mixed {
     r_hat: f64,
     /// The smallest of any unit that moves.
-    effective_samples: f64,
+    pub(super) effective_samples: f64,
     /// Of a typical unit; units that never moved are taken to be sampled as often.
     typical: f64,
 }
@@ -47,7 +47,7 @@ pub(super) struct Mixed {
 /// Wong 1996), which needs overlap of the two but samples of neither in the middle. The error is
 /// that of a jackknife over blocks, so that what all levels of a time have in common counts.
 pub(super) fn log_ratio(run: &Run) -> Average {
-    let blocks: Vec<&Sums> = run.teams.iter().flat_map(|team| &team.sums).collect();
+    let blocks: Vec<&Sums> = run.sums().collect();
     let mut all = Sums::zero(run.ladder.levels());
     blocks.iter().for_each(|sums| all.add(sums));
     let without = |left_out: Option<&Sums>| -> f64 {
@@ -72,13 +72,13 @@ pub(super) fn log_ratio(run: &Run) -> Average {
 impl Run {
     /// The means of blocks of a number that is +1 where the bits of a state are set, and −1 elsewhere.
     fn blocks(&self, word: impl Fn(&Kept, usize, usize) -> u64) -> Estimate {
-        let mut means = Vec::with_capacity(self.teams.len() * self.schedule.blocks());
-        for team in &self.teams {
+        let mut means = Vec::new();
+        for segment in self.teams.iter().flatten() {
             for block in 0..self.schedule.blocks() {
                 let words = block * self.schedule.block_words()..(block + 1) * self.schedule.block_words();
                 let mut up = 0;
                 for ladder in 0..LADDERS {
-                    up += words.clone().map(|at| u64::from(word(team, ladder, at).count_ones())).sum::<u64>();
+                    up += words.clone().map(|at| u64::from(word(segment, ladder, at).count_ones())).sum::<u64>();
                 }
                 let states = (64 * LADDERS * self.schedule.block_words()) as f64;
                 means.push(2.0 * up as f64 / states - 1.0);
@@ -111,12 +111,35 @@ impl Run {
 
     /// A kept state of a ladder: whether a unit is up.
     pub(super) fn is_up(&self, place: usize, ladder: usize, sample: usize) -> bool {
-        let (team, ladder) = (&self.teams[ladder / LADDERS], ladder % LADDERS);
-        self.word(team, place, ladder, sample / 64) >> (sample % 64) & 1 == 1
+        let team = &self.teams[ladder / LADDERS];
+        let segment = &team[sample / self.schedule.samples];
+        let sample = sample % self.schedule.samples;
+        self.word(segment, place, ladder % LADDERS, sample / 64) >> (sample % 64) & 1 == 1
+    }
+
+    /// The states kept of each ladder.
+    pub(super) fn samples(&self) -> usize {
+        self.schedule.samples * self.teams[0].len()
+    }
+
+    fn sums(&self) -> impl Iterator<Item = &Sums> {
+        self.teams.iter().flatten().flat_map(|segment| &segment.sums)
+    }
+
+    fn round_trips(&self) -> impl Iterator<Item = usize> {
+        self.teams.iter().map(|team| team.iter().map(|segment| segment.round_trips).sum())
+    }
+
+    /// Whether chains travelled and agree.
+    pub(super) fn has_mixed(&self, mixed: &Mixed) -> bool {
+        self.round_trips().all(|trips| trips > 0)
+            && self.round_trips().sum::<usize>() >= LEAST_ROUND_TRIPS * self.teams.len()
+            && mixed.r_hat <= R_HAT_LIMIT
+            && mixed.effective_samples >= LEAST_EFFECTIVE_SAMPLES.min(self.states() as f64)
     }
 
     pub(super) fn states(&self) -> usize {
-        self.teams.len() * LADDERS * self.schedule.samples
+        self.teams.len() * LADDERS * self.samples()
     }
 
     /// How well the means of all units mixed.
@@ -127,7 +150,7 @@ impl Run {
             .filter_map(|place| {
                 let Estimate { mean, variance, between } = self.unit(place);
                 let within = 1.0 - mean * mean;
-                let noise = 1.0 / (self.schedule.blocks() * self.teams.len()) as f64;
+                let noise = 1.0 / (self.schedule.blocks() * self.teams.len() * self.teams[0].len()) as f64;
                 // A unit that moved hardly ever says nothing of the others.
                 (within > noise * noise).then(|| ((1.0 + between / within).sqrt(), within / variance.max(1e-300)))
             })
@@ -208,21 +231,15 @@ impl Answer for Solution {
     fn diagnostics(&self) -> Diagnostics {
         let Found::Run(run, mixed) = &self.found else { return Diagnostics::direct() };
         let mut sums = Sums::zero(run.ladder.levels());
-        run.teams.iter().flat_map(|team| &team.sums).for_each(|part| sums.add(part));
-        let round_trips: usize = run.teams.iter().map(|team| team.round_trips).sum();
-        let all_travel = run.teams.iter().all(|team| team.round_trips > 0);
-        let has_travelled = all_travel && round_trips >= LEAST_ROUND_TRIPS * run.teams.len();
-        let states = run.states() as f64;
+        run.sums().for_each(|part| sums.add(part));
         Diagnostics {
-            converged: has_travelled
-                && mixed.r_hat <= R_HAT_LIMIT
-                && mixed.effective_samples >= LEAST_EFFECTIVE_SAMPLES.min(states),
+            converged: run.has_mixed(mixed),
             mixing: Some(Mixing {
                 chains: run.teams.len() * LADDERS,
-                samples: run.schedule.samples,
+                samples: run.samples(),
                 r_hat: mixed.r_hat,
                 effective_samples: mixed.effective_samples,
-                round_trips: Some(round_trips),
+                round_trips: Some(run.round_trips().sum()),
                 swap_rates: sums.rejected.iter().map(|sum| 1.0 - sum / sums.count).collect(),
             }),
             ..Diagnostics::direct()

@@ -193,9 +193,10 @@ impl Team {
         }
     }
 
-    /// Whether a unit is up in the coldest state of a ladder.
-    pub(super) fn is_up(&self, ladder: usize, place: usize) -> bool {
+    /// Visits the coldest state of a ladder: each place and whether its unit is up.
+    #[inline(always)]
+    pub(super) fn coldest(&self, ladder: usize, mut visit: impl FnMut(usize, bool)) {
         let coldest = self.chain_at[ladder].last().map_or(0, |&chain| chain);
-        self.chains.spin(coldest, place) > 0.0
+        self.chains.each_spin(coldest, |place, spin| visit(place, spin > 0.0));
     }
 }
