@@ -235,8 +235,8 @@ fn closed_form_by_every_way() {
     let joined =
         Machine::from_graph(Graph::new(6, edges).unwrap()).with_names(loops.names().iter().cloned()).unwrap();
     let learner = ClosedForm::default();
-    let found = learner.solve(&joined, &singular, &mut NoObserver).unwrap();
-    assert_eq!(found.remedy.word(), "shrink", "the first way has no solution");
+    let found = learner.fit(&joined, &singular).unwrap();
+    assert_eq!(found.remedy().word(), "shrink", "the first way has no solution");
     check_learner("two ways by Newton", &learner, &joined, &singular);
 }
 
@@ -247,7 +247,7 @@ fn factorized_is_made_again() {
 }
 
 #[test]
-fn restarts_go_on_in_any_of_them() {
+fn restarts_are_resumed_in_any_of_them() {
     let table = rows_of_a_glass(4, 40, true);
     let structure = topology::rbm(4, 2).unwrap();
     let (exact, naive) = (Enumerate::default(), MeanField::default());
@@ -259,16 +259,16 @@ fn restarts_go_on_in_any_of_them() {
     ];
     for (what, learner) in learners {
         check(what, &|from, observer| {
-            let found = restarts.fit_from(learner, &structure, &table, from, observer).unwrap();
-            format!("{} {:?} {}", words(&found.fit), found.objectives, found.best)
+            let (fit, qualities) = restarts.fit_from(learner, &structure, &table, from, observer).unwrap();
+            format!("{} {qualities:?}", words(&fit))
         });
     }
-    // More restarts may be asked for, and fewer than were begun may not.
+    // More restarts may be requested, but not fewer than were begun.
     let learner = Likelihood::new(&exact).l2(0.003).iterations(8);
     let mut keeper = Keeper::default();
-    restarts.fit(&learner, &structure, &table, &mut keeper).unwrap();
+    restarts.fit_with(&learner, &structure, &table, &mut keeper).unwrap();
     let five = Restarts { count: 5, ..restarts };
-    let whole = five.fit(&learner, &structure, &table, &mut NoObserver).unwrap();
+    let whole = five.fit(&learner, &structure, &table).unwrap();
     let last = state(keeper.states.last().unwrap());
     assert_eq!(five.fit_from(&learner, &structure, &table, Some(&last), &mut NoObserver).unwrap(), whole);
     let message = |restarts: Restarts| {
@@ -286,7 +286,7 @@ fn restarts_go_on_in_any_of_them() {
 }
 
 #[test]
-fn a_fit_may_go_on_for_longer_than_was_asked_for_at_first() {
+fn a_resumed_fit_may_have_larger_limits() {
     let table = rows_of_a_glass(5, 100, true);
     let begin = start(&topology::rbm(5, 2).unwrap(), &table, 0, 0).unwrap();
     let (exact, naive) = (Enumerate::default(), MeanField::default());

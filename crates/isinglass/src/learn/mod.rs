@@ -30,7 +30,7 @@ pub use crate::optimize::{Objective, Optimizer, Period, Stop};
 pub use bootstrap::{Bootstrap, Bootstrapped, Interval, Progress};
 pub use checkpoint::Checkpoint;
 pub use chow_liu::chow_liu;
-pub use closed_form::{ClosedForm, ClosedFormFit, ClosedFormSettings, Remedy, Singular};
+pub use closed_form::{ClosedForm, ClosedFormSettings, Remedy, Singular};
 pub use contrastive::{
     ContrastiveDivergence, ContrastiveDivergenceSettings, Epochs, MeanFieldCd, MeanFieldCdSettings,
 };
@@ -40,7 +40,7 @@ pub use pl_em::{Drawing, MStep, PlEmSettings, PseudoLikelihoodEm};
 pub use pseudo_likelihood::{
     EbicFit, EbicPaths, EbicSettings, L1, PseudoGain, PseudoLikelihood, PseudoLikelihoodSettings, Rule,
 };
-pub use restarts::{Restarted, Restarts};
+pub use restarts::Restarts;
 pub use start::start;
 
 use serde::{Deserialize, Serialize};

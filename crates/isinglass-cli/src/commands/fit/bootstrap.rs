@@ -5,9 +5,9 @@ use std::ops::ControlFlow;
 
 use clap::Args;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use isinglass::learn::{Bootstrap, Bootstrapped, Interval, Restarted};
+use isinglass::learn::{Bootstrap, Bootstrapped, Interval};
 use isinglass::{Budget, Machine, Table};
-use isinglass_plan::Plan;
+use isinglass_plan::{Fitted, Plan};
 use serde_json::{Value, json};
 
 use crate::options::{Common, at_least};
@@ -64,7 +64,7 @@ impl BootstrapOptions {
     /// Fit the resamples, if they are asked for.
     pub(super) fn run(
         &self,
-        (plan, restarted): (&Plan, &Restarted),
+        (plan, fitted): (&Plan, &Fitted),
         (start, table): (&Machine, &Table),
         budget: Budget,
         common: &Common,
@@ -80,7 +80,7 @@ impl BootstrapOptions {
         bar.set_style(ProgressStyle::with_template(
             "{spinner} resample {pos} of {len}  {elapsed} gone, {eta} left",
         )?);
-        let found = plan.resample(&bootstrap, (start, table), restarted, &|done, _| {
+        let found = plan.resample(&bootstrap, (start, table), fitted, &|done, _| {
             bar.set_position(done as u64);
             if signals::requested() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         });
