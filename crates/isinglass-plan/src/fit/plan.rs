@@ -76,14 +76,15 @@ fn once(fit: Fit) -> (Fit, Vec<f64>) {
     (fit, vec![quality])
 }
 
-/// The machine as training may change it: an engine must be able to handle all biases, whatever they are
-/// at the start.
+/// The machine as training may change it: an engine must be able to handle all biases, whatever
+/// they are at the start.
 fn with_all_biases(machine: &Machine) -> isinglass::Result<Machine> {
     machine.clone().with_parameters(machine.weights().to_vec(), vec![1.0; machine.unit_count()])
 }
 
 impl FitSettings {
-    /// Resolves the request for a start and a table: the learner, and its engines. Choices are noted.
+    /// Resolves the request for a start and a table: the learner, and its engines. Choices are
+    /// noted.
     ///
     /// [`FitSettings::check`] says whether the settings go together.
     pub fn plan(&self, start: &Machine, table: &Table, note: &dyn Fn(Note)) -> Result<Plan> {
@@ -223,7 +224,8 @@ impl FitSettings {
         Ok(Way::Likelihood { engine, clamped: clamped_engine, is_open: clamped.in_one_row.free_count() > 0 })
     }
 
-    /// Adds the likelihood where a learner does not need it but it costs next to nothing: it is exact or absent.
+    /// Adds the likelihood where a learner does not need it but it costs next to nothing: it is
+    /// exact or absent.
     fn add_likelihood(&self, fit: &mut Fit, table: &Table) -> isinglass::Result<()> {
         let machine = &fit.machine;
         let (clamped, free) = TwoPhase::new(machine, table)?.open()?;
