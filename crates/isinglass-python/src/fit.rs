@@ -49,7 +49,8 @@ enum Message {
     Result(Box<Found>),
 }
 
-/// Stops the fit on request. Reports each step to a listener, if there is one, and waits for its reply.
+/// Stops the fit on request. Reports each step to a listener, if there is one, and waits for its
+/// reply.
 struct Watcher {
     stop: Arc<AtomicBool>,
     listener: Option<(Sender<Message>, Receiver<()>)>,
@@ -172,7 +173,7 @@ pub(crate) fn run_epochs<'py>(
     listener: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<(Machine, Bound<'py, PyDict>, Option<Bound<'py, PyBytes>>)> {
     let request = request(&table.table, settings, machine)?;
-    if request.resampling.is_asked() {
+    if request.resampling.is_requested() {
         return Err(bad(
             "bootstrap",
             "resamples are fitted by isinglass.fit; here epochs continue earlier ones",

@@ -1,4 +1,5 @@
-//! The closed form: against the equations by a plain inverse, the source's two units, its divergences, and tables of every degenerate kind.
+//! The closed form: against the equations by a plain inverse, the source's two units, its
+//! divergences, and tables of every degenerate kind.
 
 #![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
 
@@ -73,7 +74,8 @@ fn random_rows(units: usize, rows: usize, rng: &mut ChaCha8Rng) -> Table {
     Table::from_rows(names(units), (0..rows).map(|_| row(rng))).unwrap()
 }
 
-/// Complete rows with weights; every state of all columns has some, so that covariances are far from singular.
+/// Complete rows with weights; every state of all columns has some, so that covariances are far
+/// from singular.
 fn regular_tables() -> impl Strategy<Value = Table> {
     (1..=6usize).prop_flat_map(|units| {
         let row = (proptest::collection::vec(prop_oneof![Just(1i8), Just(-1)], units), 0.1..4.0f64);
@@ -258,7 +260,8 @@ fn two_units(m: f64, a: f64) -> Table {
     table
 }
 
-/// The appendix of Kappen & Rodríguez 1997, the exact weight with the factor ¼ that is missing there.
+/// The appendix of Kappen & Rodríguez 1997, the exact weight with the factor ¼ that is missing
+/// there.
 #[test]
 fn two_units_as_in_the_appendix() {
     for m in [0.1, 0.5] {
@@ -291,7 +294,8 @@ fn divergence(machine: &Machine, table: &Table) -> f64 {
     terms.sum()
 }
 
-/// K of the closed form, of independent units and of the best machine; and whether covariances were singular.
+/// K of the closed form, of independent units and of the best machine; and whether covariances were
+/// singular.
 fn divergences(table: &Table) -> ([f64; 3], bool) {
     let start = full(table.columns().len());
     let found = solve(&ClosedForm::default(), &start, table);
@@ -304,9 +308,11 @@ fn divergences(table: &Table) -> ([f64; 3], bool) {
     ([divergence(&found.machine, table), entropy(&alone), entropy(&best)], found.remedy() != Remedy::None)
 }
 
-/// Reference: 2n random patterns on n = 3…9 units, 20 sets each. Averaged over all sets of all sizes, K_lr − K_ex is between 0.05 and 0.13, and so is its
-/// share in the average of K_mf − K_ex, whether singular sets are counted or not. Single sizes lie outside (n = 3 above, n = 9 near the lower end), and an average of the
-/// shares of single sets means little: for a few small sets the best machine is that of independent units, and the share is that of two zeros.
+/// Reference: 2n random patterns on n = 3…9 units, 20 sets each. Averaged over all sets of all
+/// sizes, K_lr − K_ex is between 0.05 and 0.13, and so is its share in the average of K_mf − K_ex,
+/// whether singular sets are counted or not. Single sizes lie outside (n = 3 above, n = 9 near the
+/// lower end), and an average of the shares of single sets means little: for a few small sets the
+/// best machine is that of independent units, and the share is that of two zeros.
 #[test]
 fn divergences_are_those_of_the_source() {
     let mut rng = ChaCha8Rng::seed_from_u64(1997);
@@ -331,7 +337,8 @@ fn divergences_are_those_of_the_source() {
     }
 }
 
-/// On a tree each edge is a problem of its own: C of two units has the weight C_ij / (C_ii C_jj − C_ij²).
+/// On a tree each edge is a problem of its own: C of two units has the weight C_ij / (C_ii C_jj −
+/// C_ij²).
 #[test]
 fn on_a_tree_each_edge_is_as_if_alone() {
     let table = random_rows(8, 60, &mut ChaCha8Rng::seed_from_u64(4));

@@ -52,15 +52,18 @@ pub(crate) struct Args {
     /// Write objective and gradient norm of every iteration to a CSV file
     #[arg(long, value_name = "FILE.csv")]
     history: Option<PathBuf>,
-    /// likelihood with --engine mixture: write weight and means of each component after every iteration to a CSV file
+    /// likelihood with --engine mixture: write weight and means of each component after every
+    /// iteration to a CSV file
     #[arg(long, value_name = "FILE.csv")]
     component_history: Option<PathBuf>,
-    /// Write a page about the machine that was found: scores, learning curve, couplings, network, moments, surprising rows
+    /// Write a page about the machine that was found: scores, learning curve, couplings, network,
+    /// moments, surprising rows
     #[arg(long, value_name = "FILE.html")]
     report: Option<PathBuf>,
     #[command(flatten)]
     settings: FitSettings,
-    /// Write the couplings that are not 0 to a CSV file, the strongest first: from, to, weight (of units that are −1 or +1; a regression on 0 and 1 has 4 times that), sign
+    /// Write the couplings that are not 0 to a CSV file, the strongest first: from, to, weight (of
+    /// units that are −1 or +1; a regression on 0 and 1 has 4 times that), sign
     #[arg(long, value_name = "FILE.csv", help_heading = "Network")]
     network: Option<PathBuf>,
     #[command(flatten)]
@@ -69,7 +72,8 @@ pub(crate) struct Args {
     checkpoint: CheckpointOptions,
     #[command(flatten)]
     engine: EngineChoice,
-    /// likelihood: the engine with the table's cells clamped, where hidden units or missing cells are left [default: that of --engine; mean-field with mixture]
+    /// likelihood: the engine with the table's cells clamped, where hidden units or missing cells
+    /// are left [default: that of --engine; mean-field with mixture]
     #[arg(long, value_name = "ENGINE", help_heading = "Engine", value_parser = engines_for(Asked::Likelihood))]
     clamped_engine: Option<EngineName>,
 }

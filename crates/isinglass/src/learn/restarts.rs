@@ -11,10 +11,10 @@ use crate::{Error, Machine, Note, Result, Role, Table};
 
 /// Fits from several random starts and keeps the best, by [`Fit::quality`].
 ///
-/// With hidden units the likelihood has more than one maximum, and where a fit ends depends on where
-/// it began. Start `k` is [`start(structure, table, seed, k)`](start()), so that more restarts keep
-/// what fewer have found. Without hidden units all starts are the same: one fit is made, and a note
-/// says so.
+/// With hidden units the likelihood has more than one maximum, and where a fit ends depends on
+/// where it began. Start `k` is [`start(structure, table, seed, k)`](start()), so that more
+/// restarts keep what fewer have found. Without hidden units all starts are the same: one fit is
+/// made, and a note says so.
 ///
 /// # Example
 /// ```
@@ -66,12 +66,12 @@ impl Restarts {
         self.fit_from(learner, structure, table, None, observer)
     }
 
-    /// As [`fit_with`](Self::fit_with), resumed from a checkpoint as in [`Learner::fit_from`]. The first restart
-    /// reported is the one that is resumed.
+    /// As [`fit_with`](Self::fit_with), resumed from a checkpoint as in [`Learner::fit_from`]. The
+    /// first restart reported is the one that is resumed.
     ///
     /// # Errors
-    /// Those of [`fit`](Self::fit); a checkpoint of another learner, structure, table or seed, or of a
-    /// restart beyond the count. The count itself may differ.
+    /// Those of [`fit`](Self::fit); a checkpoint of another learner, structure, table or seed, or
+    /// of a restart beyond the count. The count itself may differ.
     pub fn fit_from(
         &self,
         learner: &dyn Learner,

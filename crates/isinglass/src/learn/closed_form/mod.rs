@@ -85,14 +85,16 @@ settings! {
     pub struct ClosedFormSettings for ClosedForm {
         /// What to do if the covariances have no inverse
         singular: Singular = Singular::Better,
-        /// Solve without self-couplings, as if units did not react to themselves; always has a solution, mostly a worse one
+        /// Solve without self-couplings, as if units did not react to themselves; always has a
+        /// solution, mostly a worse one
         no_self_coupling: bool = false,
     }
     rust {
         /// Largest number of iterations, where there are any.
         iterations: usize = 200,
         /// Least squares end when no element of `A − C`, as correlations, is larger. Where C is
-        /// singular, they reach 0 with infinite weights only: the weights found are about 1/tolerance.
+        /// singular, they reach 0 with infinite weights only: the weights found are about
+        /// 1/tolerance.
         tolerance: f64 = 1e-3 => range::positive,
     }
     common { budget }
@@ -114,14 +116,14 @@ impl ClosedFormSettings {
 choices! {
     /// What [`ClosedForm`] does if the covariances have no inverse.
     pub enum Singular = Better {
-        /// Whichever of the other two gives the rows the larger pseudo-likelihood (missing cells at their
-        /// columns' means); shrinkage for a structure that is not full.
+        /// Whichever of the other two gives the rows the larger pseudo-likelihood (missing cells at
+        /// their columns' means); shrinkage for a structure that is not full.
         Better = "better",
-        /// Least squares by Levenberg–Marquardt, as in the source: large couplings, what the rows never do
-        /// becomes impossible. For a full structure only.
+        /// Least squares by Levenberg–Marquardt, as in the source: large couplings, what the rows
+        /// never do becomes impossible. For a full structure only.
         LevenbergMarquardt = "lm",
-        /// Shrink the covariances towards independence (Ledoit and Wolf 2003), as far as the number of rows
-        /// requires: moderate couplings, better for rows not seen.
+        /// Shrink the covariances towards independence (Ledoit and Wolf 2003), as far as the number
+        /// of rows requires: moderate couplings, better for rows not seen.
         Shrinkage = "shrink",
     }
 }
