@@ -37,7 +37,8 @@ fn pseudo_likelihood(c: &mut Criterion) {
         group.throughput(Throughput::Elements((units * rows) as u64));
         for (name, learner) in learners {
             for threads in [1, 2] {
-                let pool = ThreadPoolBuilder::new().num_threads(threads).build().expect("threads can be had");
+                let pool =
+                    ThreadPoolBuilder::new().num_threads(threads).build().expect("threads are available");
                 let label = format!("{name}, {rows} rows, {threads} threads, units");
                 group.bench_function(BenchmarkId::new(label, units), |b| {
                     b.iter(|| pool.install(|| fit(learner, &begin, &table)));

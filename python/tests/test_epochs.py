@@ -91,11 +91,11 @@ def test_ones_alone_leave_the_coding_open(rows):
 
 
 def test_listeners_are_given_the_count_of_all_epochs(rows):
-    heard = []
-    model = BoltzmannMachine(random_state=0, progress=lambda now, most, *_: heard.append((now, most)))
+    reported = []
+    model = BoltzmannMachine(random_state=0, progress=lambda now, most, *_: reported.append((now, most)))
     for _ in range(3):
         model.partial_fit(rows)
-    assert heard == [(0, 1), (1, 1), (2, 2), (3, 3)]
+    assert reported == [(0, 1), (1, 1), (2, 2), (3, 3)]
     BoltzmannMachine(random_state=0, progress=None).fit(rows).partial_fit(rows)
 
 

@@ -63,7 +63,7 @@ ROWS = np.array([[1, 1], [1, 0], [0, 0], [0, 1], [1, 1]])
         (lambda m: m.cumulants(["x0"] * 5), "found 5 units, expected 1 to 4"),
     ],
 )
-def test_invalid_requests_are_refused_in_keywords(ask, message):
+def test_errors_of_invalid_requests_name_the_keyword(ask, message):
     with pytest.raises(ValueError, match=message) as caught:
         ask(PAIR)
     assert "--" not in str(caught.value)

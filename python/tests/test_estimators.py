@@ -158,9 +158,9 @@ def test_samples_keep_to_what_is_given(rows):
 def test_a_bar_and_a_listener(rows, capsys):
     BoltzmannMachine(progress=True).fit(rows)
     assert "fit" in capsys.readouterr().err
-    heard = []
-    model = BoltzmannMachine(progress=lambda *step: heard.append(step[0])).fit(rows)
-    assert heard == model.history_.iteration.tolist()
+    reported = []
+    model = BoltzmannMachine(progress=lambda *step: reported.append(step[0])).fit(rows)
+    assert reported == model.history_.iteration.tolist()
 
 
 def test_missing_cells_are_filled_as_columns_are_written(votes):

@@ -19,11 +19,11 @@ from isinglass import ConvergenceWarning, Machine, Table, fit
 
 
 def test_a_listener_hears_every_iteration(votes):
-    heard = []
-    machine, result = fit(votes, l2=0.01, progress=lambda *step: heard.append(step))
-    assert [step[0] for step in heard] == result.history.iteration.tolist() == list(range(len(heard)))
-    assert [step[2] for step in heard] == result.history.objective.tolist()
-    assert {step[1] for step in heard} == {1000} and {step[4] for step in heard} == {0}
+    reported = []
+    machine, result = fit(votes, l2=0.01, progress=lambda *step: reported.append(step))
+    assert [step[0] for step in reported] == result.history.iteration.tolist() == list(range(len(reported)))
+    assert [step[2] for step in reported] == result.history.objective.tolist()
+    assert {step[1] for step in reported} == {1000} and {step[4] for step in reported} == {0}
     assert machine == fit(votes, l2=0.01)[0]
     starts = []
     fit(votes, hidden=1, restarts=3, l2=0.05, progress=lambda *step: starts.append(step[4]))
@@ -86,7 +86,7 @@ def test_frames_and_weights(votes):
         ({"start": Machine([[0]])}, "x1"),
     ],
 )
-def test_invalid_fits_are_refused_in_keywords(votes, keywords, message):
+def test_errors_of_invalid_fits_name_the_keyword(votes, keywords, message):
     with pytest.raises(ValueError, match=message) as caught:
         fit(votes, **keywords)
     assert "--" not in str(caught.value)

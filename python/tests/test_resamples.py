@@ -78,21 +78,21 @@ class Listener:
     """Stops resamples after some of them."""
 
     def __init__(self, most: int) -> None:
-        self.most, self.heard = most, []
+        self.most, self.reported = most, []
 
     def __call__(self, *_: object) -> None:
         pass
 
     def resampled(self, done: int, count: int) -> bool:
-        self.heard.append((done, count))
+        self.reported.append((done, count))
         return done < self.most
 
 
 def test_a_listener_ends_resamples_and_the_fit_is_kept(whole):
     listener = Listener(40)
     machine, result = fit(whole, **LEARNED, bootstrap=60, progress=listener)
-    done = [done for done, _ in listener.heard]
-    assert done == sorted(set(done)) and {count for _, count in listener.heard} == {60}
+    done = [done for done, _ in listener.reported]
+    assert done == sorted(set(done)) and {count for _, count in listener.reported} == {60}
     assert machine == fit(whole, **LEARNED)[0] and 40 <= result.intervals.resamples <= 60
     with pytest.warns(ConvergenceWarning, match="no intervals"):
         result = fit(whole, **LEARNED, bootstrap=100_000, progress=Listener(0))[1]

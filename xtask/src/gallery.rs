@@ -1,5 +1,5 @@
-//! The gallery: runs every experiment, copies the figures to `docs/gallery`, and writes a page with a
-//! table of verdicts and the checks of each experiment.
+//! The gallery: runs every experiment, copies the figures to `docs/gallery`, and writes a page with
+//! a table of verdicts and the checks of each experiment.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -102,8 +102,8 @@ fn cell(text: &str) -> String {
     text.replace('|', "\\|")
 }
 
-/// The anchor that GitHub gives to an experiment's heading: lower case, spaces as hyphens, and no other
-/// punctuation.
+/// The anchor that GitHub gives to an experiment's heading: lower case, spaces as hyphens, and no
+/// other punctuation.
 fn anchor(name: &str, title: &str) -> String {
     format!("{name}: {title}")
         .to_lowercase()

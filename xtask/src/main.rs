@@ -1,20 +1,27 @@
-//! The developer's commands: `cargo xtask ci`, `test`, `layers`, `bench`, `gallery`, `browser`,
-//! `python`.
+//! The developer's commands: `cargo xtask ci`, `test`, `layers`, `reference`, `bench`, `gallery`,
+//! `browser`, `python`.
 
 mod bench;
 mod browser;
 mod gallery;
 mod layers;
 mod python;
+mod reference;
 mod steps;
+mod written;
 
 use std::process::ExitCode;
 
+use crate::written::Mode;
+
 const HELP: &str = "\
-cargo xtask ci             everything that must hold: formatting, lints, layers, tests, documentation, licences
+cargo xtask ci             everything that must hold: formatting, lints, layers, tests, reference,
+                           documentation, licences
 cargo xtask test [ARGS]    the tests alone; arguments go to cargo test
 cargo xtask layers         which module of the core may use which: checks the uses and writes the graph
                            into ARCHITECTURE.md; --check writes nothing
+cargo xtask reference      docs/reference.md and the parameters of Python's estimators, from the settings
+                           structs; --check writes nothing
 cargo xtask bench [FILTER] the benchmarks: a table here, JSON in target/bench.json
 cargo xtask gallery        docs/gallery.md and its figures, from every experiment; --quick runs small sizes
 cargo xtask browser        reports in headless Chromium; pages and screenshots in target/browser;
@@ -32,8 +39,10 @@ fn main() -> ExitCode {
             "bench" if rest.len() <= 1 => bench::run(rest.first().map(String::as_str)),
             "gallery" if rest.is_empty() => gallery::run(false),
             "gallery" if rest == ["--quick"] => gallery::run(true),
-            "layers" if rest.is_empty() => layers::run(layers::Page::Write),
-            "layers" if rest == ["--check"] => layers::run(layers::Page::Check),
+            "layers" if rest.is_empty() => layers::run(Mode::Write),
+            "layers" if rest == ["--check"] => layers::run(Mode::Check),
+            "reference" if rest.is_empty() => reference::run(Mode::Write),
+            "reference" if rest == ["--check"] => reference::run(Mode::Check),
             "python" => python::run_tests(rest),
             "browser" if rest.is_empty() => browser::all(),
             "browser" if rest == ["--install"] => browser::install(),

@@ -3,7 +3,8 @@
 use std::process::Command;
 use std::time::Instant;
 
-use crate::{browser, layers, python, say};
+use crate::written::Mode;
+use crate::{browser, layers, python, reference, say};
 
 /// The environment variable that makes a missing optional program a failure instead of a skipped
 /// check.
@@ -18,7 +19,7 @@ pub(crate) fn ci() -> Result<(), String> {
     let began = Instant::now();
     run("cargo", &["fmt", "--all", "--check"], &[])?;
     say("── cargo xtask layers --check");
-    layers::run(layers::Page::Check)?;
+    layers::run(Mode::Check)?;
     run("cargo", &["clippy", "--workspace", "--all-targets", "--all-features", "--", "-D", "warnings"], &[])?;
     // Parquet first, so that the run ends with the tests that cover most of the project. The whole
     // workspace is named, so that both build dependencies with the same features, and so once.
@@ -26,6 +27,8 @@ pub(crate) fn ci() -> Result<(), String> {
     let tests = ["--test", "tables", "--test", "bad_files"];
     run("cargo", &[&parquet[..], &tests].concat(), &[SEED])?;
     run("cargo", &["test", "--workspace"], &[SEED])?;
+    say("── cargo xtask reference --check");
+    reference::run(Mode::Check)?;
     // What the README's `cargo run --example` runs; the tests have built it, and alone it would be
     // built again with other features.
     run(&crate::bench::target().join("debug/examples/decimation").display().to_string(), &[], &[])?;

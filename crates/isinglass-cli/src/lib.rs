@@ -1,7 +1,8 @@
-//! The command `isinglass`: parse the command line, call the libraries, print. The binary and the Python package call [`main`].
+//! The command `isinglass`: parse the command line, call the libraries, print. The binary and the
+//! Python package call [`main`].
 //!
-//! `options` and `engine_options` define what commands share, `report` prints, and each command has a file
-//! under `commands`. Everything that computes is in the libraries.
+//! `options` and `engine_options` define what commands share, `report` prints, and each command has
+//! a file under `commands`. Everything that computes is in the libraries.
 
 mod commands;
 mod engine_options;
@@ -46,9 +47,11 @@ enum Command {
     Reproduce(commands::reproduce::Args),
 }
 
-/// Run the program with arguments (the first is its name), and return its exit code: 0 done, 1 the job failed, 2 the command line was wrong.
+/// Run the program with arguments (the first is its name), and return its exit code: 0 done, 1 the
+/// job failed, 2 the command line was wrong.
 ///
-/// Standard output and standard error are those of the process. It installs handlers for signals and may set the number of threads, so it is to be called once in the life of a process.
+/// Standard output and standard error are those of the process. It installs handlers for signals
+/// and may set the number of threads, so it is to be called once in the life of a process.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     let cli = match Cli::try_parse_from(arguments) {
         Ok(cli) => cli,

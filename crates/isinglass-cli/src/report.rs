@@ -45,7 +45,8 @@ pub(crate) fn failed(error: isinglass_plan::Error) -> anyhow::Error {
     }
 }
 
-/// The error of a question to an engine, with a hint where a larger budget or less to do would help.
+/// The error of a question to an engine, with a hint where a larger budget or less to do would
+/// help.
 pub(crate) fn advised(error: impl Into<isinglass_plan::Error>) -> anyhow::Error {
     failed(error.into().with_advice())
 }

@@ -1,11 +1,12 @@
-//! Ctrl-C and its kin: a fit ends after its iteration, everything else at once and without leftovers.
+//! Ctrl-C and its kin: a fit ends after its iteration, everything else at once and without
+//! leftovers.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 static REQUESTED: AtomicBool = AtomicBool::new(false);
 
-/// What tells the user that the signal has come, from the time on that there is something to wait for.
+/// Confirms the signal to the user, as soon as there is something to wait for.
 static ANSWER: OnceLock<Box<dyn Fn() + Send + Sync>> = OnceLock::new();
 
 /// The exit code of a program that a signal ended.
@@ -25,7 +26,8 @@ pub(crate) fn install() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// From here on, the first signal makes [`requested`] true and is answered; a second one ends the program all the same.
+/// From here on, the first signal makes [`requested`] true and is answered; a second one ends the
+/// program all the same.
 pub(crate) fn on_first_signal(answer: impl Fn() + Send + Sync + 'static) {
     // There is one wait in the life of the program; a second would be answered by the first.
     let _ = ANSWER.set(Box::new(answer));

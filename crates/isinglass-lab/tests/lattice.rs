@@ -91,8 +91,8 @@ fn plain_bethe(lattice: &Lattice, observed: &[i8]) -> Vec<f64> {
     (0..n).map(|pixel| total(pixel).tanh()).collect()
 }
 
-/// Generates lattices of up to some rows and columns, with couplings of either sign, and observations,
-/// some of them missing.
+/// Generates lattices of up to some rows and columns, with couplings of either sign, and
+/// observations, some of them missing.
 fn pictures(rows: usize, columns: usize, strongest: f64) -> impl Strategy<Value = (Lattice, Vec<i8>)> {
     (1..=rows, 1..=columns, -strongest..strongest, -2.0..2.0f64, any::<bool>()).prop_flat_map(
         |(rows, columns, coupling, data, eight)| {
@@ -151,8 +151,8 @@ proptest! {
         prop_assert_eq!(found.converged, found.residual == 0.0);
     }
 
-    /// In any order from any start it agrees with a plain loop. The free energy never rises and bounds
-    /// log Z.
+    /// In any order from any start it agrees with a plain loop. The free energy never rises and
+    /// bounds log Z.
     #[test]
     fn sweeps_in_a_given_order((lattice, observed) in pictures(4, 4, 1.5), seed in any::<u64>(), sweeps in 1..4usize) {
         let n = observed.len();

@@ -31,7 +31,8 @@ impl EngineSettings {
         self.pick_for_rows(self.engine, (machine, &Open::alike(evidence.clone())), task, note)
     }
 
-    /// The engine of a name that serves every row of a table, whether or not it accepts all settings; the choice of `auto` is noted.
+    /// The engine of a name that serves every row of a table, whether or not it accepts all
+    /// settings; the choice of `auto` is noted.
     pub fn pick_for_rows(
         &self,
         name: EngineName,
@@ -64,7 +65,8 @@ impl EngineSettings {
         auto::choose_for_rows(machine, open, self.budget())
     }
 
-    /// Engines that bound log Z from both sides: the one named on its side, and elsewhere an exact one if that is within the budget, otherwise all that there are.
+    /// Engines that bound log Z from both sides: the one named on its side, and elsewhere an exact
+    /// one if that is within the budget, otherwise all that there are.
     pub fn bounds(&self, machine: &Machine, open: &Open, note: &dyn Fn(Note)) -> Result<Bounds> {
         let best = || {
             let best =

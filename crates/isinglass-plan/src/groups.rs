@@ -1,6 +1,7 @@
 //! The settings of all engines, and of all learners, as users give them: by name.
 //!
-//! Which setting belongs to which engine or learner follows from the fields of the settings structs.
+//! Which setting belongs to which engine or learner follows from the fields of the settings
+//! structs.
 
 use isinglass::engine::{
     AisSettings, ExactSettings, GibbsSettings, LinearResponseSettings, MixtureSettings, StructuredSettings,
@@ -11,6 +12,8 @@ use isinglass::learn::{
     PseudoLikelihoodSettings,
 };
 use isinglass::search::MaxProductSettings;
+#[cfg(feature = "clap")]
+use isinglass::settings::Description;
 use isinglass::settings::{Common, Settings};
 use serde::Deserializer;
 
@@ -23,8 +26,8 @@ pub(crate) struct Definition {
     pub(crate) arg: clap::Arg,
     /// The names of the engines or learners that have it.
     pub(crate) owners: Vec<&'static str>,
-    /// Its default in words.
-    pub(crate) default: Option<String>,
+    /// Its default and accepted values.
+    pub(crate) description: Description,
 }
 
 /// Defines a struct of settings structs, each with the names of its owners.
@@ -86,9 +89,8 @@ macro_rules! group {
                 $({
                     let command = <$settings as clap::Args>::augment_args(clap::Command::new(""));
                     let owners = vec![$($owner::$variant.word()),+];
-                    let defaults = <$settings as Settings>::defaults();
-                    for (arg, default) in command.get_arguments().zip(defaults) {
-                        all.push(Definition { arg: arg.clone(), owners: owners.clone(), default });
+                    for (arg, description) in command.get_arguments().zip(<$settings>::describe()) {
+                        all.push(Definition { arg: arg.clone(), owners: owners.clone(), description });
                     }
                 })+
                 all

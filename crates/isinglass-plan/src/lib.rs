@@ -1,8 +1,9 @@
 //! From a user's request to the engine or learner that does it.
 //!
-//! Front ends say what was asked for as [`EngineSettings`] and [`FitSettings`], by the names of settings;
-//! this crate checks that settings go together, chooses among engines and learners, and reports choices,
-//! hints and warnings as data ([`Message`](isinglass::message::Message)). Nothing here reads or prints.
+//! Front ends give requests as [`EngineSettings`] and [`FitSettings`], by the names of settings;
+//! this crate checks that settings go together, chooses among engines and learners, and reports
+//! choices, hints and warnings as data ([`Message`](isinglass::message::Message)). Nothing here
+//! reads or prints.
 //!
 //! # Example
 //! ```
@@ -32,6 +33,8 @@ mod message;
 mod names;
 #[cfg(feature = "clap")]
 mod options;
+#[cfg(feature = "clap")]
+mod reference;
 mod tables;
 
 pub use choose::{Task, sampler};
@@ -40,6 +43,8 @@ pub use fit::{FitSettings, Fitted, Limits, Plan, Structure, VisibleLinks};
 pub use groups::{EngineGroup, LearnerGroup};
 pub use message::{Error, Hint, Note, Result, Usage, Warning};
 pub use names::{Asked, EngineName, LearnerName};
+#[cfg(feature = "clap")]
+pub use reference::{python_parameters, reference};
 pub use tables::Scored;
 
 /// A number of things, such as `1 unit` or `2 units`.

@@ -5,25 +5,30 @@ use isinglass::choices;
 choices! {
     /// Engines that users can name.
     pub enum EngineName = Auto {
-        /// An exact engine if its cost is within the budget; otherwise tempering, or, where that cannot do the job, an error that names what can.
+        /// An exact engine if its cost is within the budget; otherwise tempering, or, where that cannot
+        /// do the job, an error that names what can.
         Auto = "auto",
         /// Every state of the free units: exact.
         Enumerate = "enumerate",
-        /// Unit by unit, by decimation: exact and linear in the units, for treewidth up to 3 (unit 0 counted).
+        /// Unit by unit, by decimation: exact and linear in the units, for treewidth up to 3 (unit
+        /// 0 counted).
         Decimate = "decimate",
-        /// Unit by unit, with tables where decimation ends: exact for any treewidth within the budget.
+        /// Unit by unit, with tables where decimation ends: exact for any treewidth within the
+        /// budget.
         Eliminate = "eliminate",
         /// Independent units: a lower bound on log Z, means, no correlations beyond theirs.
         MeanField = "mean-field",
         /// Several mean fields mixed: a lower bound on log Z for machines with more than one mode.
         Mixture = "mixture",
-        /// Mean field that keeps a tractable subgraph of the strongest couplings: a lower bound on log Z, at least mean field's.
+        /// Mean field that keeps a tractable subgraph of the strongest couplings: a lower bound on
+        /// log Z, at least mean field's.
         Structured = "structured",
         /// Tractable subgraphs that share the couplings: an upper bound on log Z.
         Trw = "trw",
         /// Mean field with the Onsager reaction term: an approximation for many weak couplings.
         Tap = "tap",
-        /// The means of a mean-field theory, correlations from their response to fields: an approximation.
+        /// The means of a mean-field theory, correlations from their response to fields: an
+        /// approximation.
         LinearResponse = "linear-response",
         /// Belief propagation: exact without cycles, the Bethe approximation with them.
         Bethe = "bethe",
@@ -33,12 +38,13 @@ choices! {
         Gibbs = "gibbs",
         /// Annealed importance sampling: estimates with standard errors, of log Z too.
         Ais = "ais",
-        /// Max-product messages, for `map` alone: the most probable state, exact without cycles; with them a good one.
+        /// Max-product messages, for `map` alone: the most probable state, exact without cycles;
+        /// with them a good one.
         MaxProduct = "max-product",
     }
 }
 
-/// What an engine may be asked for.
+/// What may be requested of an engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Asked {
     /// Means and moments.
@@ -64,9 +70,9 @@ impl EngineName {
         }
     }
 
-    /// The engine for the rows of a table, where this one is for the whole machine: each row is likely
-    /// to have one mode even where the machine has many (Lawrence, Bishop and Jordan 1998, section 3),
-    /// and there are many rows.
+    /// The engine for the rows of a table, where this one is for the whole machine: each row is
+    /// likely to have one mode even where the machine has many (Lawrence, Bishop and Jordan 1998,
+    /// section 3), and there are many rows.
     #[must_use]
     pub fn for_rows(self) -> Self {
         match self {
@@ -79,19 +85,23 @@ impl EngineName {
 choices! {
     /// Learners that users can name.
     pub enum LearnerName = Auto {
-        /// likelihood if an engine is named or an exact engine is within the budget; otherwise pseudo-likelihood, or pl-em with hidden units or missing cells.
+        /// likelihood if an engine is named or an exact engine is within the budget; otherwise
+        /// pseudo-likelihood, or pl-em with hidden units or missing cells.
         Auto = "auto",
         /// Maximum likelihood with the expectations of an engine.
         Likelihood = "likelihood",
-        /// Every column given all others, for hundreds of columns; no hidden units; missing cells are drawn, as by pl-em.
+        /// Every column given all others, for hundreds of columns; no hidden units; missing cells
+        /// are drawn, as by pl-em.
         PseudoLikelihood = "pseudo-likelihood",
         /// Pseudo-likelihood EM: hidden and missing units are drawn at every iteration.
         PlEm = "pl-em",
-        /// Contrastive divergence: mini-batches, and a few sweeps from the rows or of persistent chains.
+        /// Contrastive divergence: mini-batches, and a few sweeps from the rows or of persistent
+        /// chains.
         ContrastiveDivergence = "contrastive-divergence",
         /// Contrastive divergence with mean field in place of sampling.
         MeanFieldCd = "mean-field-cd",
-        /// From means and covariances by linear response, for any number of columns; no hidden units, no inputs.
+        /// From means and covariances by linear response, for any number of columns; no hidden
+        /// units, no inputs.
         ClosedForm = "closed-form",
         /// Independent units, in closed form.
         Factorized = "factorized",

@@ -1,7 +1,7 @@
 //! Settings as options of the command line.
 //!
-//! Structs that define a setting of the same name share one option. Its help lists who defines it, with
-//! the default of each.
+//! Structs that define a setting of the same name share one option. Its help lists who defines it,
+//! with the default of each.
 
 use std::any::TypeId;
 
@@ -36,8 +36,8 @@ fn friendly(definitions: &[Definition], heading: &'static str) -> Arg {
     let mut texts: Vec<(Vec<&str>, String)> = Vec::new();
     for definition in definitions {
         let help = definition.arg.get_help().map(ToString::to_string).unwrap_or_default();
-        let is_flag = definition.arg.get_action().takes_values();
-        let default = definition.default.as_ref().filter(|_| is_flag);
+        let takes_value = definition.arg.get_action().takes_values();
+        let default = definition.description.default.as_ref().filter(|_| takes_value);
         let text = help + &default.map(|default| format!(" [default: {default}]")).unwrap_or_default();
         match texts.iter_mut().find(|(_, known)| *known == text) {
             Some((owners, _)) => owners.extend(&definition.owners),

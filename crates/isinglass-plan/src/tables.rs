@@ -1,4 +1,4 @@
-//! What is asked of a machine and a table: scores, and the cells that are missing.
+//! Requests for a machine and a table: scores, and the cells that are missing.
 
 use isinglass::complete::{Completed, complete};
 use isinglass::engine::Open;
@@ -78,7 +78,8 @@ impl EngineSettings {
         Ok(Scored { score, free: free.name(), clamped: clamped.name(), is_open })
     }
 
-    /// The log-likelihood of each distinct row of a table, and the names of the engines for the whole machine and for the rows; the latter if any unit is free in them.
+    /// The log-likelihood of each distinct row of a table, and the names of the engines for the
+    /// whole machine and for the rows; the latter if any unit is free in them.
     pub fn log_likelihoods(
         &self,
         machine: &Machine,
@@ -92,7 +93,8 @@ impl EngineSettings {
         Ok((free.name(), is_open.then(|| clamped.name()), found))
     }
 
-    /// The average log-likelihood of a row alone, and the name of the engine for the whole machine; the same number as [`EngineSettings::score`] gives.
+    /// The average log-likelihood of a row alone, and the name of the engine for the whole machine;
+    /// the same number as [`EngineSettings::score`] gives.
     pub fn log_likelihood(
         &self,
         machine: &Machine,
@@ -105,7 +107,8 @@ impl EngineSettings {
         Ok((free.name(), gain.map_err(|error| for_want_of_log_z(error.into()))?))
     }
 
-    /// Engines for the rows and for the whole machine, where `auto` does not fall back to sampling; and whether any unit is free in any row.
+    /// Engines for the rows and for the whole machine, where `auto` does not fall back to sampling;
+    /// and whether any unit is free in any row.
     fn engines_with_log_z(
         &self,
         machine: &Machine,
@@ -134,7 +137,8 @@ impl EngineSettings {
         Ok((of_rows, of_all))
     }
 
-    /// The means of the missing cells, and the engine that gave them; without missing cells there is none. What is open is told by [`isinglass::complete::open`].
+    /// The means of the missing cells, and the engine that gave them; without missing cells there
+    /// is none. [`isinglass::complete::open`] returns what is open.
     pub fn complete<'a>(
         &self,
         machine: &Machine,

@@ -106,7 +106,8 @@ pub(crate) fn infer<'py>(
     Ok(out)
 }
 
-/// How long the core takes for the same on average, in seconds: what the bindings cost is measured against it.
+/// How long the core takes for the same on average, in seconds: what the bindings cost is measured
+/// against it.
 #[pyfunction]
 pub(crate) fn time_infer(py: Python<'_>, machine: &Machine, count: u32, options: Asked) -> PyResult<f64> {
     let settings = options.0;
@@ -146,7 +147,7 @@ fn expectations<'py>(
     Ok(out)
 }
 
-/// What every answer tells: the engine, what the answer is worth, how it went, what should be known.
+/// What every answer has: the engine, its guarantee, diagnostics, notes and warnings.
 pub(crate) fn report<'py>(
     py: Python<'py>,
     engine: Option<&'static str>,
@@ -283,7 +284,7 @@ pub(crate) fn mode<'py>(
             "{engine}: messages still changed at the end; the state is the best one seen, and no single flip improves it"
         ));
     }
-    // A good state is what was asked for: that messages go on changing is a note, and no warning.
+    // A good state is what was requested: messages that do not converge are a note, and no warning.
     let settled = Diagnostics { converged: true, ..found.diagnostics };
     let out = report(py, Some(engine), found.guarantee, &settled, notes)?;
     out.set_item("converged", found.diagnostics.converged)?;

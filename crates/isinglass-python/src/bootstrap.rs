@@ -1,4 +1,4 @@
-//! Resamples of a fit: what is asked, and the intervals that come of them.
+//! Resamples of a fit: the request, and the intervals.
 
 use isinglass::learn::{Bootstrap, Bootstrapped, Interval};
 use isinglass_plan::EngineSettings;
@@ -47,11 +47,11 @@ impl Resampling {
         }
     }
 
-    pub(crate) fn is_asked(&self) -> bool {
+    pub(crate) fn is_requested(&self) -> bool {
         self.resamples.is_some()
     }
 
-    /// With the seed and the budget of the fit, if resamples are asked for.
+    /// With the seed and the budget of the fit, if resamples are requested.
     pub(crate) fn bootstrap(&self, engine: &EngineSettings) -> Option<Bootstrap> {
         let usual = Bootstrap::default();
         let level = self.level.unwrap_or(usual.level);
@@ -59,7 +59,7 @@ impl Resampling {
     }
 }
 
-/// What came of resamples, or why there are no intervals. The fit is there all the same.
+/// The result of resamples, or why there are no intervals. The fit is complete either way.
 pub(crate) struct Intervals {
     level: f64,
     found: Result<Bootstrapped, String>,

@@ -1,5 +1,5 @@
-//! Errors of the libraries as Python's: `ValueError` with the same message, settings written as keywords;
-//! `OSError` where a file is unavailable.
+//! Errors of the libraries as Python's: `ValueError` with the same message, settings written as
+//! keywords; `OSError` where a file is unavailable.
 
 use std::io::ErrorKind;
 

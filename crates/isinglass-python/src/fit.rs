@@ -1,4 +1,4 @@
-//! Fits: settings from keywords, the work beside the interpreter, and what came of it.
+//! Fits: settings from keywords, the work on a thread of its own, and its result.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -24,42 +24,33 @@ use crate::settings::{budget, set, text, whole, word};
 use crate::table::Table;
 use crate::worker::{PAUSE, broken, settle, spawn};
 
-/// What came of a fit.
-struct Done {
-    fitted: Fitted,
-    notes: Vec<String>,
-    /// Where to go on from, if that was asked.
-    state: Option<Checkpoint>,
-    /// What came of resamples, if there were any.
-    intervals: Option<Intervals>,
-}
-
-/// What came of a fit, or why there is none.
-type Found = Result<Done>;
+/// A fit with its notes; the checkpoint of epochs; the intervals of resamples.
+type Found = Result<(Fitted, Vec<String>, Option<Checkpoint>, Option<Intervals>)>;
 
 /// The machine, and how it was found.
 type Answer<'py> = (Machine, Bound<'py, PyDict>);
 
-/// What is done with the table, and who watches.
+/// What is done with the table, with its observer.
 type Work = dyn FnOnce(&mut Watcher) -> Found + Send;
 
-/// What the fit tells.
+/// What the thread of a fit reports.
 enum Message {
-    /// A step, of so many at most, in a start counted from 0.
+    /// A step, of at most `most`, in a start counted from 0.
     Step {
         step: Step,
         most: usize,
         restart: usize,
     },
-    /// So many resamples are done, of so many.
+    /// The number of resamples done, and of all.
     Resample {
         done: usize,
         count: usize,
     },
-    Done(Box<Found>),
+    Result(Box<Found>),
 }
 
-/// Stops the fit where it is told to; tells of each step if somebody listens, and waits for leave to go on.
+/// Stops the fit on request. Reports each step to a listener, if there is one, and waits for its
+/// reply.
 struct Watcher {
     stop: Arc<AtomicBool>,
     listener: Option<(Sender<Message>, Receiver<()>)>,
@@ -68,7 +59,7 @@ struct Watcher {
 }
 
 impl Watcher {
-    /// Fit resamples of the table, if they were asked for.
+    /// Fits resamples of the table, if they were requested.
     fn resample(
         &self,
         bootstrap: Option<Bootstrap>,
@@ -77,18 +68,18 @@ impl Watcher {
         fitted: &Fitted,
     ) -> Option<Intervals> {
         let bootstrap = bootstrap?;
-        let (stop, tell) = (&*self.stop, self.listener.as_ref().map(|(tell, _)| tell));
+        let (stop, report) = (&*self.stop, self.listener.as_ref().map(|(report, _)| report));
         if stop.load(Ordering::SeqCst) {
             return Some(Intervals::of_stopped(&bootstrap));
         }
-        // How many have been told of, and one more.
-        let told = AtomicUsize::new(0);
-        let found = plan.resample(&bootstrap, rows, &fitted.restarted, &|done, count| {
-            if let Some(tell) = tell
-                && told.fetch_max(done + 1, Ordering::Relaxed) <= done
+        // The number of resamples reported, and one more.
+        let reported = AtomicUsize::new(0);
+        let found = plan.resample(&bootstrap, rows, fitted, &|done, count| {
+            if let Some(report) = report
+                && reported.fetch_max(done + 1, Ordering::Relaxed) <= done
             {
-                // A listener that is gone has raised the token.
-                drop(tell.send(Message::Resample { done, count }));
+                // A listener that is gone has cancelled the work.
+                drop(report.send(Message::Resample { done, count }));
             }
             if stop.load(Ordering::SeqCst) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         });
@@ -98,10 +89,10 @@ impl Watcher {
 
 impl Observer for Watcher {
     fn step(&mut self, step: &Step, _machine: &isinglass::Machine) -> isinglass::Result<ControlFlow<()>> {
-        if let Some((tell, leave)) = &self.listener {
-            let told = tell.send(Message::Step { step: *step, most: self.most, restart: self.restart });
-            // A listener that is gone wants the fit no more.
-            if told.is_err() || leave.recv().is_err() {
+        if let Some((report, reply)) = &self.listener {
+            let sent = report.send(Message::Step { step: *step, most: self.most, restart: self.restart });
+            // Without a listener the fit is cancelled.
+            if sent.is_err() || reply.recv().is_err() {
                 return Ok(ControlFlow::Break(()));
             }
         }
@@ -114,14 +105,14 @@ impl Observer for Watcher {
     }
 }
 
-/// What is asked of a fit.
-struct Asked {
+/// A request for a fit.
+struct Request {
     settings: FitSettings,
     structure: Structure,
     resampling: Resampling,
 }
 
-impl Asked {
+impl Request {
     /// The machine to be fitted, all its numbers 0.
     fn structure(&self, table: &isinglass::Table) -> isinglass::Result<isinglass::Machine> {
         let without_edges = self.settings.learner == LearnerName::Factorized;
@@ -129,7 +120,9 @@ impl Asked {
     }
 }
 
-/// Fit a machine to a table, from a start or with a structure; `listener` hears of each iteration, and ends the fit by returning `False`.
+/// Fit a machine to a table, from a start or with a structure.
+///
+/// `listener` is called after each iteration, and stops the fit by returning `False`.
 #[pyfunction]
 #[pyo3(signature = (table, settings, start = None, listener = None))]
 pub(crate) fn fit<'py>(
@@ -139,7 +132,7 @@ pub(crate) fn fit<'py>(
     start: Option<&Machine>,
     listener: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Answer<'py>> {
-    let asked = asked(&table.table, settings, start)?;
+    let request = request(&table.table, settings, start)?;
     let (rows, table) = (table.table.row_count(), Arc::clone(&table.table));
     let start = start.map(|start| Arc::clone(&start.machine));
     let work = move |watcher: &mut Watcher| -> Found {
@@ -147,25 +140,28 @@ pub(crate) fn fit<'py>(
         let note = |text: String| notes.borrow_mut().push(text);
         let start = match start {
             Some(start) => start,
-            None => Arc::new(asked.structure(&table)?),
+            None => Arc::new(request.structure(&table)?),
         };
-        let bootstrap = asked.resampling.bootstrap(&asked.settings.engine);
+        let bootstrap = request.resampling.bootstrap(&request.settings.engine);
         if let Some(bootstrap) = &bootstrap {
             bootstrap.check(&start, &table).map_err(|error| Error::from(error).with_hint(Hint::Bootstrap))?;
         }
-        let plan = asked.settings.plan(&start, &table, &|choice| note(choice.text(Style::Keywords)))?;
+        let plan = request.settings.plan(&start, &table, &|choice| note(choice.text(Style::Keywords)))?;
         watcher.most = plan.limits().iterations;
         let fitted = plan.fit(&start, &table, None, watcher)?;
-        fitted.restarted.fit.notes.iter().map(|text| text.text(Style::Keywords)).for_each(note);
+        fitted.fit.notes.iter().map(|text| text.text(Style::Keywords)).for_each(note);
         let intervals = watcher.resample(bootstrap, &plan, (&start, &table), &fitted);
         intervals.iter().flat_map(Intervals::notes).for_each(note);
-        Ok(Done { fitted, notes: notes.into_inner(), state: None, intervals })
+        Ok((fitted, notes.into_inner(), None, intervals))
     };
-    let done = watched(py, Box::new(work), listener)?.map_err(of_plan)?;
-    Ok(answer(py, done, rows)?.0)
+    let (fitted, notes, _, intervals) = watched(py, Box::new(work), listener)?.map_err(of_plan)?;
+    answer(py, fitted, notes, intervals, rows)
 }
 
-/// Epochs of contrastive divergence, from a machine or a structure, and from what earlier ones have left: momentum and persistent chains. What these leave comes with the fit, in bytes; nothing if parameters ran away.
+/// Run epochs of contrastive divergence, from a machine or a structure.
+///
+/// `before` is the checkpoint of earlier epochs: momentum and persistent chains. The checkpoint of
+/// these comes with the fit, in bytes; None if parameters diverged.
 #[pyfunction]
 #[pyo3(signature = (table, settings, machine = None, before = None, listener = None))]
 pub(crate) fn run_epochs<'py>(
@@ -176,71 +172,74 @@ pub(crate) fn run_epochs<'py>(
     before: Option<&[u8]>,
     listener: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<(Machine, Bound<'py, PyDict>, Option<Bound<'py, PyBytes>>)> {
-    let asked = asked(&table.table, settings, machine)?;
-    if asked.resampling.is_asked() {
-        return Err(bad("bootstrap", "resamples are fitted by isinglass.fit; here epochs go on from others"));
+    let request = request(&table.table, settings, machine)?;
+    if request.resampling.is_requested() {
+        return Err(bad(
+            "bootstrap",
+            "resamples are fitted by isinglass.fit; here epochs continue earlier ones",
+        ));
     }
-    let wrong = |_| bad("state", "found bytes that are none of contrastive divergence");
+    let wrong = |_| bad("state", "found bytes that are no checkpoint of contrastive divergence");
     let before: Option<Checkpoint> = before.map(postcard::from_bytes).transpose().map_err(wrong)?;
     let (rows, table) = (table.table.row_count(), Arc::clone(&table.table));
     let machine = machine.map(|machine| Arc::clone(&machine.machine));
     let work = move |watcher: &mut Watcher| -> Found {
         let machine = match machine {
             Some(machine) => machine,
-            None => Arc::new(asked.settings.start(&asked.structure(&table)?, &table)?),
+            None => Arc::new(request.settings.start(&request.structure(&table)?, &table)?),
         };
-        watcher.most = asked.settings.contrastive_divergence().iterations;
-        let (fitted, state) = asked.settings.run_epochs(&machine, &table, before.as_ref(), watcher)?;
-        let notes = fitted.restarted.fit.notes.iter().map(|note| note.text(Style::Keywords)).collect();
-        Ok(Done { fitted, notes, state, intervals: None })
+        watcher.most = request.settings.contrastive_divergence().iterations;
+        let (fitted, state) = request.settings.run_epochs(&machine, &table, before.as_ref(), watcher)?;
+        let notes = fitted.fit.notes.iter().map(|note| note.text(Style::Keywords)).collect();
+        Ok((fitted, notes, state, None))
     };
-    let done = watched(py, Box::new(work), listener)?.map_err(of_plan)?;
-    let ((machine, out), state) = answer(py, done, rows)?;
+    let (fitted, notes, state, _) = watched(py, Box::new(work), listener)?.map_err(of_plan)?;
+    let (machine, out) = answer(py, fitted, notes, None, rows)?;
     let state = state.map(|state| postcard::to_stdvec(&state)).transpose().map_err(|_| broken())?;
     Ok((machine, out, state.map(|state| PyBytes::new(py, &state))))
 }
 
-/// Do the work beside the interpreter; a listener hears of each iteration.
+/// Does the work on a thread of its own; a listener is called after each iteration.
 fn watched(py: Python<'_>, work: Box<Work>, listener: Option<&Bound<'_, PyAny>>) -> PyResult<Found> {
     let stop = Arc::new(AtomicBool::new(false));
     let (sender, receiver) = mpsc::channel();
-    let (allow, leave) = mpsc::channel();
-    let tells = listener.is_some().then(|| (sender.clone(), leave));
-    let mut watcher = Watcher { stop: Arc::clone(&stop), listener: tells, most: 0, restart: 0 };
+    let (reply, replies) = mpsc::channel();
+    let reports = listener.is_some().then(|| (sender.clone(), replies));
+    let mut watcher = Watcher { stop: Arc::clone(&stop), listener: reports, most: 0, restart: 0 };
     let token = CancelToken::new();
     spawn(&token, move || {
         let found = work(&mut watcher);
-        // Nobody waits for a fit that comes after Ctrl-C.
-        drop(sender.send(Message::Done(Box::new(found))));
+        // The result of a fit that ends after Ctrl-C is discarded.
+        drop(sender.send(Message::Result(Box::new(found))));
     })?;
-    wait(py, receiver, &allow, (&stop, &token), listener)
+    wait(py, receiver, &reply, (&stop, &token), listener)
 }
 
-/// Wait for the fit, and answer signals and the fit's reports meanwhile.
+/// Waits for the fit, and handles signals and the fit's reports meanwhile.
 fn wait(
     py: Python<'_>,
     mut receiver: Receiver<Message>,
-    allow: &Sender<()>,
+    reply: &Sender<()>,
     (stop, token): (&AtomicBool, &CancelToken),
     listener: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Found> {
     loop {
         let message;
         (message, receiver) = py.detach(move || (receiver.recv_timeout(PAUSE), receiver));
-        let heard = match message {
-            Ok(Message::Done(found)) => return Ok(*found),
+        let handled = match message {
+            Ok(Message::Result(found)) => return Ok(*found),
             Ok(Message::Step { step, most, restart }) => {
-                py.check_signals().and_then(|()| hear(listener, &step, most, restart)).map(|goes_on| {
-                    if !goes_on {
+                py.check_signals().and_then(|()| call(listener, &step, most, restart)).map(|continues| {
+                    if !continues {
                         stop.store(true, Ordering::SeqCst);
                     }
-                    // A fit that has ended needs no leave.
-                    let _ = allow.send(());
+                    // A fit that has ended needs no reply.
+                    let _ = reply.send(());
                 })
             }
             Ok(Message::Resample { done, count }) => {
-                py.check_signals().and_then(|()| hear_resample(listener, done, count)).map(|goes_on| {
-                    if !goes_on {
+                py.check_signals().and_then(|()| call_resampled(listener, done, count)).map(|continues| {
+                    if !continues {
                         stop.store(true, Ordering::SeqCst);
                     }
                 })
@@ -248,38 +247,43 @@ fn wait(
             Err(RecvTimeoutError::Timeout) => py.check_signals(),
             Err(RecvTimeoutError::Disconnected) => return Err(broken()),
         };
-        if let Err(error) = heard {
+        if let Err(error) = handled {
             token.cancel();
             stop.store(true, Ordering::SeqCst);
-            let _ = allow.send(());
+            let _ = reply.send(());
             py.detach(move || settle(&receiver));
             return Err(error);
         }
     }
 }
 
-/// Whether the listener lets the fit go on.
-fn hear(listener: Option<&Bound<'_, PyAny>>, step: &Step, most: usize, restart: usize) -> PyResult<bool> {
+/// Calls the listener; whether the fit is to continue.
+fn call(listener: Option<&Bound<'_, PyAny>>, step: &Step, most: usize, restart: usize) -> PyResult<bool> {
     let Some(listener) = listener else { return Ok(true) };
     let reply = listener.call1((step.iteration, most, step.objective, step.gradient_norm, restart))?;
     Ok(reply.is_none() || reply.is_truthy()?)
 }
 
-/// Tell a listener that wants to know of resamples; whether it lets them go on.
-fn hear_resample(listener: Option<&Bound<'_, PyAny>>, done: usize, count: usize) -> PyResult<bool> {
+/// Calls the listener's method `resampled`, if it has one; whether resamples are to continue.
+fn call_resampled(listener: Option<&Bound<'_, PyAny>>, done: usize, count: usize) -> PyResult<bool> {
     let method = listener.map(|listener| listener.getattr_opt("resampled")).transpose()?.flatten();
     let Some(method) = method else { return Ok(true) };
     let reply = method.call1((done, count))?;
     Ok(reply.is_none() || reply.is_truthy()?)
 }
 
-/// The machine, how it was found, and where to go on from.
-fn answer(py: Python<'_>, done: Done, rows: usize) -> PyResult<(Answer<'_>, Option<Checkpoint>)> {
-    let Done { fitted, notes, state, intervals } = done;
+/// The machine, and how it was found.
+fn answer(
+    py: Python<'_>,
+    fitted: Fitted,
+    notes: Vec<String>,
+    intervals: Option<Intervals>,
+    rows: usize,
+) -> PyResult<Answer<'_>> {
     let mut warnings = in_words(fitted.warnings());
     warnings.extend(intervals.iter().filter_map(Intervals::warning).map(str::to_owned));
-    let Fitted { learner, engine, clamped_engine, restarted, remedy, is_complete } = fitted;
-    let fit = restarted.fit;
+    let best = fitted.best_restart();
+    let Fitted { learner, engine, clamped_engine, fit, restart_objectives, remedy, is_complete } = fitted;
     let out = PyDict::new(py);
     out.set_item("learner", learner)?;
     out.set_item("engine", engine)?;
@@ -293,8 +297,8 @@ fn answer(py: Python<'_>, done: Done, rows: usize) -> PyResult<(Answer<'_>, Opti
     out.set_item("kept", fit.kept)?;
     out.set_item("log_likelihood", fit.log_likelihood)?;
     out.set_item("pseudo_log_likelihood", fit.pseudo_log_likelihood)?;
-    out.set_item("restart_objectives", restarted.objectives)?;
-    out.set_item("best_restart", restarted.best)?;
+    out.set_item("restart_objectives", restart_objectives)?;
+    out.set_item("best_restart", best)?;
     out.set_item("singular", remedy.map(isinglass::learn::Remedy::word))?;
     let steps = fit.history.iter();
     out.set_item("iteration", PyArray1::from_iter(py, steps.clone().map(|step| step.iteration as i64)))?;
@@ -303,11 +307,15 @@ fn answer(py: Python<'_>, done: Done, rows: usize) -> PyResult<(Answer<'_>, Opti
     out.set_item("notes", notes)?;
     out.set_item("warnings", warnings)?;
     out.set_item("intervals", intervals.map(|intervals| intervals.report(py)).transpose()?.flatten())?;
-    Ok(((fit.machine.into(), out), state))
+    Ok((fit.machine.into(), out))
 }
 
 /// The settings of a fit, checked.
-fn asked(table: &isinglass::Table, keywords: &Bound<'_, PyDict>, start: Option<&Machine>) -> PyResult<Asked> {
+fn request(
+    table: &isinglass::Table,
+    keywords: &Bound<'_, PyDict>,
+    start: Option<&Machine>,
+) -> PyResult<Request> {
     let mut settings = FitSettings::default();
     settings.keeps_start = start.is_some();
     let (mut structure, mut resampling, mut common) =
@@ -333,7 +341,7 @@ fn asked(table: &isinglass::Table, keywords: &Bound<'_, PyDict>, start: Option<&
     let hidden = start.map_or(structure.hidden, |start| start.machine.with_role(Role::Hidden).count());
     settings.check(hidden).map_err(|usage| of_plan(usage.into()))?;
     resampling.check()?;
-    Ok(Asked { settings, structure, resampling })
+    Ok(Request { settings, structure, resampling })
 }
 
 /// The structure unless something else is said.

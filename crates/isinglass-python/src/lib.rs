@@ -1,7 +1,9 @@
-//! The native half of the Python package `isinglass`; the other half, which users see, is in `python/isinglass`.
+//! The native half of the Python package `isinglass`; the other half, which users see, is in
+//! `python/isinglass`.
 //!
-//! Functions here take and give plain things: arrays, dictionaries, words. Their checks are the core's; what is computed is computed by the
-//! same calls as on the command line. Long work runs without the interpreter's lock, and Ctrl-C ends the wait for it (`worker`).
+//! Functions here take and give plain things: arrays, dictionaries, words. Their checks are the
+//! core's; what is computed is computed by the same calls as on the command line. Long work runs
+//! without the interpreter's lock, and Ctrl-C ends the wait for it (`worker`).
 
 #![expect(
     clippy::needless_pass_by_value,
@@ -45,7 +47,8 @@ mod _native {
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }
 
-    /// Run the command `isinglass` with arguments (the first is its name), and return its exit code.
+    /// Run the command `isinglass` with arguments (the first is its name), and return its exit
+    /// code.
     #[pyfunction]
     fn main(py: Python<'_>, arguments: Vec<OsString>) -> u8 {
         py.detach(|| isinglass_cli::main(arguments))

@@ -49,7 +49,8 @@ impl Keywords for FitSettings {
     }
 }
 
-/// Sets a setting from a keyword. A keyword that is `None` leaves the default, but its name is checked.
+/// Sets a setting from a keyword. A keyword that is `None` leaves the default, but its name is
+/// checked.
 pub(crate) fn set(key: &str, value: &Bound<'_, PyAny>, settings: &mut impl Keywords) -> PyResult<()> {
     let mut changed = settings.clone();
     match Keywords::set(&mut changed, key, value) {

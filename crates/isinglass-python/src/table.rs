@@ -10,7 +10,8 @@ use pyo3::prelude::*;
 use crate::errors::{bad, of_core};
 use crate::settings::shown;
 
-/// The ways in which a cell may be written, as bits; those of a column are what its cells have in common.
+/// The ways in which a cell may be written, as bits; those of a column are what its cells have in
+/// common.
 type Kinds = u8;
 const PLUS_MINUS: Kinds = 1;
 const ZERO_ONE: Kinds = 2;
@@ -19,7 +20,7 @@ const ANY: Kinds = PLUS_MINUS | ZERO_ONE;
 /// Cells that are read from one look for signals to the next: less than a tenth of a second.
 const CELLS_AT_ONCE: usize = 1 << 23;
 
-/// Digits of a wrong cell that are told; a number may have hundreds.
+/// Digits of a wrong cell that are printed; a number may have hundreds.
 const MOST_DIGITS: usize = 24;
 
 /// What a table is kept as.
@@ -35,7 +36,8 @@ pub(crate) struct Table {
 
 #[pymethods]
 impl Table {
-    /// From an array of int8, int64, float64 or truth values, names of its columns, and weights of its rows.
+    /// From an array of int8, int64, float64 or truth values, names of its columns, and weights of
+    /// its rows.
     #[new]
     #[pyo3(signature = (cells, names, weights = None))]
     fn new(
@@ -59,7 +61,8 @@ impl Table {
         }
     }
 
-    /// All there is to know: names of columns, distinct rows, the distinct row that each row is, weights of distinct rows, and how columns are written.
+    /// All there is to know: names of columns, distinct rows, the distinct row that each row is,
+    /// weights of distinct rows, and how columns are written.
     fn state<'py>(&self, py: Python<'py>) -> PyResult<Checkpoint<'py>> {
         let table = &self.table;
         let (distinct, columns) = (table.distinct_count(), table.columns().len());
@@ -124,11 +127,11 @@ impl Table {
         self.table.missing_count()
     }
 
-    /// For each column, whether it is written in 0 and 1; `None` where its cells do not tell.
+    /// For each column, whether it is written in 0 and 1; `None` where its cells fit both.
     #[getter]
     fn zero_one(&self) -> Vec<Option<bool>> {
-        let told = |&kinds: &Kinds| (kinds != ANY).then_some(kinds == ZERO_ONE);
-        self.kinds.iter().map(told).collect()
+        let known = |&kinds: &Kinds| (kinds != ANY).then_some(kinds == ZERO_ONE);
+        self.kinds.iter().map(known).collect()
     }
 }
 
@@ -189,7 +192,7 @@ fn read<C: Copy + std::fmt::Display + Send + Sync>(
             for ((&found, kinds), to) in line.iter().zip(&mut kinds).zip(&mut row) {
                 let (value, ways) = cell(found);
                 is_good &= *kinds & ways != 0;
-                // What a bad cell takes away is told below, before anything is made of it.
+                // What a bad cell takes away is reported below, before anything is made of it.
                 *kinds &= ways | if is_good { 0 } else { *kinds };
                 *to = value;
             }

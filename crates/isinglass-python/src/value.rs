@@ -6,7 +6,8 @@ use serde::de::value::{Error, SeqDeserializer};
 use serde::de::{Error as _, IntoDeserializer, Visitor};
 use serde::{Deserializer, forward_to_deserialize_any};
 
-/// A Python value. Numbers and truth values of numpy count as Python's; numbers are no truth values.
+/// A Python value. Numbers and truth values of numpy count as Python's; numbers are no truth
+/// values.
 #[derive(Clone)]
 pub(crate) struct Value<'py>(pub(crate) Bound<'py, PyAny>);
 

@@ -1,4 +1,5 @@
-//! Work beside the interpreter: its lock is released, and signals are answered while the work goes on.
+//! Work on a thread of its own: the lock of the interpreter is released, and signals are handled
+//! meanwhile.
 
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
@@ -20,8 +21,8 @@ const STACK: usize = 8 << 20;
 
 /// Do work and wait for it: what is short on this thread, anything else on one of its own.
 ///
-/// After Ctrl-C the work is cancelled, and Python's exception is raised as soon as it has ended or a little
-/// time has passed; other calls have threads of their own.
+/// After Ctrl-C the work is cancelled, and Python's exception is raised as soon as it has ended or
+/// a little time has passed; other calls have threads of their own.
 pub(crate) fn run<T: Send + 'static>(
     py: Python<'_>,
     is_short: bool,
@@ -60,7 +61,8 @@ pub(crate) fn settle<T>(receiver: &Receiver<T>) {
     while receiver.recv_timeout(end.saturating_duration_since(Instant::now())).is_ok() {}
 }
 
-/// Units for which any engine with its usual settings is through in much less than a second, exact ones in less than a millisecond.
+/// Units for which any engine with its usual settings is through in much less than a second, exact
+/// ones in less than a millisecond.
 const FEW: usize = 12;
 
 /// Whether a question is answered before anybody could cancel it.
@@ -82,7 +84,8 @@ pub(crate) fn spawn(token: &CancelToken, work: impl FnOnce() + Send + 'static) -
 /// Sets of threads that are kept for later work at most.
 const MOST_IDLE: usize = 4;
 
-/// Threads that wait for work, and the process they are of. One that is forked from it has inherited their names, but none of them.
+/// Threads that wait for work, and the process they are of. One that is forked from it has
+/// inherited their names, but none of them.
 struct Idle {
     process: u32,
     pools: Vec<ThreadPool>,
@@ -104,7 +107,8 @@ fn idle() -> MutexGuard<'static, Idle> {
     idle
 }
 
-/// Do work with threads of its own, so that it need not wait for any other: for that of another thread, or for what is being given up.
+/// Do work with threads of its own, so that it need not wait for other work: that of another
+/// thread, or work that is being cancelled.
 fn with_own_threads<T: Send>(token: &CancelToken, work: impl FnOnce() -> T + Send) -> PyResult<Option<T>> {
     let waiting = idle().pools.pop();
     let pool = match waiting {

@@ -1,8 +1,10 @@
-//! A Boltzmann machine taken apart step by step, as in figure 3 of Rüger 1997, "Decimatable Boltzmann machines: inference and learning".
+//! A Boltzmann machine taken apart step by step, as in figure 3 of Rüger 1997, "Decimatable
+//! Boltzmann machines: inference and learning".
 //!
-//! Five units and unit 0, to which the biases lead. The first step is the one the source describes: unit 1 is joined to unit 0 and to unit 5, and taking it out
-//! replaces the weights v₀₁ and v₁₅ by a correction of v₀₅. After five steps the machine is trivial, and the factors by which Z changed multiply to Z.
-//! The weights are our own; the source gives none.
+//! Five units and unit 0, to which the biases lead. The first step is the one the source describes:
+//! unit 1 is joined to unit 0 and to unit 5, and taking it out replaces the weights v₀₁ and v₁₅ by
+//! a correction of v₀₅. After five steps the machine is trivial, and the factors by which Z changed
+//! multiply to Z. The weights are our own; the source gives none.
 //!
 //! ```text
 //! cargo run -p isinglass --example decimation

@@ -3,8 +3,8 @@
 //! A fit can be stopped so that it returns what it has: its observer decides at every iteration
 //! ([`learn::Observer`](crate::learn::Observer)). A cancellation token discards the work instead.
 //! Long loops pass a cancellation [`point`], which unwinds the thread if the token was cancelled;
-//! [`CancelToken::run`] catches the unwinding. No partial answer escapes, and no function between the
-//! two has to handle cancellation.
+//! [`CancelToken::run`] catches the unwinding. No partial answer escapes, and no function between
+//! the two has to handle cancellation.
 
 use std::any::Any;
 use std::cell::RefCell;

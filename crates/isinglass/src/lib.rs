@@ -17,7 +17,8 @@
 //! * An [`Engine`] turns a machine and evidence into [`Expectations`]: log Z, means and pair
 //!   moments, with a [`Guarantee`] that says what kind of answer it is.
 //! * A [`Table`] holds binary data: distinct rows with weights and missing cells.
-//! * [`learn`] fits machines to tables, [`score`] says how good a machine is, [`complete`] fills the gaps of a table.
+//! * [`learn`] fits machines to tables, [`score`] says how good a machine is, [`complete`] fills
+//!   the gaps of a table.
 //!
 //! # From a table to a machine to an answer
 //!

@@ -1,7 +1,7 @@
 //! Messages that name settings as the reader types them.
 //!
-//! A message is data until it is shown. It renders itself in the [`Style`] of a front end, so that a
-//! [`Setting`] is `--max-sweeps` on the command line and `max_sweeps` in Python. Finished text is
+//! A message is data until it is shown. It renders itself in the [`Style`] of a front end, so that
+//! a [`Setting`] is `--max-sweeps` on the command line and `max_sweeps` in Python. Finished text is
 //! never rewritten: names and paths that users chose appear as they are.
 //!
 //! # Example

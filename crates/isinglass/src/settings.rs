@@ -2,8 +2,9 @@
 //!
 //! The macro `settings!` defines a struct with its defaults, the texts of the help, the accepted
 //! ranges and the builder methods of the engine or learner. With the feature `clap` the struct is a
-//! group of command-line options. Front ends that have keywords set fields by name ([`Settings::set`]).
-//! The macro [`choices!`] does the same for settings that are one of several words.
+//! group of command-line options. Front ends that have keywords set fields by name
+//! ([`Settings::set`]). The macro [`choices!`] does the same for settings that are one of several
+//! words.
 
 use std::fmt;
 
@@ -25,9 +26,8 @@ pub trait Settings: Clone + fmt::Debug + Default {
     /// What is expected, if the value is of another type. An unknown field is left alone.
     fn set<'de, D: Deserializer<'de>>(&mut self, field: &str, value: D) -> Result<(), String>;
 
-    /// The default of each field of [`FIELDS`](Self::FIELDS) in words; `None` where it depends on
-    /// other settings.
-    fn defaults() -> Vec<Option<String>>;
+    /// Describes each field of [`FIELDS`](Self::FIELDS), for help and reference pages.
+    fn describe() -> Vec<Description>;
 
     /// Sets what all engines and learners share, where the struct has it.
     fn set_common(&mut self, common: Common);
@@ -51,8 +51,22 @@ pub struct Common {
     pub budget: Budget,
 }
 
+/// What is said of a setting besides its name and the text of its help.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Description {
+    /// The default; `None` where it depends on other settings.
+    pub default: Option<String>,
+    /// The accepted values.
+    pub accepted: String,
+    /// Its type in Python.
+    pub python: &'static str,
+}
+
 /// A type that a setting may have.
 pub trait Value: fmt::Debug + for<'de> serde::Deserialize<'de> {
+    /// Its type in Python.
+    const PYTHON: &'static str = "str";
+
     /// What users may write.
     fn expected() -> String;
 
@@ -61,8 +75,10 @@ pub trait Value: fmt::Debug + for<'de> serde::Deserialize<'de> {
 }
 
 macro_rules! plain_values {
-    ($($ty:ty: $expected:literal),*) => {$(
+    ($($ty:ty: $python:literal, $expected:literal;)*) => {$(
         impl Value for $ty {
+            const PYTHON: &'static str = $python;
+
             fn expected() -> String {
                 $expected.into()
             }
@@ -75,9 +91,15 @@ macro_rules! plain_values {
     )*};
 }
 
-plain_values!(usize: "a whole number of at least 0", f64: "a number", bool: "True or False");
+plain_values! {
+    usize: "int", "a whole number of at least 0";
+    f64: "float", "a number";
+    bool: "bool", "True or False";
+}
 
 impl<T: Value> Value for Option<T> {
+    const PYTHON: &'static str = T::PYTHON;
+
     fn expected() -> String {
         T::expected()
     }
@@ -87,12 +109,17 @@ impl<T: Value> Value for Option<T> {
     }
 }
 
-/// Ranges of settings: each returns what is expected if the value is outside. Absent values are inside.
+/// Ranges of settings. Absent values are inside.
 pub(crate) mod range {
-    type Checked = Result<(), &'static str>;
+    /// Whether a value is inside a range, and what is expected.
+    #[derive(Clone, Copy)]
+    pub(crate) struct Checked {
+        pub(super) is_inside: bool,
+        pub(super) expected: &'static str,
+    }
 
     fn check<T>(value: Option<T>, is_inside: impl Fn(T) -> bool, expected: &'static str) -> Checked {
-        if value.is_none_or(is_inside) { Ok(()) } else { Err(expected) }
+        Checked { is_inside: value.is_none_or(is_inside), expected }
     }
 
     pub(crate) fn at_least_1(count: impl Into<Option<usize>>) -> Checked {
@@ -135,9 +162,9 @@ pub(crate) mod range {
 /// Defines a struct of settings.
 ///
 /// Fields of the first block are chosen by users: documentation (the text of the help), name, type,
-/// default and accepted range. Fields after `rust` are for Rust alone. `common` names which of `seed`
-/// and `budget` it has; `also` names a function that checks settings against each other. Each type after
-/// `for` must have a field `settings`; it gets a method for every setting.
+/// default and accepted range. Fields after `rust` are for Rust alone. `common` names which of
+/// `seed` and `budget` it has; `also` names a function that checks settings against each other.
+/// Each type after `for` must have a field `settings`; it gets a method for every setting.
 macro_rules! settings {
     (
         $(#[$outer:meta])*
@@ -184,9 +211,9 @@ macro_rules! settings {
                 Ok(())
             }
 
-            fn defaults() -> Vec<Option<String>> {
+            fn describe() -> Vec<$crate::settings::Description> {
                 let _usual = Self::default();
-                vec![$($crate::settings::Value::shown(&_usual.$field)),*]
+                vec![$($crate::settings::describe(&_usual.$field, &[$($range(_usual.$field))?])),*]
             }
 
             #[allow(unused_variables, reason = "some structs have no seed")]
@@ -299,7 +326,8 @@ macro_rules! common_print {
     };
 }
 
-/// Defines an enum whose variants users choose by a word; their documentation is the text of the help.
+/// Defines an enum whose variants users choose by a word; their documentation is the text of the
+/// help.
 #[macro_export]
 macro_rules! choices {
     ($(#[$outer:meta])* pub enum $name:ident = $default:ident { $($(#[doc = $about:literal])+ $variant:ident = $word:literal,)+ }) => {
@@ -397,9 +425,16 @@ pub(crate) use {
 };
 
 /// Names the setting whose value is out of range.
-pub(crate) fn in_range(field: &'static str, found: &impl Value, checked: Result<(), &str>) -> Result<()> {
-    checked.map_err(|expected| {
-        let found = found.shown().unwrap_or_default();
-        crate::Error::setting(field, format!("found {found}, expected {expected}"))
-    })
+pub(crate) fn in_range(field: &'static str, found: &impl Value, checked: range::Checked) -> Result<()> {
+    if checked.is_inside {
+        return Ok(());
+    }
+    let found = found.shown().unwrap_or_default();
+    Err(crate::Error::setting(field, format!("found {found}, expected {}", checked.expected)))
+}
+
+/// Describes a setting by its default, and its range if it has one.
+pub(crate) fn describe<T: Value>(default: &T, range: &[range::Checked]) -> Description {
+    let accepted = range.first().map_or_else(T::expected, |range| range.expected.to_owned());
+    Description { default: default.shown(), accepted, python: T::PYTHON }
 }

@@ -55,7 +55,8 @@ fn log_z_is_within_its_standard_error() {
     assert!((55..=82).contains(&within(1.0)), "{} of 100 within one error", within(1.0));
 }
 
-/// What defines the method: the mean weight has no bias, however hasty the runs. A wrong update or a wrong weight gives one.
+/// What defines the method: the mean weight has no bias, however hasty the runs. A wrong update or
+/// a wrong weight gives one.
 #[test]
 fn z_has_no_bias_however_bad_the_runs() {
     for (seed, temperatures, sweeps) in [(0, 1, 1), (1, 2, 1), (2, 4, 1), (3, 8, 3)] {
@@ -172,7 +173,8 @@ fn without_couplings_everything_is_exact() {
     assert_eq!((found.log_z, found.guarantee), (Some(0.0), Guarantee::Exact));
 }
 
-/// Strong fields leave runs that are all alike: the error must still cover what single precision does.
+/// Strong fields leave runs that are all alike: the error must still cover what single precision
+/// does.
 #[test]
 fn equal_weights_leave_the_rounding_of_single_precision() {
     let machine = topology::grid(20, 20, Neighbours::Four)
@@ -264,7 +266,8 @@ fn seeds_fix_results_on_any_number_of_threads() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
 
-    /// Any graph, temperature, offset and evidence. One of a million such comparisons goes beyond five errors by chance alone.
+    /// Any graph, temperature, offset and evidence. One of a million such comparisons goes beyond
+    /// five errors by chance alone.
     #[test]
     fn log_z_of_any_machine((machine, evidence) in clamped_machines(9, 0.8)) {
         let machine = if machine.temperature() < 0.7 { machine.with_temperature(0.7).unwrap() } else { machine };

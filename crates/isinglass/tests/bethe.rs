@@ -1,4 +1,5 @@
-//! The engine `bethe`: exact on forests, the equations of Bethe everywhere, and honest where it ends without a fixed point.
+//! The engine `bethe`: exact on forests, the equations of Bethe everywhere, and honest where it
+//! ends without a fixed point.
 
 #![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
 
@@ -17,7 +18,8 @@ use isinglass::{
 };
 use proptest::prelude::*;
 
-/// Machines whose messages have one fixed point, since a change in one of them is felt less and less (Mooij & Kappen 2007).
+/// Machines whose messages have one fixed point, since a change in one of them is felt less and
+/// less (Mooij & Kappen 2007).
 fn weakly_coupled() -> impl Strategy<Value = (Machine, Evidence)> {
     clamped_machines(8, 0.15).prop_map(|(machine, evidence)| {
         // Clamped units may push as strongly as they like.
@@ -29,8 +31,9 @@ fn weakly_coupled() -> impl Strategy<Value = (Machine, Evidence)> {
     })
 }
 
-/// The equations of Bethe in terms of the answer alone: each pair belief must have the machine's coupling, and the cavity fields that follow from the pair beliefs
-/// of a unit must add up to its field; and log Z is energy and entropies of the beliefs.
+/// The equations of Bethe in terms of the answer alone: each pair belief must have the machine's
+/// coupling, and the cavity fields that follow from the pair beliefs of a unit must add up to its
+/// field; and log Z is energy and entropies of the beliefs.
 #[track_caller]
 fn check_equations(machine: &Machine, answer: &Expectations, tolerance: f64) {
     let n = machine.unit_count();
@@ -57,7 +60,8 @@ fn check_equations(machine: &Machine, answer: &Expectations, tolerance: f64) {
     close(answer.log_z.unwrap(), log_z + machine.offset(), tolerance, "log Z of the beliefs");
 }
 
-/// Belief propagation as in the textbook, all messages at once and undamped: the means, and by how much messages still change.
+/// Belief propagation as in the textbook, all messages at once and undamped: the means, and by how
+/// much messages still change.
 fn textbook(machine: &Machine, sweeps: usize) -> (Vec<f64>, f64) {
     let n = machine.unit_count();
     let mut v = vec![vec![0.0; n]; n];
@@ -289,7 +293,8 @@ fn oscillation_is_detected_and_damped() {
     assert_eq!(answer.guarantee, Guarantee::Approximation);
 }
 
-/// A ferromagnet just above its transition converges slowly, by less than a thousandth each sweep, and never turns round.
+/// A ferromagnet just above its transition converges slowly, by less than a thousandth each sweep,
+/// and never turns round.
 #[test]
 fn slow_convergence_is_not_taken_for_oscillation() {
     let w = ((1.0f64 - 2e-4) / 3.0).atanh();
@@ -423,7 +428,8 @@ fn what_cannot_be_done_is_refused() {
     assert_eq!(error, Error::Length { what: "evidence", found: 4, expected: 5 });
 }
 
-/// A unit that its bias leaves no choice counts as clamped: it takes no digits from the rest, and cuts the cycles through it.
+/// A unit that its bias leaves no choice counts as clamped: it takes no digits from the rest, and
+/// cuts the cycles through it.
 #[test]
 fn a_huge_bias_pins_its_unit() {
     let biases = vec![1e8, 0.3, -0.2];

@@ -43,7 +43,8 @@ proptest! {
     }
 }
 
-/// Edges without coupling have the moments of the way between their ends, whichever end comes first and whether or not there is a way.
+/// Edges without coupling have the moments of the way between their ends, whichever end comes first
+/// and whether or not there is a way.
 #[test]
 fn the_response_follows_edges_without_coupling() {
     let edges = [(0, 3, 2.0), (1, 3, -1.5), (1, 4, 0.7), (0, 4, 0.0), (0, 1, 0.0), (2, 4, 0.0), (2, 5, 1.0)];
@@ -73,7 +74,8 @@ fn the_response_of_strong_chains_has_all_digits() {
     assert_eq!(answer.guarantee, Guarantee::Approximation);
 }
 
-/// Cycles with strong couplings, and biases that leave one fixed point: covariances are the slopes of the means.
+/// Cycles with strong couplings, and biases that leave one fixed point: covariances are the slopes
+/// of the means.
 #[test]
 fn the_response_beside_cycles_is_that_of_the_means() {
     // A triangle with a tail that a strong coupling ties to it, and one between units that are all but certain.

@@ -1,4 +1,5 @@
-//! Bootstrap intervals: how often they cover the truth, against the binomial spread of a plain model, threads, the order of rows, failures.
+//! Bootstrap intervals: how often they cover the truth, against the binomial spread of a plain
+//! model, threads, the order of rows, failures.
 
 #![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
 
@@ -259,10 +260,10 @@ fn couplings_without_a_finite_optimum_are_told() {
         let found = run(bootstrap, learner, &machine, &table);
         (found.notes.iter().any(|note| note.to_string().contains("no finite optimum")), found.couplings[0])
     };
-    let (told, _) = note(&PseudoLikelihood::default());
-    assert!(told);
-    let (told, coupling) = note(&PseudoLikelihood::new().l2(0.01));
-    assert!(!told && coupling.low < coupling.high, "{coupling:?}");
+    let (is_noted, _) = note(&PseudoLikelihood::default());
+    assert!(is_noted);
+    let (is_noted, coupling) = note(&PseudoLikelihood::new().l2(0.01));
+    assert!(!is_noted && coupling.low < coupling.high, "{coupling:?}");
 }
 
 #[test]

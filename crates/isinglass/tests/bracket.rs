@@ -1,4 +1,5 @@
-//! log Z between two bounds: always, also when the searches are stopped early; and how far apart they are.
+//! log Z between two bounds: always, also when the searches are stopped early; and how far apart
+//! they are.
 
 #![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
 

@@ -1,4 +1,5 @@
-//! Work that would take minutes is given up at once, whoever does it; what is not interrupted is not changed by it.
+//! Work that would take minutes is cancelled at once, whoever does it; what is not interrupted is
+//! not changed by it.
 
 #![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
 

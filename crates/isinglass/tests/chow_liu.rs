@@ -1,4 +1,5 @@
-//! Chow–Liu trees: against all spanning trees, against closed forms, and on machines whose tree is known.
+//! Chow–Liu trees: against all spanning trees, against closed forms, and on machines whose tree is
+//! known.
 
 #![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
 
@@ -18,7 +19,8 @@ fn names(units: usize) -> Vec<String> {
     (0..units).map(|k| format!("x{k}")).collect()
 }
 
-/// Complete rows in which every pair of values of every two columns occurs, so that all maxima are finite.
+/// Complete rows in which every pair of values of every two columns occurs, so that all maxima are
+/// finite.
 fn tables() -> impl Strategy<Value = Table> {
     (4..=5usize).prop_flat_map(|units| {
         let row = (proptest::collection::vec(prop_oneof![Just(1i8), Just(-1)], units), 0.1..4.0f64);

@@ -1,4 +1,5 @@
-//! Completion: means against sums over states, pieces against the whole, many patterns of missing cells.
+//! Completion: means against sums over states, pieces against the whole, many patterns of missing
+//! cells.
 
 #![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
 

@@ -1,4 +1,5 @@
-//! Contrastive divergence: gradients against enumeration and plain loops, fits against maximum likelihood, resuming, threads, errors.
+//! Contrastive divergence: gradients against enumeration and plain loops, fits against maximum
+//! likelihood, resuming, threads, errors.
 #![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
 
 mod common;
@@ -35,7 +36,8 @@ fn repeated(names: &[&str], rows: &[(&[i8], f64)], times: usize) -> Table {
     table
 }
 
-/// The gradient of the log-likelihood by sums over all states: couplings, then biases, 0 for those of inputs.
+/// The gradient of the log-likelihood by sums over all states: couplings, then biases, 0 for those
+/// of inputs.
 fn exact_gradient(machine: &Machine, table: &Table) -> Vec<f64> {
     let n = machine.unit_count();
     let edges = machine.graph().edges();
@@ -305,18 +307,18 @@ fn fits_go_on_from_every_iteration_with_the_same_bits() {
     let learners: [&dyn Learner; 4] = [&sampled, &persistent, &means, &means.batch(Some(16))];
     for learner in learners {
         for machine in [&layers, &linked] {
-            let mut keeper = Keeper { states: Vec::new(), told: Vec::new(), last: usize::MAX };
+            let mut keeper = Keeper { states: Vec::new(), reported: Vec::new(), last: usize::MAX };
             let whole = learner.fit_with(machine, &table, &mut keeper).unwrap();
-            assert_eq!(keeper.told, (0..=6).collect::<Vec<_>>());
+            assert_eq!(keeper.reported, (0..=6).collect::<Vec<_>>());
             for (k, state) in keeper.states.iter().enumerate() {
-                let mut rest = Keeper { states: Vec::new(), told: Vec::new(), last: usize::MAX };
+                let mut rest = Keeper { states: Vec::new(), reported: Vec::new(), last: usize::MAX };
                 let fit = learner.fit_from(machine, &table, Some(state), &mut rest).unwrap();
-                assert_eq!(rest.told, (k + 1..=6).collect::<Vec<_>>());
+                assert_eq!(rest.reported, (k + 1..=6).collect::<Vec<_>>());
                 assert_eq!(bits(&fit), bits(&whole), "{} from {k}", learner.name());
                 assert_eq!(rest.states, keeper.states[k + 1..]);
                 assert_eq!(fit.stopped, whole.stopped);
             }
-            let mut short = Keeper { states: Vec::new(), told: Vec::new(), last: 2 };
+            let mut short = Keeper { states: Vec::new(), reported: Vec::new(), last: 2 };
             let stopped = learner.fit_with(machine, &table, &mut short).unwrap();
             assert_eq!(
                 (stopped.iterations(), stopped.stopped.to_string().as_str()),

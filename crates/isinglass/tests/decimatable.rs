@@ -1,4 +1,5 @@
-//! The decision on treewidth 3: against an exact computation, and on graphs known to be decimatable or not.
+//! The decision on treewidth 3: against an exact computation, and on graphs known to be decimatable
+//! or not.
 
 #![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
 

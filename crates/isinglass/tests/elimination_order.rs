@@ -1,4 +1,5 @@
-//! Elimination orders: against plain elimination, against the exact treewidth, and on graphs of known width.
+//! Elimination orders: against plain elimination, against the exact treewidth, and on graphs of
+//! known width.
 
 #![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
 

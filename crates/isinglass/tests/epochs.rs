@@ -1,4 +1,4 @@
-//! Epochs of contrastive divergence that go on with other rows.
+//! Epochs of contrastive divergence that continue with other rows.
 #![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
 
 mod common;
@@ -46,12 +46,12 @@ fn epochs_go_on_with_other_rows() {
         assert_eq!(again.fit.iterations(), made.fit.history.len());
         made = again;
     }
-    let mut stopper = Keeper { states: Vec::new(), told: Vec::new(), last: 5 };
+    let mut stopper = Keeper { states: Vec::new(), reported: Vec::new(), last: 5 };
     let stopped =
         plain.iterations(9).run_epochs(&made.fit.machine, &more, made.state.as_ref(), &mut stopper).unwrap();
     assert_eq!((stopped.is_complete, stopped.fit.iterations()), (false, 6));
     let without_end = plain.iterations(usize::MAX);
-    let mut stopper = Keeper { states: Vec::new(), told: Vec::new(), last: 7 };
+    let mut stopper = Keeper { states: Vec::new(), reported: Vec::new(), last: 7 };
     let stopped =
         without_end.run_epochs(&stopped.fit.machine, &more, stopped.state.as_ref(), &mut stopper).unwrap();
     assert_eq!((stopped.is_complete, stopped.fit.iterations()), (false, 7));
@@ -61,7 +61,8 @@ fn epochs_go_on_with_other_rows() {
     assert!(refused.contains("couplings"), "{refused}");
 }
 
-/// Two fits of one structure leave different momentum and chains; a machine goes on from either, on the same rows with the same random numbers.
+/// Two fits of one structure leave different momentum and chains; a machine continues either, on
+/// the same rows with the same random numbers.
 #[test]
 fn what_epochs_leave_is_momentum_and_chains() {
     let machine = two_layers((6, &Links::None), (3, &Links::None), false, 2);
@@ -79,7 +80,7 @@ fn what_epochs_leave_is_momentum_and_chains() {
         };
         from(&one) != from(&other)
     };
-    // A single row has fewer chains than there were, and they go on all the same.
+    // A single row has fewer chains than there were, and they continue all the same.
     for rows in [&rows, &chance_rows(6, 1, false, 8)] {
         assert!(differs(0.7, false, rows), "momentum");
         assert!(differs(0.0, true, rows), "chains");

@@ -12,7 +12,8 @@ fn engine(seed: u64) -> Gibbs {
     Gibbs::new().seed(seed)
 }
 
-/// z-scores of all means and pair moments against exact ones: about standard normal if errors are honest.
+/// z-scores of all means and pair moments against exact ones: about standard normal if errors are
+/// honest.
 fn z_scores(machine: &Machine, evidence: &Evidence, seed: u64) -> Vec<f64> {
     let truth = Enumerate::default().expectations(machine, evidence, Pairs::All).unwrap();
     let found = engine(seed).expectations(machine, evidence, Pairs::All).unwrap();

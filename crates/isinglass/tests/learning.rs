@@ -1,4 +1,5 @@
-//! Learning: gradients against finite differences, moments against data, likelihoods against sums over states.
+//! Learning: gradients against finite differences, moments against data, likelihoods against sums
+//! over states.
 
 #![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
 
@@ -89,7 +90,8 @@ fn plain_pseudo_log_likelihood(machine: &Machine, table: &Table) -> f64 {
     sum / table.total_weight()
 }
 
-/// The states of some units given the values of others, with their probabilities in the machine, by the plainest sums.
+/// The states of some units given the values of others, with their probabilities in the machine, by
+/// the plainest sums.
 fn plain_probabilities(machine: &Machine, inputs: &[i8]) -> Vec<(Vec<i8>, f64)> {
     let truth = brute_force(machine, &Evidence::from_cells(inputs.to_vec()).unwrap());
     let mut states: Vec<(Vec<i8>, f64)> = Vec::new();
@@ -205,7 +207,8 @@ proptest! {
         prop_assert!(found.notes.is_empty(), "{:?}", found.notes);
     }
 
-    /// A table with the machine's own distribution, given each state of the inputs: nothing is left to learn.
+    /// A table with the machine's own distribution, given each state of the inputs: nothing is left
+    /// to learn.
     #[test]
     fn a_machine_is_at_no_distance_from_itself((machine, _) in machines_with_tables()) {
         let visible: Vec<usize> = (0..machine.unit_count()).filter(|&unit| machine.roles()[unit] != Role::Hidden).collect();
@@ -288,7 +291,8 @@ fn a_large_decimatable_fit_reproduces_the_moments_of_the_data() {
     }
 }
 
-/// What is not decimatable with every bias trained is refused before the first step, whatever the biases are at the start.
+/// What is not decimatable with every bias trained is refused before the first step, whatever the
+/// biases are at the start.
 #[test]
 fn every_bias_counts_in_learning() {
     let grid = Graph::grid(3, 4, topology::Neighbours::Four);

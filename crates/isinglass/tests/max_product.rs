@@ -1,4 +1,5 @@
-//! Max-product: exact on forests whatever the ties, never better than exact elsewhere, the same alone and in batches.
+//! Max-product: exact on forests whatever the ties, never better than exact elsewhere, the same
+//! alone and in batches.
 #![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
 
 mod common;
@@ -20,7 +21,7 @@ fn tying() -> impl Strategy<Value = f64> {
     ]
 }
 
-/// Any forest, with evidence: each unit hangs on one before it, or on none.
+/// Any forest, with evidence: each unit is joined to one before it, or to none.
 fn forests(most: usize) -> impl Strategy<Value = (Machine, Evidence)> {
     (1..=most).prop_flat_map(|n| {
         (
@@ -122,7 +123,8 @@ proptest! {
     }
 }
 
-/// The units of a machine, or a number of them, in another order: `order[k]` is the old number of the new unit k.
+/// The units of a machine, or a number of them, in another order: `order[k]` is the old number of
+/// the new unit k.
 fn relabelled(machine: &Machine, evidence: &Evidence, order: &[usize]) -> (Machine, Evidence) {
     let mut new = vec![0; order.len()];
     for (k, &old) in order.iter().enumerate() {
@@ -203,7 +205,8 @@ fn check_rows(machine: &Machine, cells: &[i8]) {
     assert_eq!((states.converged, states.guarantee), (converged, guarantee));
 }
 
-/// The clamped hidden graph of the source's appendix: a chain under visible units, in enough rows for several parts.
+/// The clamped hidden graph of the source's appendix: a chain under visible units, in enough rows
+/// for several parts.
 #[test]
 fn hidden_chains_are_solved_exactly_in_every_row() {
     let numbers = Numbers::Normal { mean: 0.0, deviation: 1.0 };

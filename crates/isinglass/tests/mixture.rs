@@ -1,4 +1,5 @@
-//! Mixtures of mean fields: bounds, the figures of the source's experiment, properties, and what is refused.
+//! Mixtures of mean fields: bounds, the figures of the source's experiment, properties, and what is
+//! refused.
 
 #![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
 
@@ -33,7 +34,8 @@ fn annealed(components: usize, anneal: &str) -> Mixture {
     mixture(components).anneal(Some(anneal.parse().unwrap()))
 }
 
-/// Lawrence, Bishop and Jordan 1998, figure 1: the summed squared error of the pair moments against the number of components.
+/// Lawrence, Bishop and Jordan 1998, figure 1: the summed squared error of the pair moments against
+/// the number of components.
 #[test]
 fn more_components_come_closer() {
     let nothing = Evidence::none(10);
@@ -76,8 +78,8 @@ proptest! {
             let found = engine.expectations(&machine, &evidence, Pairs::Edges).unwrap();
             let bound = found.log_z.unwrap();
             prop_assert!(bound <= truth + 1e-12 * truth.abs().max(1.0), "{bound} is above {truth} after {sweeps} sweeps");
-            let told = found.diagnostics.iteration.unwrap();
-            prop_assert_eq!(found.diagnostics.converged, told.residual <= engine.tolerance);
+            let iteration = found.diagnostics.iteration.unwrap();
+            prop_assert_eq!(found.diagnostics.converged, iteration.residual <= engine.tolerance);
             prop_assert!(found.means.iter().chain(&found.correlations.values).all(|m| m.abs() <= 1.0 + 1e-12));
         }
     }
@@ -100,7 +102,8 @@ proptest! {
         prop_assert_eq!(&components.means[0], &one.means);
     }
 
-    /// The energy and the true entropy of the mixture, by enumeration, are a better bound than the one told.
+    /// The energy and the true entropy of the mixture, by enumeration, are a better bound than the
+    /// one reported.
     #[test]
     fn components_are_those_of_the_answer((machine, evidence) in clamped_machines(7, 1.5), count in 1..7usize) {
         let engine = brief(count);
@@ -200,7 +203,9 @@ fn a_symmetric_machine_gets_both_of_its_modes() {
     }
 }
 
-/// Flipped units with flipped couplings and biases are the same machine under other names. Starts are not flipped along, so the best of several need not be the same; but no name is better than another.
+/// Flipped units with flipped couplings and biases are the same machine under other names. Starts
+/// are not flipped along, so the best of several need not be the same; but no name is better than
+/// another.
 #[test]
 fn flipped_units_have_bounds_as_good() {
     let nothing = Evidence::none(7);

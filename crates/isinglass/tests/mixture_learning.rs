@@ -1,4 +1,5 @@
-//! Learning with mixtures of mean fields in the free phase: it follows the exact gradient where mean field swings.
+//! Learning with mixtures of mean fields in the free phase: it follows the exact gradient where
+//! mean field swings.
 
 #![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
 

@@ -1,4 +1,5 @@
-//! The engines `decimate` and `eliminate` against an independent brute force, and against what must hold.
+//! The engines `decimate` and `eliminate` against an independent brute force, and against what must
+//! hold.
 
 #![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
 
@@ -118,7 +119,8 @@ fn exact_draws_have_the_distribution_of_the_machine() {
 const NORMAL: Numbers = Numbers::Normal { mean: 0.0, deviation: 1.0 };
 const NONE: Numbers = Numbers::Constant(0.0);
 
-/// The answer of the tape against two other ways: decimation in plain steps, and derivatives of log Z by biases through tables.
+/// The answer of the tape against two other ways: decimation in plain steps, and derivatives of log
+/// Z by biases through tables.
 fn check_large(machine: &Machine) {
     let engine = Decimate::default();
     let n = machine.unit_count();
@@ -166,7 +168,8 @@ fn chains_of_cubes_are_right() {
     check_large(&Machine::from_graph(graph).with_numbers(&NORMAL, &NONE, 3).unwrap());
 }
 
-/// Some units with a bias and some without: means come from tables where no weight to unit 0 tells them.
+/// Some units with a bias and some without: means come from tables where no weight to unit 0 tells
+/// them.
 #[test]
 fn a_few_biases_in_a_wide_decimatable_machine_reach_every_mean() {
     let engine = Decimate::default();
@@ -261,7 +264,8 @@ fn a_tight_budget_costs_time_but_not_a_bit() {
     assert!(least.is_some_and(|kib| kib < 120), "{least:?}");
 }
 
-/// Many visible units under a few hidden ones: as many tables over the same units, of which one is alive at a time.
+/// Many visible units under a few hidden ones: as many tables over the same units, of which one is
+/// alive at a time.
 #[test]
 fn wide_restricted_machines_need_room_for_few_tables() {
     let rbm = topology::rbm(400, 12).unwrap().with_numbers(&NORMAL, &NORMAL, 4).unwrap();
@@ -346,7 +350,8 @@ fn threads_do_not_change_a_bit() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 100, ..ProptestConfig::default() })]
 
-    /// Flipping a unit's sign changes the signs of what it is in; new names for units change nothing.
+    /// Flipping a unit's sign changes the signs of what it is in; new names for units change
+    /// nothing.
     #[test]
     fn symmetric_under_relabelling_and_flipping((machine, evidence) in clamped_machines(14, 3.0), seed in any::<u64>(), flip in any::<u16>()) {
         let n = machine.unit_count();
@@ -376,7 +381,8 @@ proptest! {
         }
     }
 
-    /// Clamping more units never takes an engine beyond what it could do before, and rows agree with the conditional machine.
+    /// Clamping more units never takes an engine beyond what it could do before, and rows agree
+    /// with the conditional machine.
     #[test]
     fn the_conditional_machine_is_the_machine_under_evidence((machine, evidence) in clamped_machines(12, 2.0)) {
         let engine = Eliminate::default();
@@ -389,7 +395,8 @@ proptest! {
         }
     }
 
-    /// Decimatable machines of up to 20 units with strong weights at any temperature, whatever is clamped, against enumeration.
+    /// Decimatable machines of up to 20 units with strong weights at any temperature, whatever is
+    /// clamped, against enumeration.
     #[test]
     fn twenty_strongly_coupled_units_are_right(
         n in 4..=20usize,

@@ -9,8 +9,7 @@ use std::sync::LazyLock;
 
 use common::close;
 use isinglass::learn::{
-    Factorized, Fit, InformationGain, Learner, Likelihood, NoObserver, Objective, Observer, Optimizer,
-    Restarts, Step,
+    Factorized, Fit, InformationGain, Learner, Likelihood, Objective, Observer, Optimizer, Restarts, Step,
 };
 use isinglass::likelihood::Phases;
 use isinglass::topology::{self, Links};
@@ -148,19 +147,19 @@ proptest! {
 /// Counts starts; breaks off in the first iteration of one of them.
 #[derive(Default)]
 struct Starts {
-    told: Vec<(usize, usize)>,
+    reported: Vec<(usize, usize)>,
     stop_in: Option<usize>,
 }
 
 impl Observer for Starts {
     fn step(&mut self, step: &Step, _: &Machine) -> isinglass::Result<ControlFlow<()>> {
-        let here = self.told.last().map(|start| start.0);
+        let here = self.reported.last().map(|start| start.0);
         let stop = self.stop_in.is_some() && here == self.stop_in && step.iteration == 1;
         Ok(if stop { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
     }
 
     fn restart(&mut self, restart: usize, count: usize) {
-        self.told.push((restart, count));
+        self.reported.push((restart, count));
     }
 }
 
@@ -172,32 +171,33 @@ fn parity() -> Table {
 fn restarts_keep_the_best_and_more_of_them_are_never_worse() {
     let (table, structure) = (parity(), topology::two_layer(3, &Links::Full, 1, &Links::None).unwrap());
     let learner = Likelihood::new(&*ENGINE).l2(0.003);
-    let of = |count| Restarts { count, seed: 1 }.fit(&learner, &structure, &table, &mut NoObserver).unwrap();
-    let (one, six) = (of(1), of(6));
+    let of = |count| Restarts { count, seed: 1 }.fit(&learner, &structure, &table).unwrap();
+    let ((one, of_one), (six, of_six)) = (of(1), of(6));
     let alone = learner.fit(&learn::start(&structure, &table, 1, 0).unwrap(), &table).unwrap();
-    assert_eq!(one.fit, alone, "one start is a fit from it");
-    assert_eq!(one.objectives[0], six.objectives[0]);
-    assert_eq!(six.objectives.len(), 6);
-    let highest = six.objectives.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    assert_eq!(six.fit.best().unwrap().objective, highest);
-    assert_eq!(six.objectives.iter().position(|x| *x == highest), Some(six.best));
-    assert_eq!(six, of(6));
+    assert_eq!(one, alone, "one start is a fit from it");
+    assert_eq!(of_one[0], of_six[0]);
+    assert_eq!(of_six.len(), 6);
+    let highest = of_six.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    assert_eq!(six.best().unwrap().objective, highest);
+    assert_eq!(of_six.iter().position(|x| *x == highest), Some(Restarts::best(&of_six)));
+    assert_eq!((six, of_six), of(6));
 }
 
 #[test]
-fn restarts_are_told_and_can_be_stopped() {
+fn restarts_are_reported_and_can_be_stopped() {
     let (table, structure) = (parity(), topology::rbm(3, 2).unwrap());
     let learner = Likelihood::new(&*ENGINE).l2(0.003);
     let mut all = Starts::default();
-    Restarts { count: 3, seed: 0 }.fit(&learner, &structure, &table, &mut all).unwrap();
-    assert_eq!(all.told, [(0, 3), (1, 3), (2, 3)]);
+    Restarts { count: 3, seed: 0 }.fit_with(&learner, &structure, &table, &mut all).unwrap();
+    assert_eq!(all.reported, [(0, 3), (1, 3), (2, 3)]);
     let mut some = Starts { stop_in: Some(1), ..Starts::default() };
-    let found = Restarts { count: 5, seed: 0 }.fit(&learner, &structure, &table, &mut some).unwrap();
-    assert_eq!((some.told.len(), found.objectives.len()), (2, 2));
-    assert_eq!(found.fit.notes.last().unwrap().to_string(), "stopped on request in restart 2 of 5");
+    let restarts = Restarts { count: 5, seed: 0 };
+    let (fit, qualities) = restarts.fit_with(&learner, &structure, &table, &mut some).unwrap();
+    assert_eq!((some.reported.len(), qualities.len()), (2, 2));
+    assert_eq!(fit.notes.last().unwrap().to_string(), "stopped on request in restart 2 of 5");
     // The first was finished and is better than a second that was not.
-    assert!(found.best == 0 && found.fit.converged);
-    let message = Restarts { count: 0, seed: 0 }.fit(&learner, &structure, &table, &mut NoObserver);
+    assert!(Restarts::best(&qualities) == 0 && fit.converged);
+    let message = Restarts { count: 0, seed: 0 }.fit(&learner, &structure, &table);
     assert_eq!(message.unwrap_err().to_string(), "restarts: found 0, expected at least 1");
 }
 
@@ -206,8 +206,9 @@ fn without_hidden_units_one_start_is_enough_and_a_note_says_so() {
     let (table, structure) = (parity(), topology::two_layer(3, &Links::Full, 0, &Links::None).unwrap());
     for learner in [&Likelihood::new(&*ENGINE) as &dyn Learner, &Factorized] {
         let mut starts = Starts::default();
-        let found = Restarts { count: 9, seed: 0 }.fit(learner, &structure, &table, &mut starts).unwrap();
-        assert_eq!((starts.told.as_slice(), found.objectives.len()), ([(0, 1)].as_slice(), 1));
-        assert!(found.fit.notes.last().unwrap().to_string().ends_with("1 start in place of 9"));
+        let restarts = Restarts { count: 9, seed: 0 };
+        let (fit, qualities) = restarts.fit_with(learner, &structure, &table, &mut starts).unwrap();
+        assert_eq!((starts.reported.as_slice(), qualities.len()), ([(0, 1)].as_slice(), 1));
+        assert!(fit.notes.last().unwrap().to_string().ends_with("1 start in place of 9"));
     }
 }

@@ -1,4 +1,5 @@
-//! Pseudo-likelihood with hidden units: against pseudo-likelihood itself, against the exact likelihood, and against itself when interrupted.
+//! Pseudo-likelihood with hidden units: against pseudo-likelihood itself, against the exact
+//! likelihood, and against itself when interrupted.
 
 #![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
 
@@ -75,7 +76,7 @@ fn without_free_units_it_finds_the_optimum_of_pseudo_likelihood() {
     }
 }
 
-/// Keeps every state, and stops where it is told to.
+/// Keeps every state, and stops on request.
 struct Keeper {
     states: Vec<Checkpoint>,
     last: usize,
@@ -105,7 +106,7 @@ fn a_fit_goes_on_from_any_state_bit_for_bit() {
                 let rest = learner.fit_from(&begin, &table, Some(state), &mut NoObserver).unwrap();
                 assert_eq!(rest, whole);
             }
-            // One that was stopped goes on, too.
+            // One that was stopped can be resumed, too.
             let mut stopped = Keeper { states: Vec::new(), last: 20 };
             let part = learner.fit_with(&begin, &table, &mut stopped).unwrap();
             assert_eq!((part.iterations(), part.stopped.to_string().as_str()), (20, "stopped on request"));
@@ -178,7 +179,8 @@ fn the_log_likelihood_rises_and_settles_by_a_hundred_steps() {
     }
 }
 
-/// Figure 6 of the source: the same machines with stronger couplings, at most 500 iterations. The baseline is that of Welling and Hinton, without damping.
+/// Figure 6 of the source: the same machines with stronger couplings, at most 500 iterations. The
+/// baseline is that of Welling and Hinton, without damping.
 #[test]
 fn it_describes_rows_of_strong_couplings_better_than_mean_field_contrastive_divergence() {
     let (clamped, free) = (Eliminate::default(), Enumerate::default());

@@ -1,4 +1,5 @@
-//! Pseudo-likelihood: against Newton's method on a plain loop, finite differences, the conditions of an optimum, known couplings, and symmetries.
+//! Pseudo-likelihood: against Newton's method on a plain loop, finite differences, the conditions
+//! of an optimum, known couplings, and symmetries.
 
 #![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
 
@@ -31,7 +32,8 @@ fn uniform(random: &mut ChaCha8Rng) -> f64 {
     (random.next_u64() >> 11) as f64 / (1u64 << 53) as f64
 }
 
-/// Every state once with a small weight, so that optima are finite and moderate, and some again with larger weights.
+/// Every state once with a small weight, so that optima are finite and moderate, and some again
+/// with larger weights.
 fn table(units: usize, rows: usize, seed: u64) -> Table {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let mut table = Table::new(names(units)).unwrap();
@@ -62,7 +64,8 @@ fn problems() -> impl Strategy<Value = (Machine, Table, f64)> {
         })
 }
 
-/// Value, gradient and second derivatives of the average pseudo-log-likelihood, by the plainest loop over rows and units.
+/// Value, gradient and second derivatives of the average pseudo-log-likelihood, by the plainest
+/// loop over rows and units.
 fn plain(start: &Machine, table: &Table, l2: f64, parameters: &[f64]) -> (f64, Vec<f64>, Vec<Vec<f64>>) {
     let is_input = |unit: usize| start.roles()[unit] == Role::Input;
     let edges: Vec<(usize, usize)> =
@@ -478,7 +481,8 @@ fn an_observer_can_stop_it() {
     }
 }
 
-/// The optimum of `−⟨ln P⟩ + λ Σ σ |β|` for one unit by proximal gradient steps, and the EBIC along the path: nothing shared with the library but the definition.
+/// The optimum of `−⟨ln P⟩ + λ Σ σ |β|` for one unit by proximal gradient steps, and the EBIC along
+/// the path: nothing shared with the library but the definition.
 fn plain_choice(table: &Table, unit: usize, gamma: f64) -> (f64, Vec<f64>) {
     let n = table.columns().len();
     let rows: Vec<(&[i8], f64)> =

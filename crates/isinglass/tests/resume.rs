@@ -1,4 +1,5 @@
-//! A fit that was interrupted and goes on from a state ends as if it had never stopped, bit for bit.
+//! A fit that was interrupted and is resumed from a checkpoint ends as if it had never stopped, bit
+//! for bit.
 
 #![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
 
@@ -38,15 +39,15 @@ fn rows_of_a_glass(units: usize, rows: usize, missing: bool) -> Table {
 #[derive(Default)]
 struct Keeper {
     restart: usize,
-    told: Vec<(usize, Step)>,
+    reported: Vec<(usize, Step)>,
     states: Vec<Vec<u8>>,
     stop_after: Option<usize>,
 }
 
 impl Observer for Keeper {
     fn step(&mut self, step: &Step, _: &Machine) -> isinglass::Result<ControlFlow<()>> {
-        self.told.push((self.restart, *step));
-        let stop = self.stop_after == Some(self.told.len());
+        self.reported.push((self.restart, *step));
+        let stop = self.stop_after == Some(self.reported.len());
         Ok(if stop { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
     }
 
@@ -55,7 +56,7 @@ impl Observer for Keeper {
         step: &Step,
         take: &dyn Fn() -> isinglass::Result<Checkpoint>,
     ) -> isinglass::Result<()> {
-        assert_eq!(self.told.last().unwrap().1, *step, "a state is offered after each step");
+        assert_eq!(self.reported.last().unwrap().1, *step, "a state is offered after each step");
         self.states.push(postcard::to_stdvec(&take()?).unwrap());
         Ok(())
     }
@@ -89,20 +90,20 @@ fn words(fit: &Fit) -> String {
     format!("{structure:?} {numbers:?} {ending:?} {values:?}")
 }
 
-/// Run whole, go on from several places, and compare every bit.
+/// Runs the fit whole, resumes it from several places, and compares every bit.
 fn check(what: &str, fit: &dyn Fn(Option<&Checkpoint>, &mut dyn Observer) -> String) {
     let mut whole = Keeper::default();
     let expected = fit(None, &mut whole);
     assert_eq!(expected, fit(None, &mut NoObserver), "{what}: watched or not");
-    assert_eq!(whole.told.len(), whole.states.len());
-    for place in some(whole.told.len()) {
+    assert_eq!(whole.reported.len(), whole.states.len());
+    for place in some(whole.reported.len()) {
         let mut rest = Keeper::default();
         assert_eq!(
             expected,
             fit(Some(&state(&whole.states[place])), &mut rest),
             "{what}: after step {place}"
         );
-        assert_eq!(rest.told, whole.told[place + 1..], "{what}: told after step {place}");
+        assert_eq!(rest.reported, whole.reported[place + 1..], "{what}: reported after step {place}");
         assert_eq!(rest.states, whole.states[place + 1..], "{what}: states after step {place}");
         let mut broken_off = Keeper { stop_after: Some(place + 1), ..Keeper::default() };
         fit(None, &mut broken_off);
@@ -153,7 +154,7 @@ fn likelihood_up_to_its_end_whatever_that_is() {
         let learner = Likelihood::new(&exact).l2(0.01).optimizer(method).iterations(300);
         check_learner(method.word(), &learner, &begin, &table);
     }
-    // Nothing more to be gained, divergence, hope given up.
+    // No more gain, divergence, stalled.
     check_learner("stuck", &Likelihood::new(&exact).tolerance(0.0), &begin, &table);
     let wild = Likelihood::new(&exact)
         .l2(5.0)
@@ -235,8 +236,8 @@ fn closed_form_by_every_way() {
     let joined =
         Machine::from_graph(Graph::new(6, edges).unwrap()).with_names(loops.names().iter().cloned()).unwrap();
     let learner = ClosedForm::default();
-    let found = learner.solve(&joined, &singular, &mut NoObserver).unwrap();
-    assert_eq!(found.remedy.word(), "shrink", "the first way has no solution");
+    let found = learner.fit(&joined, &singular).unwrap();
+    assert_eq!(found.remedy().word(), "shrink", "the first way has no solution");
     check_learner("two ways by Newton", &learner, &joined, &singular);
 }
 
@@ -247,7 +248,7 @@ fn factorized_is_made_again() {
 }
 
 #[test]
-fn restarts_go_on_in_any_of_them() {
+fn restarts_are_resumed_in_any_of_them() {
     let table = rows_of_a_glass(4, 40, true);
     let structure = topology::rbm(4, 2).unwrap();
     let (exact, naive) = (Enumerate::default(), MeanField::default());
@@ -259,16 +260,16 @@ fn restarts_go_on_in_any_of_them() {
     ];
     for (what, learner) in learners {
         check(what, &|from, observer| {
-            let found = restarts.fit_from(learner, &structure, &table, from, observer).unwrap();
-            format!("{} {:?} {}", words(&found.fit), found.objectives, found.best)
+            let (fit, qualities) = restarts.fit_from(learner, &structure, &table, from, observer).unwrap();
+            format!("{} {qualities:?}", words(&fit))
         });
     }
-    // More restarts may be asked for, and fewer than were begun may not.
+    // More restarts may be requested, but not fewer than were begun.
     let learner = Likelihood::new(&exact).l2(0.003).iterations(8);
     let mut keeper = Keeper::default();
-    restarts.fit(&learner, &structure, &table, &mut keeper).unwrap();
+    restarts.fit_with(&learner, &structure, &table, &mut keeper).unwrap();
     let five = Restarts { count: 5, ..restarts };
-    let whole = five.fit(&learner, &structure, &table, &mut NoObserver).unwrap();
+    let whole = five.fit(&learner, &structure, &table).unwrap();
     let last = state(keeper.states.last().unwrap());
     assert_eq!(five.fit_from(&learner, &structure, &table, Some(&last), &mut NoObserver).unwrap(), whole);
     let message = |restarts: Restarts| {
@@ -286,7 +287,7 @@ fn restarts_go_on_in_any_of_them() {
 }
 
 #[test]
-fn a_fit_may_go_on_for_longer_than_was_asked_for_at_first() {
+fn a_resumed_fit_may_have_larger_limits() {
     let table = rows_of_a_glass(5, 100, true);
     let begin = start(&topology::rbm(5, 2).unwrap(), &table, 0, 0).unwrap();
     let (exact, naive) = (Enumerate::default(), MeanField::default());
@@ -530,7 +531,8 @@ fn learners_without_an_optimiser_go_on_for_longer_but_not_for_less() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 40, ..ProptestConfig::default() })]
 
-    /// No bytes make a learner panic, or search for ever: what it makes of them is a machine or an error.
+    /// No bytes make a learner panic, or search for ever: what it makes of them is a machine or an
+    /// error.
     #[test]
     fn damaged_states_do_no_harm(
         place in any::<prop::sample::Index>(),

@@ -1,4 +1,5 @@
-//! Rows of a table, each with its own free units: the likelihood of each of them, and engines that serve them all.
+//! Rows of a table, each with its own free units: the likelihood of each of them, and engines that
+//! serve them all.
 #![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
 
 mod common;

@@ -212,14 +212,14 @@ fn machines_without_choices_are_exact() {
 #[test]
 fn an_early_end_is_told() {
     let machine = dense(10, 1);
-    let told = |iterations| {
+    let is_reported = |iterations| {
         let answer = stopped(3, iterations).expectations(&machine, &Evidence::none(10), Pairs::None).unwrap();
         let iteration = answer.diagnostics.iteration.unwrap();
         assert_eq!(answer.diagnostics.converged, iteration.residual <= 1e-9);
         assert!(iteration.sweeps <= iterations);
         answer.diagnostics.converged
     };
-    assert!(!told(0) && !told(2) && told(1000));
+    assert!(!is_reported(0) && !is_reported(2) && is_reported(1000));
 }
 
 #[test]
@@ -269,7 +269,7 @@ fn settings_that_make_no_sense_are_refused() {
     assert!(matches!(small.batch(&machine, &rows, Ask::default()), Err(Error::OverBudget { .. })));
 }
 
-/// What the engine refuses whatever the budget is told as such, with the other engines' offers.
+/// What the engine refuses whatever the budget is reported as such, with the other engines' offers.
 #[test]
 fn numbers_too_large_are_no_offer() {
     let huge = topology::full(6).with_parameters(vec![1e145; 15], vec![0.0; 6]).unwrap();
@@ -278,7 +278,8 @@ fn numbers_too_large_are_no_offer() {
     assert!(!of("structured").available && of("structured").bytes.is_none() && of("enumerate").available);
 }
 
-/// States that hardly occur do not set the pace: without a limit to their logits it takes 139 steps, most of them tried ten times.
+/// States that hardly occur do not set the pace: without a limit to their logits it takes 139
+/// steps, most of them tried ten times.
 #[test]
 fn strong_couplings_on_a_lattice_take_few_steps() {
     let (couplings, biases) =

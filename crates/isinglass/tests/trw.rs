@@ -1,4 +1,5 @@
-//! The engine `trw`: a bound whatever happens, exact where one subgraph holds everything, and as tight as it should be.
+//! The engine `trw`: a bound whatever happens, exact where one subgraph holds everything, and as
+//! tight as it should be.
 #![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
 
 mod common;
@@ -57,7 +58,8 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
-    /// What the graph's own treewidth allows is exact: trees at width 1, any graph of treewidth 2 and 3 at these widths.
+    /// What the graph's own treewidth allows is exact: trees at width 1, any graph of treewidth 2
+    /// and 3 at these widths.
     #[test]
     fn exact_within_the_width(width in 1..=3usize, picks in proptest::collection::vec(any::<u32>(), 9), seed in 0..100u64) {
         let graph = partial_k_tree(width, &picks);
@@ -91,7 +93,8 @@ proptest! {
         }
     }
 
-    /// Names of units mean nothing where one subgraph holds everything; elsewhere they change which subgraphs are taken, and the bound stays one.
+    /// Names of units mean nothing where one subgraph holds everything; elsewhere they change which
+    /// subgraphs are taken, and the bound stays one.
     #[test]
     fn relabelled_machines_have_bounds_too(seed in 0..1000u64, shift in 1..7usize, width in 1..=3usize) {
         for (graph, is_narrow) in [(Graph::full(7), false), (Graph::chain(7), true)] {
@@ -135,7 +138,8 @@ fn partial_k_tree(width: usize, picks: &[u32]) -> Graph {
     Graph::new(picks.len() + 1, edges).unwrap()
 }
 
-/// The mean distance from log Z on ten units all joined; 9.47, 2.02 and 0.53 (uniform on ±1) and 2.30, 0.95 and 0.44 (±0.3) for twelve random subgraphs of equal shares.
+/// The mean distance from log Z on ten units all joined; 9.47, 2.02 and 0.53 (uniform on ±1) and
+/// 2.30, 0.95 and 0.44 (±0.3) for twelve random subgraphs of equal shares.
 #[test]
 fn as_tight_as_the_reference() {
     let gap = |width: usize, size: f64| {

@@ -1,4 +1,5 @@
-//! Mean field, TAP and linear response against their own equations, finite differences, and exact answers.
+//! Mean field, TAP and linear response against their own equations, finite differences, and exact
+//! answers.
 
 #![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
 
@@ -84,9 +85,9 @@ proptest! {
             prop_assert!(parallel || found.diagnostics.converged, "{} did not settle: {:?}", engine.name(), found.diagnostics);
             let sides = right_hand_sides(&machine, &evidence, &found.means, tap);
             let worst = sides.iter().zip(&found.means).map(|(x, m)| (x - m).abs()).fold(0.0, f64::max);
-            let told = found.diagnostics.iteration.unwrap();
-            prop_assert!((worst - told.residual).abs() < 1e-12, "{worst} but told {}", told.residual);
-            prop_assert_eq!(found.diagnostics.converged, told.residual <= settings.tolerance);
+            let iteration = found.diagnostics.iteration.unwrap();
+            prop_assert!((worst - iteration.residual).abs() < 1e-12, "{worst} but reported {}", iteration.residual);
+            prop_assert_eq!(found.diagnostics.converged, iteration.residual <= settings.tolerance);
             prop_assert!(!found.diagnostics.converged || worst < 1e-8);
         }
     }

@@ -1,4 +1,5 @@
-//! Learning with approximate engines in both phases: gradients, fixed points, swings, and what is kept.
+//! Learning with approximate engines in both phases: gradients, fixed points, swings, and what is
+//! kept.
 
 #![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
 

@@ -11,7 +11,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-use crate::say;
+use crate::written::{self, Mode};
 
 /// The modules of the core from bottom to top. A module may use those of lower layers, and those
 /// listed before it in its own.
@@ -34,17 +34,8 @@ const PAGE: &str = "ARCHITECTURE.md";
 const BEGIN: &str = "<!-- layers: written by `cargo xtask layers` -->";
 const END: &str = "<!-- layers: end -->";
 
-/// What is done about a page that does not show the present graph.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Page {
-    /// It is written.
-    Write,
-    /// It is an error.
-    Check,
-}
-
 /// Checks the layers, and writes the graph into the page or checks it there.
-pub(crate) fn run(mode: Page) -> Result<(), String> {
+pub(crate) fn run(mode: Mode) -> Result<(), String> {
     let mut files = Vec::new();
     collect(Path::new(SOURCE), &mut files)?;
     let graph = Graph::of(&files)?;
@@ -56,18 +47,7 @@ pub(crate) fn run(mode: Page) -> Result<(), String> {
             problems.len()
         ));
     }
-    let text = read(Path::new(PAGE))?;
-    let page = with_section(&text, &graph.section(&LAYERS))?;
-    if page == text {
-        say(&format!("{PAGE} shows the layers of {} modules", graph.modules.len()));
-        return Ok(());
-    }
-    if mode == Page::Check {
-        return Err(format!("{PAGE}: the graph of modules is out of date: run cargo xtask layers"));
-    }
-    fs::write(PAGE, page).map_err(|error| format!("{PAGE}: {error}"))?;
-    say(&format!("wrote the layers of {} modules into {PAGE}", graph.modules.len()));
-    Ok(())
+    written::section(mode, PAGE, (BEGIN, END), &graph.section(&LAYERS))
 }
 
 /// A source file: its path, and its text.
@@ -219,14 +199,6 @@ impl Graph {
     }
 }
 
-/// The page with this text between the two comments.
-fn with_section(page: &str, section: &str) -> Result<String, String> {
-    let missing = || format!("{PAGE}: expected the lines\n{BEGIN}\n{END}");
-    let (head, rest) = page.split_once(BEGIN).ok_or_else(missing)?;
-    let (_, tail) = rest.split_once(END).ok_or_else(missing)?;
-    Ok(format!("{head}{BEGIN}\n{section}{END}{tail}"))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -300,11 +272,6 @@ mod tests {
                        | layer | module | uses |\n|---|---|---|\n| 1 | `graph` | – |\n\
                        | 2 | `learn` | `graph` |\n| 3 | `score` | `graph`, `learn` |\n";
         assert_eq!(found.section(&SMALL), section);
-        let page = format!("# A\n\n{BEGIN}\nold\n{END}\n\n# B\n");
-        let written = with_section(&page, section).unwrap();
-        assert_eq!(written, format!("# A\n\n{BEGIN}\n{section}{END}\n\n# B\n"));
-        assert_eq!(with_section(&written, section).unwrap(), written);
-        assert!(with_section("# A\n", section).is_err());
     }
 
     #[test]

@@ -15,8 +15,9 @@ use crate::report::{self, count};
 
 /// Fill the missing cells of a table with their more probable values, given the rest of their row
 ///
-/// The table comes back as it was, with its gaps filled: the same rows and columns in the same words. Columns that are dropped or hold weights are
-/// copied; units without a column get one at the end. Where both values are equally probable, +1 is written.
+/// The table comes back as it was, with its gaps filled: the same rows and columns in the same
+/// words. Columns that are dropped or hold weights are copied; units without a column get one at
+/// the end. Where both values are equally probable, +1 is written.
 #[derive(ClapArgs)]
 #[command(
     after_help = "Example (the first command writes the files):\n  isinglass demo\n  isinglass complete isinglass-demo/votes.json isinglass-demo/votes.csv -o all.csv\n  isinglass complete isinglass-demo/votes.json isinglass-demo/votes.csv --probabilities -o p.csv"
@@ -95,7 +96,8 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
 }
 
 impl Args {
-    /// The means of the missing cells, and the engine that gave them; without missing cells there is none.
+    /// The means of the missing cells, and the engine that gave them; without missing cells there
+    /// is none.
     fn complete<'a>(
         &self,
         machine: &Machine,

@@ -45,7 +45,7 @@ enum Part {
 struct Stop {
     /// What is printed.
     story: String,
-    /// What is told in JSON.
+    /// What JSON reports.
     document: Map<String, Value>,
     /// For the part's files, in the order of its entries.
     contents: Vec<Content>,

@@ -15,8 +15,9 @@ use crate::report::{self, count};
 
 /// Clean a black-and-white picture by inference on a lattice machine
 ///
-/// Each pixel of the clean picture is a hidden unit, coupled with its neighbours and with the pixel that was seen.
-/// White or light is +1, black or dark -1; pictures with greys or colours are divided at --threshold.
+/// Each pixel of the clean picture is a hidden unit, coupled with its neighbours and with the pixel
+/// that was seen. White or light is +1, black or dark -1; pictures with greys or colours are
+/// divided at --threshold.
 #[derive(ClapArgs)]
 #[command(
     after_help = "Examples:\n  isinglass denoise --sample --add-noise 0.1 --noisy noisy.png -o clean.png\n  isinglass denoise noisy.png --engine bethe --flip 0.1 -o cleaner.png"
@@ -34,19 +35,23 @@ pub(crate) struct Args {
     /// How the hidden pixels are inferred
     #[arg(long, value_name = "ENGINE", default_value = "mean-field")]
     engine: EngineName,
-    /// The share of pixels that are thought to be flipped: sets --data to half its log-odds, ½ ln((1−P)/P) [default: 0.1]
+    /// The share of pixels that are thought to be flipped: sets --data to half its log-odds, ½
+    /// ln((1−P)/P) [default: 0.1]
     #[arg(long, value_name = "P", value_parser = share_of_flips, allow_hyphen_values = true)]
     flip: Option<f64>,
     /// The coupling of a pixel with what was seen of it, instead of --flip
     #[arg(long, value_name = "X", conflicts_with = "flip", allow_hyphen_values = true)]
     data: Option<f64>,
-    /// The coupling of neighbours: more makes smoother pictures, and loses finer lines. What did best on the sample with 5 to 10 % of its pixels flipped is the default [default: 0.7; with 8 neighbours 0.25]
+    /// The coupling of neighbours: more makes smoother pictures, and loses finer lines. What did
+    /// best on the sample with 5 to 10 % of its pixels flipped is the default [default: 0.7; with 8
+    /// neighbours 0.25]
     #[arg(long, value_name = "X", allow_hyphen_values = true)]
     coupling: Option<f64>,
     /// How many neighbours a pixel has
     #[arg(long, value_name = "4|8", default_value = "4", value_parser = neighbours)]
     neighbours: Neighbours,
-    /// mean-field, bethe: sweeps at most [default: 500]; gibbs: kept sweeps, at least 4 [default: 200]
+    /// mean-field, bethe: sweeps at most [default: 500]; gibbs: kept sweeps, at least 4 [default:
+    /// 200]
     #[arg(long, value_name = "N", value_parser = at_least::<1>, allow_hyphen_values = true)]
     iterations: Option<usize>,
     /// mean-field, bethe: converged when no equation is violated by more than this [default: 1e-4]
@@ -61,7 +66,8 @@ pub(crate) struct Args {
     /// Pixels at least this light, from 0 to 255, are white
     #[arg(long, value_name = "N", default_value_t = 128)]
     threshold: u8,
-    /// Flip each pixel with this probability first, by --seed; the report then tells how many pixels are wrong before and after
+    /// Flip each pixel with this probability first, by --seed; the report then says how many pixels
+    /// are wrong before and after
     #[arg(long, value_name = "P", value_parser = share, allow_hyphen_values = true)]
     add_noise: Option<f64>,
     /// Write the picture with the added noise, too (.png)
@@ -249,7 +255,7 @@ impl Args {
     }
 }
 
-/// Pixels that the report tells of.
+/// Pixels that the report counts.
 struct Summary {
     changed: usize,
     /// Before and after, where the truth is known.

@@ -6,14 +6,12 @@ use std::time::Instant;
 use clap::Args as ClapArgs;
 use isinglass::Table;
 use isinglass::engine::Guarantee;
-use isinglass::learn::{Fit, Restarted};
 use isinglass_files::{Output, model_format, read_model, write_model, write_network, write_numbers};
 use isinglass_lab::report::FitSummary;
-use isinglass_plan::{Asked, FitSettings, LearnerName};
+use isinglass_plan::{Asked, FitSettings, Fitted, LearnerName};
 use serde_json::json;
 
 use self::bootstrap::BootstrapOptions;
-use self::by_learner::Done;
 use self::checkpoint::CheckpointOptions;
 use self::structure::Structure;
 use crate::engine_options::{EngineChoice, EngineName, engines_for};
@@ -54,15 +52,18 @@ pub(crate) struct Args {
     /// Write objective and gradient norm of every iteration to a CSV file
     #[arg(long, value_name = "FILE.csv")]
     history: Option<PathBuf>,
-    /// likelihood with --engine mixture: write weight and means of each component after every iteration to a CSV file
+    /// likelihood with --engine mixture: write weight and means of each component after every
+    /// iteration to a CSV file
     #[arg(long, value_name = "FILE.csv")]
     component_history: Option<PathBuf>,
-    /// Write a page about the machine that was found: scores, learning curve, couplings, network, moments, surprising rows
+    /// Write a page about the machine that was found: scores, learning curve, couplings, network,
+    /// moments, surprising rows
     #[arg(long, value_name = "FILE.html")]
     report: Option<PathBuf>,
     #[command(flatten)]
     settings: FitSettings,
-    /// Write the couplings that are not 0 to a CSV file, the strongest first: from, to, weight (of units that are −1 or +1; a regression on 0 and 1 has 4 times that), sign
+    /// Write the couplings that are not 0 to a CSV file, the strongest first: from, to, weight (of
+    /// units that are −1 or +1; a regression on 0 and 1 has 4 times that), sign
     #[arg(long, value_name = "FILE.csv", help_heading = "Network")]
     network: Option<PathBuf>,
     #[command(flatten)]
@@ -71,7 +72,8 @@ pub(crate) struct Args {
     checkpoint: CheckpointOptions,
     #[command(flatten)]
     engine: EngineChoice,
-    /// likelihood: the engine with the table's cells clamped, where hidden units or missing cells are left [default: that of --engine; mean-field with mixture]
+    /// likelihood: the engine with the table's cells clamped, where hidden units or missing cells
+    /// are left [default: that of --engine; mean-field with mixture]
     #[arg(long, value_name = "ENGINE", help_heading = "Engine", value_parser = engines_for(Asked::Likelihood))]
     clamped_engine: Option<EngineName>,
 }
@@ -114,19 +116,8 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
     let (history, component_history) = (reserve(&args.history)?, reserve(&args.component_history)?);
     let (network, page) = (reserve(&args.network)?, reserve(&args.report)?);
 
-    let done = args.fit(&start, &table, common)?;
-    let Done {
-        learner,
-        engine,
-        clamped_engine,
-        restarted,
-        remedy,
-        components,
-        intervals,
-        warnings,
-        is_complete,
-    } = done;
-    let Restarted { fit, objectives, best } = &restarted;
+    let (fitted, components, intervals) = args.fit(&start, &table, common)?;
+    let Fitted { fit, restart_objectives: objectives, .. } = &fitted;
     let steps = fit.history.iter();
     let steps = steps.map(|step| [step.iteration as f64, step.objective, step.gradient_norm]);
     write_history(history, ["iteration", "objective", "gradient_norm"], steps)?;
@@ -143,19 +134,19 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
     for note in not_kept.iter().map(ToString::to_string).chain(fit.notes.iter().map(ToString::to_string)) {
         common.note(&format!("note: {note}"));
     }
-    common.warn(warnings);
+    common.warn(fitted.warnings());
     let seconds = began.elapsed().as_secs_f64();
     if let Some(page) = page {
-        let story = FitSummary::of(fit, learner, engine, clamped_engine);
+        let story = FitSummary::of(fit, fitted.learner, fitted.engine, fitted.clamped_engine);
         args.write_report(fit, &table, story, page, common)?;
     }
     if common.json {
         let objective: Vec<f64> = fit.history.iter().map(|step| step.objective).collect();
         let mut document = json!({
             "model": args.output,
-            "learner": learner,
-            "engine": engine,
-            "clamped_engine": clamped_engine,
+            "learner": fitted.learner,
+            "engine": fitted.engine,
+            "clamped_engine": fitted.clamped_engine,
             "guarantee": fit.guarantee.word(),
             "rows": table.row_count(),
             "iterations": fit.iterations(),
@@ -166,14 +157,14 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
             "log_likelihood": fit.log_likelihood,
             "pseudo_log_likelihood": fit.pseudo_log_likelihood,
             "restarts": objectives.len(),
-            "best_restart": best,
+            "best_restart": fitted.best_restart(),
             "restart_objectives": objectives,
             "seconds": seconds,
         });
         if let Some(path) = &args.report {
             document["report"] = json!(path);
         }
-        if let Some(remedy) = remedy {
+        if let Some(remedy) = fitted.remedy {
             document["singular"] = remedy.word().into();
         }
         if let Some(found) = &intervals.found {
@@ -184,18 +175,12 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
     }
     let restarts = if objectives.len() > 1 {
         let worst = objectives.iter().copied().fold(f64::INFINITY, f64::min);
-        let highest = objectives[*best];
+        let highest = objectives[fitted.best_restart()];
         format!("best of {} starts: objectives from {worst:.6} to {highest:.6}\n", objectives.len())
     } else {
         String::new()
     };
-    let stopped = fit.stopped.to_string();
-    let ended = match (fit.converged, is_complete) {
-        (true, _) => "converged",
-        (false, true) => &stopped,
-        (false, false) => "NOT converged",
-    };
-    let head = plain(&table, fit, (learner, engine, ended), seconds);
+    let head = plain(&table, &fitted, seconds);
     let page = args.report.as_ref().map_or_else(String::new, |path| format!(" and {}", path.display()));
     report::text(&format!("{head}{restarts}wrote {}{page}\n", args.output.display()))?;
     intervals.done()
@@ -212,13 +197,15 @@ fn write_history<'a, R: AsRef<[f64]>>(
     Ok(output.commit()?)
 }
 
-fn plain(
-    table: &Table,
-    fit: &Fit,
-    (learner, engine, ended): (&str, Option<&str>, &str),
-    seconds: f64,
-) -> String {
+fn plain(table: &Table, fitted: &Fitted, seconds: f64) -> String {
+    let Fitted { learner, engine, fit, .. } = fitted;
     let machine = &fit.machine;
+    let stopped = fit.stopped.to_string();
+    let ended = match (fit.converged, fitted.is_complete) {
+        (true, _) => "converged",
+        (false, true) => &stopped,
+        (false, false) => "NOT converged",
+    };
     let gradient = fit.best().map_or(0.0, |step| step.gradient_norm);
     let likelihood = fit
         .log_likelihood

@@ -29,8 +29,9 @@ pub(crate) struct Args {
     /// Also give the cumulants of all subsets of up to four units; a unit may stand more than once
     #[arg(long, value_name = "UNIT,…")]
     cumulants: Option<String>,
-    /// Give log Z between two rigorous bounds: the best that there are, or that of --engine on its side. Means and correlations are those of the lower
-    /// bound (with --engine trw, of the upper one)
+    /// Give log Z between two rigorous bounds: the best that there are, or that of --engine on its
+    /// side. Means and correlations are those of the lower bound (with --engine trw, of the upper
+    /// one)
     #[arg(long, conflicts_with = "cumulants")]
     bracket: bool,
     #[command(flatten)]
@@ -137,14 +138,15 @@ fn cumulant_units(machine: &Machine, list: &str) -> anyhow::Result<Vec<usize>> {
     names.iter().map(|name| find(machine, name).context("--cumulants")).collect()
 }
 
-/// Each cumulant with the names of its units; where a unit stands more than once in the list, each choice of units is told once.
+/// Each cumulant with the names of its units; where a unit stands more than once in the list, each
+/// choice of units is listed once.
 fn named<'a>(machine: &'a Machine, cumulants: &'a Cumulants) -> impl Iterator<Item = (Vec<&'a str>, f64)> {
-    let mut told = HashSet::new();
+    let mut listed = HashSet::new();
     cumulants.iter().filter_map(move |(places, x)| {
         let mut units: Vec<usize> = places.iter().map(|&place| cumulants.units[place]).collect();
         let names = units.iter().map(|&unit| machine.name(unit)).collect();
         units.sort_unstable();
-        told.insert(units).then_some((names, x))
+        listed.insert(units).then_some((names, x))
     })
 }
 

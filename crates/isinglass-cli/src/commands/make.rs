@@ -13,7 +13,8 @@ use crate::report::{self, count};
 
 /// Build a machine with given or random weights
 ///
-/// Couplings and biases are numbers or drawn at random by --seed: `0.5`, `normal:MEAN,SD`, `uniform:LOW,HIGH`, `signs:X` (plus or minus X).
+/// Couplings and biases are numbers or drawn at random by --seed: `0.5`, `normal:MEAN,SD`,
+/// `uniform:LOW,HIGH`, `signs:X` (plus or minus X).
 #[derive(ClapArgs)]
 #[command(
     after_help = "Examples:\n  isinglass make chain --units 10 --coupling 0.5 --bias 0.1 -o chain.json\n  isinglass make grid --rows 8 --columns 8 --coupling signs:1 --seed 3 -o glass.json\n  isinglass make rbm --visible 6 --hidden 3 --coupling normal:0,0.5 -o rbm.json"
@@ -43,7 +44,8 @@ pub(crate) struct Args {
     /// rbm, two-layer: the number of hidden units
     #[arg(long, value_name = "N", value_parser = at_least::<1>, allow_hyphen_values = true)]
     hidden: Option<usize>,
-    /// two-layer: links among visible units (none, chain, full, grid:RxC, grid8:RxC) [default: full]
+    /// two-layer: links among visible units (none, chain, full, grid:RxC, grid8:RxC) [default:
+    /// full]
     #[arg(long, value_name = "LINKS")]
     visible_links: Option<Links>,
     /// two-layer: links among hidden units (none, chain, full) [default: none]

@@ -19,7 +19,8 @@ use crate::engine_options::{EngineName, EngineOptions, Task};
 use crate::options::{Common, TableArgs, Usage, at_least, keep_inputs};
 use crate::report;
 
-/// Write a page about a machine and how it fits a table: scores, couplings, network, moments, surprising rows, pictures
+/// Write a page about a machine and how it fits a table: scores, couplings, network, moments,
+/// surprising rows, pictures
 ///
 /// The page is one file that opens from disk and needs no network.
 #[derive(ClapArgs)]
@@ -29,7 +30,8 @@ use crate::report;
 pub(crate) struct Args {
     /// The model file (.json, .uai, .npz)
     model: PathBuf,
-    /// A table (.csv, .tsv, .npy, each also .gz) to compare the machine with: a header names the units
+    /// A table (.csv, .tsv, .npy, each also .gz) to compare the machine with: a header names the
+    /// units
     table: Option<PathBuf>,
     /// Take a column as row weights
     #[arg(long, value_name = "COLUMN", requires = "table")]
@@ -55,10 +57,12 @@ pub(crate) struct Args {
 /// What the page is to show.
 #[derive(ClapArgs)]
 struct Look {
-    /// The visible units are the pixels of a picture, row after row, such as 8x8 [default: as their names tell, such as p07 or r0c7]
+    /// The visible units are the pixels of a picture, row after row, such as 8x8 [default: from
+    /// their names, such as p07 or r0c7]
     #[arg(long, value_name = "RxC")]
     shape: Option<Shape>,
-    /// Which modelled pair moments to compare with the table's [default: all of up to 500 units, otherwise edges]
+    /// Which modelled pair moments to compare with the table's [default: all of up to 500 units,
+    /// otherwise edges]
     #[arg(long, value_name = "WHICH")]
     pairs: Option<PairChoice>,
     /// How many surprising rows to show
@@ -182,7 +186,7 @@ fn read_history(path: &Path) -> anyhow::Result<Vec<isinglass::learn::Step>> {
     Ok(parse_history(&text)?)
 }
 
-/// The last part of a path, as the page tells it.
+/// The last part of a path, as the page shows it.
 pub(super) fn file_name(path: &Path) -> String {
     path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
 }

@@ -19,7 +19,8 @@ use crate::report::{self, count};
 
 /// Rerun an experiment of a source: its numbers, a figure, and whether its claim holds
 ///
-/// Each experiment writes NAME.csv (the numbers), NAME.svg (the figure) and NAME.md (the claim, a table of checks, the verdict, the method).
+/// Each experiment writes NAME.csv (the numbers), NAME.svg (the figure) and NAME.md (the claim, a
+/// table of checks, the verdict, the method).
 #[derive(ClapArgs)]
 #[command(
     after_help = "Examples:\n  isinglass reproduce --list\n  isinglass reproduce kappen-3 --quick -o figures\n\nSizes are those of the source, except for lawrence-5 and lawrence-6: the built-in digits are fewer than the source's and from another collection; --data gives others. `all` takes some minutes; --quick shows the shape of each result in seconds."
@@ -37,7 +38,8 @@ pub(crate) struct Args {
     /// List all experiments
     #[arg(long)]
     list: bool,
-    /// Pictures of 8×8 pixels for lawrence-5 and lawrence-6: a table of 64 columns; a column named `label` or `digit` is left out [default: the built-in digits]
+    /// Pictures of 8×8 pixels for lawrence-5 and lawrence-6: a table of 64 columns; a column named
+    /// `label` or `digit` is left out [default: the built-in digits]
     #[arg(long, value_name = "FILE")]
     data: Option<PathBuf>,
 }

@@ -13,7 +13,8 @@ use crate::engine_options::EngineOptions;
 use crate::options::{Common, TableArgs};
 use crate::report::{self, count};
 
-/// Score a machine on a table: log-likelihood, Kullback divergence, pseudo-log-likelihood, completion quality
+/// Score a machine on a table: log-likelihood, Kullback divergence, pseudo-log-likelihood,
+/// completion quality
 #[derive(ClapArgs)]
 #[command(
     after_help = "Example (the first command writes the files):\n  isinglass demo\n  isinglass score isinglass-demo/votes.json isinglass-demo/votes.csv"
@@ -23,7 +24,8 @@ pub(crate) struct Args {
     model: PathBuf,
     #[command(flatten)]
     table: TableArgs,
-    /// Give the log-likelihood between two rigorous bounds: the best that there are, or that of --engine on its side
+    /// Give the log-likelihood between two rigorous bounds: the best that there are, or that of
+    /// --engine on its side
     #[arg(long)]
     bracket: bool,
     #[command(flatten)]

@@ -1,4 +1,5 @@
-//! Bounds on log Z and on the likelihood, mixtures and annealed importance sampling on the command line.
+//! Bounds on log Z and on the likelihood, mixtures and annealed importance sampling on the command
+//! line.
 
 use serde_json::Value;
 

@@ -1,4 +1,4 @@
-//! `denoise`: small pictures with known answers, what it tells, and what it refuses.
+//! `denoise`: small pictures with known answers, what it reports, and what it refuses.
 
 use std::fs;
 
@@ -89,15 +89,15 @@ fn noise_on_the_sample_is_mostly_removed_and_told() {
 fn greys_and_searches_that_end_early_are_told() {
     let room = Room::new();
     room.write("grey.pgm", "P2\n3 2\n255\n0 90 128\n255 255 200\n");
-    let told = |line: &str| String::from_utf8(room.run(line).stderr).unwrap();
-    let note = told("denoise grey.pgm -o out.png");
+    let messages = |line: &str| String::from_utf8(room.run(line).stderr).unwrap();
+    let note = messages("denoise grey.pgm -o out.png");
     assert!(note.contains("3 of 6 pixels are neither black nor white; divided at 128"), "{note}");
     room.ok("denoise grey.pgm -o out.png --coupling 0 --threshold 90");
     assert_eq!(lines(&room, "out.png"), ["#..", "..."]);
-    assert_eq!(told("denoise grey.pgm -o out.png --quiet"), "");
-    let warning = told("denoise --sample --add-noise 0.1 -o out.png --iterations 2");
+    assert_eq!(messages("denoise grey.pgm -o out.png --quiet"), "");
+    let warning = messages("denoise --sample --add-noise 0.1 -o out.png --iterations 2");
     assert!(warning.contains("not converged after 2 sweeps (residual"), "{warning}");
-    let warning = told("denoise --sample --add-noise 0.1 -o out.png --iterations 2 --engine bethe");
+    let warning = messages("denoise --sample --add-noise 0.1 -o out.png --iterations 2 --engine bethe");
     assert!(warning.contains("--damping"), "{warning}");
 }
 

@@ -322,7 +322,8 @@ fn a_signal_ends_a_fit_with_what_it_has_and_leaves_nothing_behind() {
     }
 }
 
-/// Most units are free where the four inputs `p` are missing, and they can be decimated; where the three inputs `d` are missing, fewer are free, and they cannot.
+/// Most units are free where the four inputs `p` are missing, and they can be decimated; where the
+/// three inputs `d` are missing, fewer are free, and they cannot.
 #[test]
 fn rows_that_miss_different_inputs_have_an_engine_for_all_of_them() {
     let room = Room::new();
@@ -349,6 +350,6 @@ fn rows_that_miss_different_inputs_have_an_engine_for_all_of_them() {
         assert!((found.as_f64().unwrap() - expected.as_f64().unwrap()).abs() < 1e-12);
     }
     let page = room.run("report m.json t.csv -o r.html");
-    let told = String::from_utf8(page.stderr).unwrap();
-    assert!(page.status.success() && !told.contains("surprising rows unavailable"), "{told}");
+    let messages = String::from_utf8(page.stderr).unwrap();
+    assert!(page.status.success() && !messages.contains("surprising rows unavailable"), "{messages}");
 }

@@ -54,7 +54,8 @@ fn a_closed_pipe_is_no_error() {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// What a command cannot do with, it does not offer; named all the same, it is refused in words that say what can.
+/// What a command cannot do with, it does not offer; named all the same, it is refused in words
+/// that say what can.
 #[test]
 fn help_offers_the_engines_that_a_command_can_use() {
     let room = Room::new();

@@ -1,4 +1,4 @@
-//! Pages: written whole, told in JSON, refused with a reason.
+//! Pages: written whole, reported in JSON, refused with a reason.
 
 use crate::Room;
 
@@ -9,18 +9,21 @@ fn a_report_is_one_page_and_json_tells_what_is_in_it() {
     let room = Room::new();
     room.write("t.csv", TABLE);
     room.ok("fit t.csv --l2 0.1 -o m.json --history h.csv --quiet");
-    let told = room.json("report m.json t.csv -o page.html --history h.csv --title A<b>");
+    let document = room.json("report m.json t.csv -o page.html --history h.csv --title A<b>");
     let score = room.json("score m.json t.csv");
     for field in ["log_likelihood", "pseudo_log_likelihood", "completion"] {
-        let (found, expected) = (told[field].as_f64().unwrap(), score[field].as_f64().unwrap());
+        let (found, expected) = (document[field].as_f64().unwrap(), score[field].as_f64().unwrap());
         assert_eq!(found, expected, "{field}");
     }
-    assert_eq!((told["engine"].as_str(), told["guarantee"].as_str()), (Some("decimate"), Some("exact")));
-    assert_eq!(told["surprising_by"], "log-likelihood");
+    assert_eq!(
+        (document["engine"].as_str(), document["guarantee"].as_str()),
+        (Some("decimate"), Some("exact"))
+    );
+    assert_eq!(document["surprising_by"], "log-likelihood");
     // Two of the six rows are alike.
-    assert_eq!(told["surprising_rows"].as_array().unwrap().len(), 5);
+    assert_eq!(document["surprising_rows"].as_array().unwrap().len(), 5);
     let page = room.read("page.html");
-    assert_eq!(told["bytes"], page.len());
+    assert_eq!(document["bytes"], page.len());
     assert!(page.contains("<title>A&lt;b&gt;</title>") && page.contains("\"gradient\":["));
     room.ok("report m.json -o alone.html");
     assert!(room.read("alone.html").contains("\"score\":null"));
@@ -31,8 +34,8 @@ fn a_report_is_one_page_and_json_tells_what_is_in_it() {
 fn a_fit_writes_its_report_with_its_history() {
     let room = Room::new();
     room.write("t.csv", TABLE);
-    let told = room.json("fit t.csv --l2 0.1 -o m.json --report page.html");
-    assert_eq!(told["report"], "page.html");
+    let document = room.json("fit t.csv --l2 0.1 -o m.json --report page.html");
+    assert_eq!(document["report"], "page.html");
     let page = room.read("page.html");
     assert!(page.contains("\"learner\":\"likelihood\"") && page.contains("\"objective\":["));
     room.ok("fit t.csv --learner closed-form -o m.json --report page.html");

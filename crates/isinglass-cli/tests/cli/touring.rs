@@ -12,7 +12,8 @@ const DIGITS: [&str; 6] = [
     "digits.json",
 ];
 
-/// Names of the files in a folder, sorted; twins of pictures aside, which are there where PNG is built in.
+/// Names of the files in a folder, sorted; twins of pictures aside, which are there where PNG is
+/// built in.
 fn files(room: &Room, folder: &str) -> Vec<String> {
     let entries = std::fs::read_dir(room.path().join(folder)).unwrap();
     let paths = entries.map(|entry| entry.unwrap().path());

@@ -5,7 +5,7 @@ use isinglass::engine::auto::{self, Choice};
 use isinglass::learn::{
     Bootstrap, Bootstrapped, Checkpoint, ClosedForm, ContrastiveDivergence, Epochs, Factorized, Fit, L1,
     Learner, Likelihood, MeanFieldCd, Observer, Progress, PseudoLikelihood, PseudoLikelihoodEm, Remedy,
-    Restarted, Restarts, start as start_of,
+    Restarts, start as start_of,
 };
 use isinglass::likelihood::{Phases, TwoPhase, log_likelihood};
 use isinglass::{Budget, Engine, Error as CoreError, Machine, Mixture, Role, Table};
@@ -60,28 +60,31 @@ pub struct Fitted {
     pub engine: Option<&'static str>,
     /// The engine of the clamped phase, where there is one.
     pub clamped_engine: Option<&'static str>,
-    /// The fit, and how those from other starts ended.
-    pub restarted: Restarted,
+    /// The fit, from the best of the starts.
+    pub fit: Fit,
+    /// The quality with which each start ended.
+    pub restart_objectives: Vec<f64>,
     /// What was done about singular covariances, by a learner that needs their inverse.
     pub remedy: Option<Remedy>,
     /// Whether a learner that does not converge has made all its iterations.
     pub is_complete: bool,
 }
 
-/// A fit from one start.
-fn once(fit: Fit) -> Restarted {
-    let objectives = vec![fit.quality()];
-    Restarted { fit, objectives, best: 0 }
+/// A fit from one start, with its quality.
+fn once(fit: Fit) -> (Fit, Vec<f64>) {
+    let quality = fit.quality();
+    (fit, vec![quality])
 }
 
-/// The machine as training may change it: an engine must be able to handle all biases, whatever they are
-/// at the start.
+/// The machine as training may change it: an engine must be able to handle all biases, whatever
+/// they are at the start.
 fn with_all_biases(machine: &Machine) -> isinglass::Result<Machine> {
     machine.clone().with_parameters(machine.weights().to_vec(), vec![1.0; machine.unit_count()])
 }
 
 impl FitSettings {
-    /// Resolves the request for a start and a table: the learner, and its engines. Choices are noted.
+    /// Resolves the request for a start and a table: the learner, and its engines. Choices are
+    /// noted.
     ///
     /// [`FitSettings::check`] says whether the settings go together.
     pub fn plan(&self, start: &Machine, table: &Table, note: &dyn Fn(Note)) -> Result<Plan> {
@@ -139,15 +142,11 @@ impl FitSettings {
         let Epochs { mut fit, state, is_complete } =
             made.map_err(|error| Error::from(error).with_hint(Hint::Budget))?;
         self.add_likelihood(&mut fit, table)?;
-        let found = Fitted {
-            learner: learner.name(),
-            engine: None,
-            clamped_engine: None,
-            restarted: once(fit),
-            remedy: None,
-            is_complete,
-        };
-        Ok((found, state))
+        let (fit, restart_objectives) = once(fit);
+        let learner = learner.name();
+        let (engine, clamped_engine, remedy) = (None, None, None);
+        let fitted = Fitted { learner, engine, clamped_engine, fit, restart_objectives, remedy, is_complete };
+        Ok((fitted, state))
     }
 
     /// Where a fit of a structure to a table starts by default.
@@ -225,7 +224,8 @@ impl FitSettings {
         Ok(Way::Likelihood { engine, clamped: clamped_engine, is_open: clamped.in_one_row.free_count() > 0 })
     }
 
-    /// Adds the likelihood where a learner does not need it but it costs next to nothing: it is exact or absent.
+    /// Adds the likelihood where a learner does not need it but it costs next to nothing: it is
+    /// exact or absent.
     fn add_likelihood(&self, fit: &mut Fit, table: &Table) -> isinglass::Result<()> {
         let machine = &fit.machine;
         let (clamped, free) = TwoPhase::new(machine, table)?.open()?;
@@ -291,7 +291,7 @@ impl Plan {
     ) -> Result<Fitted> {
         let learner = self.with_learner(|learner| learner.name());
         let (mut engine, mut clamped_engine, mut remedy, mut is_complete) = (None, None, None, false);
-        let restarted = match &self.way {
+        let (fit, restart_objectives) = match &self.way {
             Way::Likelihood { engine: free, clamped, is_open, .. } => {
                 engine = Some(free.name());
                 clamped_engine = is_open.then(|| clamped.as_deref().unwrap_or(&**free).name());
@@ -300,41 +300,38 @@ impl Plan {
             }
             Way::Other(learner, limits) => {
                 let found = self.fit_starts(start, table, from, observer);
-                let mut restarted = found.map_err(|error| Error::from(error).with_hint(Hint::Budget))?;
-                self.settings.add_likelihood(&mut restarted.fit, table)?;
-                is_complete = !learner.converges() && restarted.fit.iterations() >= limits.iterations;
-                restarted
+                let (mut fit, objectives) =
+                    found.map_err(|error| Error::from(error).with_hint(Hint::Budget))?;
+                self.settings.add_likelihood(&mut fit, table)?;
+                is_complete = !learner.converges() && fit.iterations() >= limits.iterations;
+                (fit, objectives)
             }
             Way::ClosedForm(solver) => {
-                let found = solver
-                    .solve_from(start, table, from, observer)
+                let fit = solver
+                    .fit_from(start, table, from, observer)
                     .map_err(|error| Error::from(error).with_hint(Hint::Factorized))?;
-                remedy = Some(found.remedy);
-                once(found.fit)
+                remedy = Some(fit.remedy());
+                once(fit)
             }
         };
-        Ok(Fitted { learner, engine, clamped_engine, restarted, remedy, is_complete })
+        Ok(Fitted { learner, engine, clamped_engine, fit, restart_objectives, remedy, is_complete })
     }
 
-    /// Fit resamples of the table, from where the fit that was kept began.
+    /// Fits resamples of the table, from where the fit that was kept began.
     pub fn resample(
         &self,
         bootstrap: &Bootstrap,
         (start, table): (&Machine, &Table),
-        restarted: &Restarted,
+        fitted: &Fitted,
         progress: &Progress<'_>,
     ) -> isinglass::Result<Bootstrapped> {
-        let begin = self.begin(start, table, restarted)?;
-        let fitted = &restarted.fit.machine;
-        self.with_learner(|learner| bootstrap.run(learner, &begin, fitted, table, progress))
-    }
-
-    /// Where the fit that was kept began.
-    fn begin(&self, start: &Machine, table: &Table, restarted: &Restarted) -> isinglass::Result<Machine> {
-        if self.settings.keeps_start {
-            return Ok(start.clone());
-        }
-        start_of(start, table, self.settings.engine.seed(), restarted.best as u64)
+        let begin = if self.settings.keeps_start {
+            start.clone()
+        } else {
+            start_of(start, table, self.settings.engine.seed(), fitted.best_restart() as u64)?
+        };
+        let machine = &fitted.fit.machine;
+        self.with_learner(|learner| bootstrap.run(learner, &begin, machine, table, progress))
     }
 
     /// From the one start that is given, or from several of which the best is kept.
@@ -344,7 +341,7 @@ impl Plan {
         table: &Table,
         from: Option<&Checkpoint>,
         observer: &mut dyn Observer,
-    ) -> isinglass::Result<Restarted> {
+    ) -> isinglass::Result<(Fit, Vec<f64>)> {
         self.with_learner(|learner| {
             if self.settings.keeps_start {
                 return learner.fit_from(start, table, from, observer).map(once);
@@ -356,11 +353,16 @@ impl Plan {
 }
 
 impl Fitted {
+    /// The number of the best start, counted from 0.
+    pub fn best_restart(&self) -> usize {
+        Restarts::best(&self.restart_objectives)
+    }
+
     /// Warnings besides the fit's own notes.
     pub fn warnings(&self) -> Vec<Warning> {
-        let Restarted { fit, objectives, .. } = &self.restarted;
+        let fit = &self.fit;
         let mut warnings = Vec::new();
-        if self.engine.is_none() && objectives.len() > 1 && fit.pseudo_log_likelihood.is_none() {
+        if self.engine.is_none() && self.restart_objectives.len() > 1 && fit.pseudo_log_likelihood.is_none() {
             warnings.push(Warning::ComparedByCompletions);
         }
         if !fit.converged && !self.is_complete {

@@ -10,7 +10,8 @@ use crate::count;
 pub enum VisibleLinks {
     /// As a rule says.
     Built(Links),
-    /// Learned from the table: the tree of largest mutual information (Chow and Liu); inputs are joined with all the others.
+    /// Learned from the table: the tree of largest mutual information (Chow and Liu); inputs are
+    /// joined with all the others.
     Tree,
     /// These.
     Given(Graph),
@@ -30,7 +31,8 @@ pub struct Structure {
 }
 
 impl Structure {
-    /// Columns in the table's order, then hidden units, all numbers 0; without couplings if so asked.
+    /// Columns in the table's order, then hidden units, all numbers 0; without couplings if so
+    /// asked.
     pub fn machine(&self, table: &Table, without_edges: bool, budget: Budget) -> isinglass::Result<Machine> {
         let columns = table.columns();
         let first = columns.len();
@@ -84,7 +86,8 @@ impl Structure {
     }
 }
 
-/// The Chow–Liu tree of the columns to be explained, each of them joined with every input: given the inputs, a tree is left.
+/// The Chow–Liu tree of the columns to be explained, each of them joined with every input: given
+/// the inputs, a tree is left.
 fn tree(table: &Table, roles: &[Role]) -> isinglass::Result<Graph> {
     let with = |role: Role| (0..roles.len()).filter(move |&column| roles[column] == role);
     let explained: Vec<usize> = with(Role::Visible).collect();

@@ -230,7 +230,8 @@ const STATES_PER_SUM: f64 = 8.0;
 /// Up to this many states, enumeration takes microseconds.
 const FEW_STATES: f64 = 4096.0;
 
-/// Choose an engine for the free units of a machine: decimation where it applies, otherwise the cheaper of elimination and enumeration.
+/// Choose an engine for the free units of a machine: decimation where it applies, otherwise the
+/// cheaper of elimination and enumeration.
 ///
 /// # Example
 /// ```

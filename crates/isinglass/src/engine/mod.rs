@@ -1,8 +1,9 @@
 //! Engines: from a machine and evidence to expectations.
 //!
-//! The trait [`Engine`] is all that learners, scores and commands know. The engines live in folders by kind:
-//! `exact` (right up to rounding), `variational` (bounds and approximations from fixed points) and `sampling` (estimates with standard errors). [`auto`] chooses among them.
-//! Engines call [`crate::machine`], [`crate::graph`] and [`crate::numeric`], never a learner.
+//! The trait [`Engine`] is all that learners, scores and commands know. The engines live in folders
+//! by kind: `exact` (right up to rounding), `variational` (bounds and approximations from fixed
+//! points) and `sampling` (estimates with standard errors). [`auto`] chooses among them. Engines
+//! call [`crate::machine`], [`crate::graph`] and [`crate::numeric`], never a learner.
 
 pub mod auto;
 mod cumulants;
@@ -41,7 +42,7 @@ use std::fmt;
 use crate::table::Batch;
 use crate::{Evidence, Machine, Result};
 
-/// What to say where an engine without log Z was asked for one.
+/// The message where log Z is requested of an engine without it.
 pub(crate) const WITH_LOG_Z: &str = "all engines but gibbs have it";
 
 /// A way to compute expectations of a machine.
@@ -52,7 +53,7 @@ pub(crate) const WITH_LOG_Z: &str = "all engines but gibbs have it";
 /// else an answer depends on is in [`fingerprint`](Engine::fingerprint).
 ///
 /// # Example
-/// Any engine can stand where one is asked for:
+/// Any engine can stand where one is required:
 /// ```
 /// use isinglass::{Engine, Enumerate, Evidence, Machine, Pairs, topology};
 ///
@@ -84,7 +85,8 @@ pub trait Engine: fmt::Debug + Send + Sync {
         false
     }
 
-    /// Whether its means and pair moments are the derivatives of its log Z: then they are the gradient of a likelihood that it can also compute.
+    /// Whether its means and pair moments are the derivatives of its log Z: then they are the
+    /// gradient of a likelihood that it can also compute.
     fn moments_are_derivatives(&self) -> bool {
         true
     }
@@ -105,16 +107,18 @@ pub trait Engine: fmt::Debug + Send + Sync {
     /// Expectations of one machine under each row of evidence.
     fn batch(&self, machine: &Machine, batch: &Batch, ask: Ask) -> Result<BatchExpectations>;
 
-    /// The probabilities of every joint state of the units asked for, given the evidence.
+    /// The probabilities of every joint state of the requested units, given the evidence.
     ///
-    /// Unless an engine has a better way, these are ratios of partition sums (Rüger 1997, eq. 6), from one batch.
+    /// Unless an engine has a better way, these are ratios of partition sums (Rüger 1997, eq. 6),
+    /// from one batch.
     fn joint(&self, machine: &Machine, evidence: &Evidence, ask: &[usize]) -> Result<JointTable> {
         joint::by_partition_sums(self.name(), machine, evidence, ask, |machine, batch| {
             self.batch(machine, batch, Ask::default())
         })
     }
 
-    /// The cumulants of every subset of a list of up to four units, given the evidence; a unit may stand more than once.
+    /// The cumulants of every subset of a list of up to four units, given the evidence; a unit may
+    /// stand more than once.
     ///
     /// Unless an engine has a better way, from the joint probabilities of the units.
     fn cumulants(&self, machine: &Machine, evidence: &Evidence, units: &[usize]) -> Result<Cumulants> {

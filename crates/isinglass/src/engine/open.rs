@@ -42,8 +42,8 @@ impl Open {
     }
 
     /// Whether rows leave different units free. An engine may then fail for one row and not for
-    /// another, even one with more free units: fewer units may be joined more densely, and a clamped
-    /// neighbour is a bias.
+    /// another, even one with more free units: fewer units may be joined more densely, and a
+    /// clamped neighbour is a bias.
     pub fn rows_differ(&self) -> bool {
         self.patterns.len() > 1
     }

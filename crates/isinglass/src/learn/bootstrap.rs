@@ -146,9 +146,8 @@ impl Bootstrap {
     /// the threads.
     ///
     /// # Errors
-    /// Those of
-    /// [`check`](Self::check); a table whose rows have no weight; errors of the learner other than [`Error::Numerical`],
-    /// which is counted; no resample that could be fitted.
+    /// Those of [`check`](Self::check); a table whose rows have no weight; errors of the learner
+    /// other than [`Error::Numerical`], which is counted; no resample that could be fitted.
     pub fn run(
         &self,
         learner: &(dyn Learner + Sync),

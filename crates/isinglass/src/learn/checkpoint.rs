@@ -4,10 +4,14 @@ use serde::{Deserialize, Serialize};
 
 /// The state of a fit after an iteration.
 ///
-/// An [`Observer`](super::Observer) takes it, [`Learner::fit_from`](super::Learner::fit_from) goes on from it, and what comes out has the same bits as if the fit had never
-/// stopped. What is inside is the learner's own affair; random streams are chosen by iteration and row, so that no generator needs to be kept.
-/// A state belongs to its start, table, learner and settings, and is refused elsewhere; more iterations or a smaller tolerance may be asked for. With `serde` it
-/// can be kept in a file. It is as large as some 40 copies of the parameters, and the history.
+/// An [`Observer`](super::Observer) takes it, and [`Learner::fit_from`](super::Learner::fit_from)
+/// resumes from it; the result has the same bits as without the interruption. Its content is
+/// private to the learner. Random streams are chosen by iteration and row, so that no generator is
+/// kept.
+///
+/// A checkpoint belongs to its start, table, learner and settings, and is refused elsewhere; the
+/// number of iterations may be larger, and the tolerance smaller. With `serde` it can be kept in a
+/// file. It is as large as some 40 copies of the parameters, and the history.
 ///
 /// # Example
 /// ```
@@ -15,7 +19,7 @@ use serde::{Deserialize, Serialize};
 /// use isinglass::{Enumerate, Machine, Result, Table, topology};
 /// use isinglass::learn::{Learner, Likelihood, NoObserver, Observer, Checkpoint, Step};
 ///
-/// /// Stops after two iterations, and keeps the state there.
+/// /// Stops after two iterations, and keeps the checkpoint there.
 /// #[derive(Default)]
 /// struct Two(Option<Checkpoint>);
 ///

@@ -91,7 +91,8 @@ impl<'a> Journal<'a> {
         Ok((Self { origin, tolerance, history: kept.history }, Some(kept.rest)))
     }
 
-    /// Records an iteration and reports it to the observer; one that was reported before is skipped.
+    /// Records an iteration and reports it to the observer; one that was reported before is
+    /// skipped.
     pub(super) fn report(
         &mut self,
         visit: &Visit<'_>,
@@ -163,8 +164,8 @@ pub(super) trait Iterated {
     /// Evaluates the start.
     fn begin(&mut self) -> Result<Step>;
 
-    /// Makes an iteration. Returns `None` if parameters diverge: the machine, and all that the result is
-    /// made of, are then unchanged.
+    /// Makes an iteration. Returns `None` if parameters diverge: the machine, and all that the
+    /// result is made of, are then unchanged.
     fn advance(&mut self, iteration: usize) -> Result<Option<Step>>;
 
     /// The machine of the last iteration.
@@ -194,8 +195,9 @@ pub(super) struct Ended {
 /// Iterates from the start or from a checkpoint, until the fit has converged or must stop.
 ///
 /// # Errors
-/// A state of another origin, or one at which these limits would have stopped the fit before; [`Error::Numerical`] where parameters run away in the first iteration. Later, the machine of the iteration before
-/// is kept.
+/// A state of another origin, or one at which these limits would have stopped the fit before;
+/// [`Error::Numerical`] where parameters run away in the first iteration. Later, the machine of the
+/// iteration before is kept.
 pub(super) fn iterate<I: Iterated>(
     method: &'static str,
     fit: &mut I,

@@ -7,7 +7,8 @@ use crate::likelihood::Phases;
 use crate::likelihood::pseudo_log_likelihood;
 use crate::{Error, Machine, Result, Role, Table};
 
-/// Most rows by which machines are judged: with every cell observed, and with some to be summed out.
+/// Most rows by which machines are judged: with every cell observed, and with some to be summed
+/// out.
 const COMPLETE_ROWS: usize = 2000;
 const INCOMPLETE_ROWS: usize = 100;
 
@@ -42,9 +43,9 @@ pub(super) fn some_rows(table: &Table, most: usize) -> Result<Table> {
     Ok(rows)
 }
 
-/// Compares machines by their pseudo-likelihood on some rows of the table: the completion quality of
-/// Kappen & Rodríguez 1997, eq. 37, which needs no partition sum over all units and orders machines as
-/// the likelihood does (their figure 4).
+/// Compares machines by their pseudo-likelihood on some rows of the table: the completion quality
+/// of Kappen & Rodríguez 1997, eq. 37, which needs no partition sum over all units and orders
+/// machines as the likelihood does (their figure 4).
 pub(super) struct Judge<'a> {
     engine: &'a dyn Engine,
     rows: Table,
@@ -115,7 +116,8 @@ impl<'a> Judge<'a> {
         })
     }
 
-    /// Returns what a fit keeps: the last machine if it converged, otherwise the best of those judged.
+    /// Returns what a fit keeps: the last machine if it converged, otherwise the best of those
+    /// judged.
     pub(super) fn verdict(
         mut self,
         converged: bool,

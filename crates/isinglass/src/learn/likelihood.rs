@@ -1,12 +1,14 @@
 //! Maximum likelihood with the expectations of any engine.
 //!
-//! The information gain (Rüger 1997, eq. 2) of visible units given input units, averaged over rows with weights:
+//! The information gain (Rüger 1997, eq. 2) of visible units given input units, averaged over rows
+//! with weights:
 //!
 //! ```text
 //! L = Σ_r w_r [ log Z(visible_r, input_r) − log Z(input_r) ] / Σ_r w_r  −  λ/2 Σ w_ij²
 //! ```
 //!
-//! Hidden units and missing cells are free in both terms. Its gradient is clamped minus free correlations (eq. 3), divided by T.
+//! Hidden units and missing cells are free in both terms. Its gradient is clamped minus free
+//! correlations (eq. 3), divided by T.
 
 use std::ops::ControlFlow;
 
@@ -33,8 +35,8 @@ const NAME: &str = "likelihood";
 ///
 /// *Accuracy*: that of the engine; with an exact one it is exact maximum likelihood. Without hidden
 /// units the objective is concave, and the optimum is unique. *When it fails*: data in which a
-/// combination of units never varies has its maximum at infinity; weights then grow until the gradient
-/// is below the tolerance. A little `l2` keeps them small.
+/// combination of units never varies has its maximum at infinity; weights then grow until the
+/// gradient is below the tolerance. A little `l2` keeps them small.
 ///
 /// # Example
 /// ```
@@ -189,7 +191,8 @@ impl Learner for Likelihood<'_> {
     }
 }
 
-/// The iteration whose point an optimiser keeps: the last where it converged, otherwise the one with the largest objective.
+/// The iteration whose point an optimiser keeps: the last where it converged, otherwise the one
+/// with the largest objective.
 pub(super) fn kept_iteration(history: &[Step], converged: bool) -> usize {
     let highest = history.iter().max_by(|a, b| a.objective.total_cmp(&b.objective));
     let kept = if converged { history.last() } else { highest };
@@ -198,7 +201,8 @@ pub(super) fn kept_iteration(history: &[Step], converged: bool) -> usize {
 
 /// The penalised log-likelihood of a table as a function of a machine's trainable parameters.
 ///
-/// Trainable are all weights but those between input units, then all biases but those of input units.
+/// Trainable are all weights but those between input units, then all biases but those of input
+/// units.
 pub struct InformationGain<'a> {
     likelihood: AverageLikelihood<'a>,
     trained: Trained,

@@ -1,9 +1,9 @@
 //! Learning: from a table to a machine.
 //!
-//! A [`Learner`] fits a machine (its structure, and a start) to a table and returns a [`Fit`]. Learners
-//! use engines only through the trait [`Engine`](crate::Engine), and optimisers only through the module
-//! `optimize`. [`chow_liu()`] finds a structure in the table itself, [`Restarts`] fits from several
-//! starts, [`Bootstrap`] estimates how certain the parameters are.
+//! A [`Learner`] fits a machine (its structure, and a start) to a table and returns a [`Fit`].
+//! Learners use engines only through the trait [`Engine`](crate::Engine), and optimisers only
+//! through the module `optimize`. [`chow_liu()`] finds a structure in the table itself,
+//! [`Restarts`] fits from several starts, [`Bootstrap`] estimates how certain the parameters are.
 
 mod bootstrap;
 mod checkpoint;
@@ -30,7 +30,7 @@ pub use crate::optimize::{Objective, Optimizer, Period, Stop};
 pub use bootstrap::{Bootstrap, Bootstrapped, Interval, Progress};
 pub use checkpoint::Checkpoint;
 pub use chow_liu::chow_liu;
-pub use closed_form::{ClosedForm, ClosedFormFit, ClosedFormSettings, Remedy, Singular};
+pub use closed_form::{ClosedForm, ClosedFormSettings, Remedy, Singular};
 pub use contrastive::{
     ContrastiveDivergence, ContrastiveDivergenceSettings, Epochs, MeanFieldCd, MeanFieldCdSettings,
 };
@@ -40,7 +40,7 @@ pub use pl_em::{Drawing, MStep, PlEmSettings, PseudoLikelihoodEm};
 pub use pseudo_likelihood::{
     EbicFit, EbicPaths, EbicSettings, L1, PseudoGain, PseudoLikelihood, PseudoLikelihoodSettings, Rule,
 };
-pub use restarts::{Restarted, Restarts};
+pub use restarts::Restarts;
 pub use start::start;
 
 use serde::{Deserialize, Serialize};
@@ -79,8 +79,8 @@ pub struct Fit {
     /// The average pseudo-log-likelihood of a row, where machines were compared by it as their
     /// likelihoods are unknown.
     pub pseudo_log_likelihood: Option<f64>,
-    /// How the engine's computation went for the machine kept. A fit is not converged if its engine is
-    /// not.
+    /// How the engine's computation went for the machine kept. A fit is not converged if its engine
+    /// is not.
     pub diagnostics: Diagnostics,
     /// What the user should know about the data or the fit.
     pub notes: Vec<Note>,
@@ -97,8 +97,8 @@ impl Fit {
         self.history.get(self.kept)
     }
 
-    /// By what fits of the same table are compared: the objective, or the pseudo-log-likelihood where the
-    /// objective is approximate.
+    /// By what fits of the same table are compared: the objective, or the pseudo-log-likelihood
+    /// where the objective is approximate.
     pub fn quality(&self) -> f64 {
         let objective = self.best().map_or(f64::NEG_INFINITY, |step| step.objective);
         self.pseudo_log_likelihood.unwrap_or(objective)
@@ -126,8 +126,8 @@ pub trait Observer {
     /// without one.
     fn step(&mut self, step: &Step, machine: &Machine) -> Result<ControlFlow<()>>;
 
-    /// Called after every [`step`](Observer::step), also the last, with a way to take a checkpoint there.
-    /// Taking one costs as much as it is large: take it when it is to be kept.
+    /// Called after every [`step`](Observer::step), also the last, with a way to take a checkpoint
+    /// there. Taking one costs as much as it is large: take it when it is to be kept.
     fn checkpoint(&mut self, _step: &Step, _take: &dyn Fn() -> Result<Checkpoint>) -> Result<()> {
         Ok(())
     }
@@ -166,11 +166,11 @@ pub trait Learner {
         self.fit_from(start, table, None, observer)
     }
 
-    /// As [`fit_with`](Self::fit_with), resumed from a checkpoint that an observer took in a fit of the
-    /// same start and table by the same learner.
+    /// As [`fit_with`](Self::fit_with), resumed from a checkpoint that an observer took in a fit of
+    /// the same start and table by the same learner.
     ///
-    /// The first iteration reported is the one after the checkpoint's, and the result is the same, bit
-    /// for bit, as without the interruption.
+    /// The first iteration reported is the one after the checkpoint's, and the result is the same,
+    /// bit for bit, as without the interruption.
     fn fit_from(
         &self,
         start: &Machine,

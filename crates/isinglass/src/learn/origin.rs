@@ -10,8 +10,8 @@ use crate::{Error, Machine, Result, Role, Table};
 
 /// What a fit is made from: its checkpoints are refused elsewhere.
 ///
-/// Limits are no part of it: a fit may be resumed with more iterations, a smaller tolerance or a larger
-/// budget.
+/// Limits are no part of it: a fit may be resumed with more iterations, a smaller tolerance or a
+/// larger budget.
 #[derive(Clone)]
 pub(super) struct Origin<'a> {
     learner: &'static str,
@@ -33,7 +33,8 @@ struct Print {
 }
 
 impl<'a> Origin<'a> {
-    /// *Arguments*: the name of the learner; the start; the table; every setting on which the bits of a fit depend, by name.
+    /// *Arguments*: the name of the learner; the start; the table; every setting on which the bits
+    /// of a fit depend, by name.
     pub(super) fn new(
         learner: &'static str,
         start: &'a Machine,
@@ -51,7 +52,8 @@ impl<'a> Origin<'a> {
     /// What was kept in a state.
     ///
     /// # Errors
-    /// [`Error::Invalid`] for a state of another learner, start or table, or of other settings: it says which.
+    /// [`Error::Invalid`] for a state of another learner, start or table, or of other settings: it
+    /// says which.
     pub(super) fn read<T: DeserializeOwned>(&self, state: &Checkpoint) -> Result<T> {
         // Before what the learner kept is read: another one's could be anything.
         let print: Print = state.head(self.learner)?;
@@ -62,7 +64,8 @@ impl<'a> Origin<'a> {
         Ok(kept)
     }
 
-    /// What was kept in a state of a fit by the same learner of a machine with the same structure, whatever its numbers, table and settings were.
+    /// What was kept in a state of a fit by the same learner of a machine with the same structure,
+    /// whatever its numbers, table and settings were.
     ///
     /// # Errors
     /// [`Error::Invalid`] for a state of another learner or structure.
@@ -122,7 +125,7 @@ impl Checkpoint {
         Ok(Self { learner: learner.to_owned(), bytes })
     }
 
-    /// What the learner had put in.
+    /// The learner's state.
     ///
     /// # Errors
     /// [`Error::Invalid`] for a state of another learner, or one that was damaged.
@@ -135,7 +138,7 @@ impl Checkpoint {
         }
     }
 
-    /// The first part of what the learner had put in.
+    /// The first part of the learner's state.
     ///
     /// # Errors
     /// As for [`read`](Self::read).
@@ -197,7 +200,8 @@ fn cells(table: &Table) -> u64 {
     hash.0
 }
 
-/// A hash that is the same in every version of the program and on every machine: after FNV-1a, by words of 64 bits, whose high bits are folded into the low ones.
+/// A hash that is the same in every version of the program and on every machine: after FNV-1a, by
+/// words of 64 bits, whose high bits are folded into the low ones.
 struct Hash(u64);
 
 impl Hash {

@@ -6,28 +6,29 @@ use serde::{Deserialize, Serialize};
 
 use super::kept_fit::KeptFit;
 use super::origin::Origin;
-use super::{Checkpoint, Fit, Learner, Observer, Step, start};
+use super::{Checkpoint, Fit, Learner, NoObserver, Observer, Step, start};
 use crate::{Error, Machine, Note, Result, Role, Table};
 
 /// Fits from several random starts and keeps the best, by [`Fit::quality`].
 ///
-/// With hidden units the likelihood has more than one maximum, and where a fit ends depends on where
-/// it began. Start `k` is [`start(structure, table, seed, k)`](start()), so that more restarts keep
-/// what fewer have found. Without hidden units all starts are the same: one fit is made, and a note
-/// says so.
+/// With hidden units the likelihood has more than one maximum, and where a fit ends depends on
+/// where it began. Start `k` is [`start(structure, table, seed, k)`](start()), so that more
+/// restarts keep what fewer have found. Without hidden units all starts are the same: one fit is
+/// made, and a note says so.
 ///
 /// # Example
 /// ```
 /// use isinglass::{Enumerate, Table, topology};
-/// use isinglass::learn::{Likelihood, NoObserver, Restarts};
+/// use isinglass::learn::{Likelihood, Restarts};
 /// // Parity of three units, which takes a hidden unit and a lucky start.
 /// let table = Table::from_rows(["v0", "v1", "v2"], [[1, 1, 1], [1, -1, -1], [-1, 1, -1], [-1, -1, 1]])?;
 /// let engine = Enumerate::default();
 /// let learner = Likelihood::new(&engine).l2(0.001);
 /// let restarts = Restarts { count: 4, seed: 0 };
-/// let found = restarts.fit(&learner, &topology::rbm(3, 2)?, &table, &mut NoObserver)?;
-/// assert_eq!(found.objectives.len(), 4);
-/// assert!(found.objectives.iter().all(|objective| *objective <= found.objectives[found.best]));
+/// let (fit, qualities) = restarts.fit(&learner, &topology::rbm(3, 2)?, &table)?;
+/// assert_eq!(qualities.len(), 4);
+/// assert_eq!(qualities[Restarts::best(&qualities)], fit.quality());
+/// assert!(qualities.iter().all(|quality| *quality <= fit.quality()));
 /// # Ok::<(), isinglass::Error>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,40 +39,39 @@ pub struct Restarts {
     pub seed: u64,
 }
 
-/// What the best of several starts gave.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Restarted {
-    /// The best fit; among equals the first.
-    pub fit: Fit,
-    /// The [quality](Fit::quality) with which each start that was made ended.
-    pub objectives: Vec<f64>,
-    /// The number of the best start, counted from 0.
-    pub best: usize,
-}
-
 impl Restarts {
     /// Fits the structure of a machine (each start replaces its numbers) to a table.
     ///
-    /// If the observer stops a fit, no other is begun, and the best so far is returned.
+    /// Returns the best fit, and the [quality](Fit::quality) with which each start ended:
+    /// [`best`](Self::best) says which it was.
     ///
     /// # Errors
     /// Those of the learner; a count of 0.
-    pub fn fit(
+    pub fn fit(&self, learner: &dyn Learner, structure: &Machine, table: &Table) -> Result<(Fit, Vec<f64>)> {
+        self.fit_with(learner, structure, table, &mut NoObserver)
+    }
+
+    /// As [`fit`](Self::fit), with an observer of every iteration. If it stops a fit, no other is
+    /// begun, and the best so far is returned.
+    ///
+    /// # Errors
+    /// Those of [`fit`](Self::fit).
+    pub fn fit_with(
         &self,
         learner: &dyn Learner,
         structure: &Machine,
         table: &Table,
         observer: &mut dyn Observer,
-    ) -> Result<Restarted> {
+    ) -> Result<(Fit, Vec<f64>)> {
         self.fit_from(learner, structure, table, None, observer)
     }
 
-    /// As [`fit`](Self::fit), resumed from a checkpoint as in [`Learner::fit_from`]. The first restart
-    /// reported is the one that is resumed.
+    /// As [`fit_with`](Self::fit_with), resumed from a checkpoint as in [`Learner::fit_from`]. The
+    /// first restart reported is the one that is resumed.
     ///
     /// # Errors
-    /// Those of [`fit`](Self::fit); a checkpoint of another learner, structure, table or seed, or of a
-    /// restart beyond the count. The count itself may differ.
+    /// Those of [`fit`](Self::fit); a checkpoint of another learner, structure, table or seed, or
+    /// of a restart beyond the count. The count itself may differ.
     pub fn fit_from(
         &self,
         learner: &dyn Learner,
@@ -79,7 +79,7 @@ impl Restarts {
         table: &Table,
         from: Option<&Checkpoint>,
         observer: &mut dyn Observer,
-    ) -> Result<Restarted> {
+    ) -> Result<(Fit, Vec<f64>)> {
         if self.count == 0 {
             return Err(Error::invalid("restarts", "found 0, expected at least 1"));
         }
@@ -119,7 +119,7 @@ impl Restarts {
         }
         let SoFar { objectives, failed, best } = so_far;
         // The count is at least 1, and the first fit is always kept.
-        let (best, mut fit) = best.expect("at least one start was made");
+        let (_, mut fit) = best.expect("at least one start was made");
         let failed = failed.into_iter();
         fit.notes.extend(failed.map(|(k, why)| Note::RestartFailed { restart: k + 1, count, why }));
         if objectives.len() < count {
@@ -128,7 +128,13 @@ impl Restarts {
         if count < self.count {
             fit.notes.push(Note::SameStarts { requested: self.count });
         }
-        Ok(Restarted { fit, objectives, best })
+        Ok((fit, objectives))
+    }
+
+    /// The number of the best start, counted from 0; among equals the first.
+    #[must_use]
+    pub fn best(qualities: &[f64]) -> usize {
+        (0..qualities.len()).fold(0, |best, k| if qualities[k] > qualities[best] { k } else { best })
     }
 }
 

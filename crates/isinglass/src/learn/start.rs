@@ -4,7 +4,8 @@ use crate::numeric::streams::{Purpose, stream};
 use crate::topology::Numbers;
 use crate::{Machine, Result, Role, Table};
 
-/// Standard deviation of the couplings of hidden units at the start: small, but enough to break their symmetry.
+/// Standard deviation of the couplings of hidden units at the start: small, but enough to break
+/// their symmetry.
 const SPREAD: f64 = 0.1;
 
 /// Means at the start are held this far from −1 and +1.
@@ -12,7 +13,8 @@ const MARGIN: f64 = 0.05;
 
 /// The structure of a machine with numbers to begin a fit to a table with.
 ///
-/// Visible units get the bias that they would have alone, couplings of hidden units are small and random by seed and restart, all else is 0.
+/// Visible units get the bias that they would have alone, couplings of hidden units are small and
+/// random by seed and restart, all else is 0.
 ///
 /// # Errors
 /// A table that does not fit the machine.

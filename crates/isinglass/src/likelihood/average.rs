@@ -29,8 +29,8 @@ pub struct Moments {
 
 /// The average log-likelihood of a table as a function of a machine with a given structure.
 ///
-/// Rows without free units are summed up once; only rows with hidden or missing units go to the engine
-/// at every evaluation.
+/// Rows without free units are summed up once; only rows with hidden or missing units go to the
+/// engine at every evaluation.
 ///
 /// ```text
 /// L = Σ_r w_r [ log Z(visible_r, input_r) − log Z(input_r) ] / Σ_r w_r
@@ -84,7 +84,8 @@ impl<'a> AverageLikelihood<'a> {
     /// The value alone. Engines that have log Z without moments do not compute them.
     ///
     /// # Errors
-    /// [`Error::CannotDo`](crate::Error::CannotDo) for an engine without log Z, before any work is done.
+    /// [`Error::CannotDo`](crate::Error::CannotDo) for an engine without log Z, before any work is
+    /// done.
     pub fn value(&self, machine: &Machine) -> Result<LogLikelihood> {
         Ok(self.evaluate(machine, false)?.0)
     }

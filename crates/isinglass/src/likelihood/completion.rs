@@ -18,8 +18,8 @@ pub(crate) struct Completion {
     pub(crate) diagnostics: Diagnostics,
 }
 
-/// Rows without free units need only the fields of their units. In the others, each cell is flipped in turn:
-/// `log P(s_i | rest) = log Z(row) − log(Z(row) + Z(row with i flipped))`.
+/// Rows without free units need only the fields of their units. In the others, each cell is flipped
+/// in turn: `log P(s_i | rest) = log Z(row) − log(Z(row) + Z(row with i flipped))`.
 pub(crate) fn completion(machine: &Machine, table: &Table, engine: &dyn Engine) -> Result<Completion> {
     // The offset cancels; left out, it cannot take digits from the differences.
     let machine = &machine.clone().with_offset(0.0)?;
@@ -74,7 +74,8 @@ pub(crate) fn completion(machine: &Machine, table: &Table, engine: &dyn Engine) 
     })
 }
 
-/// The average pseudo-log-likelihood of a row: Σ_i log P(s_i | all other observed cells of the row).
+/// The average pseudo-log-likelihood of a row: Σ_i log P(s_i | all other observed cells of the
+/// row).
 pub(crate) fn pseudo_log_likelihood(machine: &Machine, table: &Table, engine: &dyn Engine) -> Result<f64> {
     Ok(completion(machine, table, engine)?.per_row)
 }

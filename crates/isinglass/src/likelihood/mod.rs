@@ -1,9 +1,9 @@
 //! Likelihoods of tables: the two phases of a likelihood, and pseudo-likelihoods.
 //!
 //! [`TwoPhase`] splits the rows of a table into what is clamped and what is free; averages
-//! ([`AverageLikelihood`]), single rows ([`log_likelihoods`]) and the choice of engines ([`Open`]) all
-//! start from it. `conditionals` and `completion` hold log P(s_i | rest). Learners, brackets and scores
-//! call this module; it calls engines and tables.
+//! ([`AverageLikelihood`]), single rows ([`log_likelihoods`]) and the choice of engines ([`Open`])
+//! all start from it. `conditionals` and `completion` hold log P(s_i | rest). Learners, brackets
+//! and scores call this module; it calls engines and tables.
 //!
 //! [`Open`]: crate::engine::Open
 

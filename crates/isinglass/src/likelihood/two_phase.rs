@@ -12,8 +12,9 @@ use crate::{Error, Machine, Result, Role, Table};
 /// log P(visible | input) = log Z(visible, input) − log Z(input)
 /// ```
 ///
-/// In the clamped phase the cells of a row are clamped, in the free phase its input cells alone. Hidden
-/// units and missing cells are free in both. Rows with the same input cells share their free phase.
+/// In the clamped phase the cells of a row are clamped, in the free phase its input cells alone.
+/// Hidden units and missing cells are free in both. Rows with the same input cells share their free
+/// phase.
 ///
 /// # Example
 /// ```
@@ -109,7 +110,8 @@ impl TwoPhase {
         self.rows().zip(self.weights.iter().copied()).filter(|(row, _)| row.contains(&0))
     }
 
-    /// The clamped phase: the moments of the rows without free units, and the other rows as a batch.
+    /// The clamped phase: the moments of the rows without free units, and the other rows as a
+    /// batch.
     ///
     /// # Errors
     /// A weight that is not finite.
@@ -124,7 +126,8 @@ impl TwoPhase {
         Ok((statistics, Batch::new(self.roles.len(), &cells, &weights)?))
     }
 
-    /// The free phase: the distinct states of the input units, with the sums of their rows' weights.
+    /// The free phase: the distinct states of the input units, with the sums of their rows'
+    /// weights.
     ///
     /// # Errors
     /// A weight that is not finite.

@@ -80,8 +80,8 @@ fn doubled<S: Simd>(x: f64x8<S>, doublings: f64x8<S>) -> f64x8<S> {
 
 /// Returns `ln(1 + e)` in each lane for 0 ≤ e ≤ 1, with an absolute error below 4e-16.
 ///
-/// With `m = 1 + e` it is `½ ln 2 + 2 artanh((m − √2) / (m + √2))`. The argument stays below 0.172 in
-/// size, so eleven odd terms of the series suffice.
+/// With `m = 1 + e` it is `½ ln 2 + 2 artanh((m − √2) / (m + √2))`. The argument stays below 0.172
+/// in size, so eleven odd terms of the series suffice.
 #[inline(always)]
 pub fn ln_1p_of_share<S: Simd>(simd: S, e: f64x8<S>) -> f64x8<S> {
     let root = f64x8::splat(simd, std::f64::consts::SQRT_2);

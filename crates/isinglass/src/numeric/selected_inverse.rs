@@ -64,8 +64,8 @@ impl SelectedInverse {
         self.offsets.windows(2).map(|pair| 1.5 * ((pair[1] - pair[0]) as f64).powi(2)).sum()
     }
 
-    /// Inverts `N` matrices, given by their diagonals and entries. `Err` is the number of one that is
-    /// not positive definite.
+    /// Inverts `N` matrices, given by their diagonals and entries. `Err` is the number of one that
+    /// is not positive definite.
     ///
     /// *Complexity*: the sum of the squares of the columns' lengths.
     #[inline(always)]

@@ -67,13 +67,15 @@ pub(super) struct Climb<'c, 'w> {
     converged: Option<Vec<f64>>,
 }
 
-/// What has been seen. It does not depend on the limits, so that a climb may be resumed with others.
+/// What has been seen. It does not depend on the limits, so that a climb may be resumed with
+/// others.
 #[derive(Serialize, Deserialize)]
 struct Record {
     /// Iterations that were visited, the start among them.
     visited: usize,
     best: Vec<f64>,
-    /// The value of the best point; without values to go by, its gradient's largest component, negated.
+    /// The value of the best point; without values to go by, its gradient's largest component,
+    /// negated.
     best_value: f64,
 }
 

@@ -39,8 +39,8 @@ pub trait Objective {
         self.value_and_gradient(parameters, &mut vec![0.0; parameters.len()])
     }
 
-    /// Whether the gradient is that of the value. If not, optimisers look for a zero of the gradient,
-    /// and values decide nothing.
+    /// Whether the gradient is that of the value. If not, optimisers look for a zero of the
+    /// gradient, and values decide nothing.
     fn gradient_is_of_value(&self) -> bool {
         true
     }
@@ -70,15 +70,16 @@ choices! {
 /// How to follow the gradient, with its numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(crate) enum Method {
-    /// Limited-memory BFGS (Liu and Nocedal 1989) with a strong-Wolfe line search. For a gradient that
-    /// is not that of the value, the same steps, shortened as the gradient itself requires.
+    /// Limited-memory BFGS (Liu and Nocedal 1989) with a strong-Wolfe line search. For a gradient
+    /// that is not that of the value, the same steps, shortened as the gradient itself requires.
     #[default]
     Lbfgs,
     /// Nonlinear conjugate gradients: the Polak–Ribière formula, cut off at 0 (Gilbert and Nocedal
-    /// 1992), with a strong-Wolfe line search; restarted with the gradient wherever the direction hardly
-    /// rises.
+    /// 1992), with a strong-Wolfe line search; restarted with the gradient wherever the direction
+    /// hardly rises.
     Cg,
-    /// Gradient ascent with a fixed rate and a heavy ball (Polyak 1964): `v ← μ v + η ∇L`, `x ← x + v`.
+    /// Gradient ascent with a fixed rate and a heavy ball (Polyak 1964): `v ← μ v + η ∇L`, `x ← x +
+    /// v`.
     ///
     /// The best point seen is kept. An iteration may lower the objective; with too large a rate it
     /// diverges, and the fit reports it.
@@ -205,7 +206,8 @@ impl Point {
         Ok(Self { parameters, value, gradient })
     }
 
-    /// A place to try: its value is −∞ where the parameters overflow or the objective has no finite value.
+    /// A place to try: its value is −∞ where the parameters overflow or the objective has no finite
+    /// value.
     fn trial(objective: &dyn Objective, parameters: Vec<f64>) -> Result<Self> {
         let mut gradient = vec![0.0; parameters.len()];
         let value =
@@ -229,7 +231,8 @@ fn fits(numbers: &[f64], size: usize) -> bool {
     numbers.len() == size && numbers.iter().all(|x| x.is_finite())
 }
 
-/// The value at a place to try: −∞ where the parameters overflow or the objective has no finite value.
+/// The value at a place to try: −∞ where the parameters overflow or the objective has no finite
+/// value.
 fn trial_value(objective: &dyn Objective, parameters: &[f64]) -> Result<f64> {
     finite_or_lowest(parameters, || objective.value(parameters))
 }

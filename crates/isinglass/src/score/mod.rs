@@ -18,17 +18,22 @@ pub struct Score {
     pub log_likelihood: Option<f64>,
     /// Its standard error, and that of the Kullback divergence, where it is an estimate with one.
     pub log_likelihood_error: Option<f64>,
-    /// Kappen & Rodríguez 1997, eq. 5: `K = Σ_α q_α log(q_α / p_α)` between the shares q of the rows and the machine's probabilities p of their visible units
-    /// given the input units. At least 0, and 0 only for a machine that has the table's own distribution; `−` the log-likelihood `−` the entropy of q.
-    /// Rows with missing cells have no share, so there is none for a table with any.
+    /// Kappen & Rodríguez 1997, eq. 5: `K = Σ_α q_α log(q_α / p_α)` between the shares q of the
+    /// rows and the machine's probabilities p of their visible units given the input units. At
+    /// least 0, and 0 only for a machine that has the table's own distribution; `−` the
+    /// log-likelihood `−` the entropy of q. Rows with missing cells have no share, so there is none
+    /// for a table with any.
     pub kullback: Option<f64>,
-    /// Σ_i log P(s_i | all other observed cells of the row), over the visible cells that are observed.
+    /// Σ_i log P(s_i | all other observed cells of the row), over the visible cells that are
+    /// observed.
     pub pseudo_log_likelihood: Option<f64>,
-    /// Kappen & Rodríguez 1997, eq. 37: `Q = −` the average over cells of log P(s_i | all other observed cells of the row).
+    /// Kappen & Rodríguez 1997, eq. 37: `Q = −` the average over cells of log P(s_i | all other
+    /// observed cells of the row).
     pub completion: Option<f64>,
     /// What kind of numbers these are, the Kullback divergence aside.
     pub guarantee: Guarantee,
-    /// What kind of number the Kullback divergence is: a bound on the other side where the log-likelihood is a bound.
+    /// What kind of number the Kullback divergence is: a bound on the other side where the
+    /// log-likelihood is a bound.
     pub kullback_guarantee: Guarantee,
     /// How the computations went, all scores together.
     pub diagnostics: Diagnostics,
@@ -40,7 +45,8 @@ pub struct Score {
 
 /// Scores a machine on a table.
 ///
-/// A score that an engine cannot give, or not within its budget, is `None`, with a note; any other failure is an error.
+/// A score that an engine cannot give, or not within its budget, is `None`, with a note; any other
+/// failure is an error.
 ///
 /// # Example
 /// ```
@@ -68,7 +74,8 @@ pub fn score(machine: &Machine, table: &Table, phases: Phases<'_>) -> Result<Sco
 
 /// Scores a machine on a table, with the log-likelihood between two rigorous bounds.
 ///
-/// [`Score::log_likelihood`] is then the lower bound, and the Kullback divergence an upper one. `engine` gives the probabilities of cells, which are no bounds.
+/// [`Score::log_likelihood`] is then the lower bound, and the Kullback divergence an upper one.
+/// `engine` gives the probabilities of cells, which are no bounds.
 ///
 /// # Errors
 /// As [`Bounds::log_likelihood`].
@@ -141,7 +148,8 @@ fn all_scores(
     })
 }
 
-/// A divergence that is exact is not below 0, whatever rounding makes of the difference; what an approximation makes of it is shown.
+/// A divergence that is exact is not below 0, whatever rounding makes of the difference; what an
+/// approximation makes of it is shown.
 fn at_least_zero(divergence: f64, guarantee: Guarantee) -> f64 {
     if guarantee == Guarantee::Exact { divergence.max(0.0) } else { divergence }
 }

@@ -11,7 +11,7 @@ pub(crate) static PLAIN: LazyLock<ContrastiveDivergence> = LazyLock::new(|| {
     ContrastiveDivergence::new().rate(0.05).rate_decay(0.0).momentum(0.0).budget(Budget(1 << 30))
 });
 
-/// Visible and hidden layers with numbers by chance; the last visible unit an input if asked for.
+/// Visible and hidden layers with numbers by chance; the last visible unit an input if requested.
 pub(crate) fn two_layers(
     visible: (usize, &Links),
     hidden: (usize, &Links),
@@ -31,7 +31,7 @@ pub(crate) fn two_layers(
         .unwrap()
 }
 
-/// Rows of cells by chance, some of them missing if asked for.
+/// Rows of cells by chance, some of them missing if requested.
 pub(crate) fn chance_rows(columns: usize, rows: usize, gaps: bool, seed: u64) -> Table {
     let mut table = Table::new((0..columns).map(|k| format!("v{k}"))).unwrap();
     let mut x = seed | 1;
@@ -56,13 +56,13 @@ pub(crate) fn chance_rows(columns: usize, rows: usize, gaps: bool, seed: u64) ->
 /// Keeps the state after every iteration, and stops after one of them.
 pub(crate) struct Keeper {
     pub(crate) states: Vec<Checkpoint>,
-    pub(crate) told: Vec<usize>,
+    pub(crate) reported: Vec<usize>,
     pub(crate) last: usize,
 }
 
 impl Observer for Keeper {
     fn step(&mut self, step: &Step, _machine: &Machine) -> isinglass::Result<ControlFlow<()>> {
-        self.told.push(step.iteration);
+        self.reported.push(step.iteration);
         Ok(if step.iteration < self.last { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
     }
 

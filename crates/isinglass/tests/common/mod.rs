@@ -14,7 +14,8 @@ use isinglass::{
 };
 use proptest::prelude::*;
 
-/// log Z, means and all pair moments by the plainest loop over states: nothing shared with the engines.
+/// log Z, means and all pair moments by the plainest loop over states: nothing shared with the
+/// engines.
 pub(crate) struct BruteForce {
     pub(crate) log_z: f64,
     pub(crate) means: Vec<f64>,
@@ -88,7 +89,8 @@ pub(crate) fn graphs(most: usize) -> impl Strategy<Value = Graph> {
     ]
 }
 
-/// A machine with weights of any size up to `strength`, any temperature, and evidence on any of its units.
+/// A machine with weights of any size up to `strength`, any temperature, and evidence on any of its
+/// units.
 pub(crate) fn clamped_machines(most: usize, strength: f64) -> impl Strategy<Value = (Machine, Evidence)> {
     graphs(most).prop_flat_map(move |graph| {
         let (n, m) = (graph.unit_count(), graph.edges().len());

@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use isinglass::{Evidence, Graph, Machine, Unit};
 use proptest::prelude::*;
 
-/// Treewidth by trying every order, over sets of eliminated vertices: `Q(S, v)` is the number of vertices that v reaches through S.
+/// Treewidth by trying every order, over sets of eliminated vertices: `Q(S, v)` is the number of
+/// vertices that v reaches through S.
 pub(crate) fn exact_treewidth(n: usize, joined: &dyn Fn(usize, usize) -> bool) -> usize {
     let reach = |set: usize, v: usize| {
         let mut seen = 1usize << v;

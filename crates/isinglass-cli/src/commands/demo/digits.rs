@@ -49,13 +49,13 @@ fn document(study: &Study) -> Map<String, Value> {
         .completions
         .iter()
         .map(|found| {
-            let told = json!({
+            let document = json!({
                 "machine": accuracy(&found.machine),
                 "nearest": accuracy(&found.nearest),
                 "majority": accuracy(&found.majority),
                 "guarantee": found.guarantee.word(),
             });
-            (found.covered.word().to_owned(), told)
+            (found.covered.word().to_owned(), document)
         })
         .collect();
     let digits = json!({

@@ -5,9 +5,9 @@ use std::ops::ControlFlow;
 
 use clap::Args;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use isinglass::learn::{Bootstrap, Bootstrapped, Interval, Restarted};
+use isinglass::learn::{Bootstrap, Bootstrapped, Interval};
 use isinglass::{Budget, Machine, Table};
-use isinglass_plan::Plan;
+use isinglass_plan::{Fitted, Plan};
 use serde_json::{Value, json};
 
 use crate::options::{Common, at_least};
@@ -18,20 +18,23 @@ use crate::signals;
 #[derive(Args)]
 #[command(next_help_heading = "Network")]
 pub(super) struct BootstrapOptions {
-    /// Fit B tables of rows drawn anew from the table, and add to the network the percentile interval of each coupling (lower, upper), and the shares of these fits in which it is not 0 and in which
-    /// it has the same sign
+    /// Fit B tables of rows drawn anew from the table, and add to the network the percentile
+    /// interval of each coupling (lower, upper), and the shares of these fits in which it is not 0
+    /// and in which it has the same sign
     #[arg(long, value_name = "B", requires = "network", value_parser = at_least::<1>)]
     bootstrap: Option<usize>,
-    /// --bootstrap: the share of cases that an interval is to cover, between 0 and 1 [default: 0.95]
+    /// --bootstrap: the share of cases that an interval is to cover, between 0 and 1 [default:
+    /// 0.95]
     #[arg(long, value_name = "X", requires = "bootstrap", value_parser = share)]
     level: Option<f64>,
 }
 
-/// What came of the resamples; nothing at all if none were asked for.
+/// The result of the resamples; empty if none were requested.
 #[derive(Default)]
 pub(super) struct Intervals {
     pub(super) found: Option<Bootstrapped>,
-    /// Why there are none, where that is an error. The fit itself is finished and is written all the same.
+    /// Why there are none, where that is an error. The fit itself is finished and is written all
+    /// the same.
     failure: Option<isinglass::Error>,
 }
 
@@ -61,10 +64,10 @@ impl BootstrapOptions {
         bootstrap.check(machine, table).map_err(|error| report::with_hint(error, hint))
     }
 
-    /// Fit the resamples, if they are asked for.
+    /// Fits the resamples, if they are requested.
     pub(super) fn run(
         &self,
-        (plan, restarted): (&Plan, &Restarted),
+        (plan, fitted): (&Plan, &Fitted),
         (start, table): (&Machine, &Table),
         budget: Budget,
         common: &Common,
@@ -80,7 +83,7 @@ impl BootstrapOptions {
         bar.set_style(ProgressStyle::with_template(
             "{spinner} resample {pos} of {len}  {elapsed} gone, {eta} left",
         )?);
-        let found = plan.resample(&bootstrap, (start, table), restarted, &|done, _| {
+        let found = plan.resample(&bootstrap, (start, table), fitted, &|done, _| {
             bar.set_position(done as u64);
             if signals::requested() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         });
@@ -126,7 +129,7 @@ impl BootstrapOptions {
     }
 }
 
-/// The columns of a network that tell of intervals.
+/// The columns of a network that describe intervals.
 pub(super) fn measures(found: &Bootstrapped) -> Vec<(&'static str, Vec<f64>)> {
     let column = |measure: fn(&Interval) -> f64| found.couplings.iter().map(measure).collect();
     vec![
@@ -149,7 +152,7 @@ mod tests {
 
     #[test]
     #[expect(clippy::float_cmp, reason = "a default is what it is")]
-    fn the_help_tells_the_library_s_default() {
+    fn the_help_has_the_default_of_the_library() {
         assert_eq!(Bootstrap::default().level, 0.95);
     }
 }

@@ -1,33 +1,13 @@
 //! Making the fit: the options as settings, and the learner they come to.
 
-use isinglass::learn::{Remedy, Restarted};
 use isinglass::{Machine, Table};
-use isinglass_plan::{FitSettings, Fitted, Warning};
+use isinglass_plan::{FitSettings, Fitted};
 
 use super::Args;
 use super::bootstrap::Intervals;
 use super::components::ComponentRecord;
 use crate::options::{Common, Usage};
 use crate::report;
-
-/// What a fit gave, and by what.
-pub(super) struct Done {
-    pub(super) learner: &'static str,
-    pub(super) engine: Option<&'static str>,
-    /// The engine of the clamped phase, where there is one.
-    pub(super) clamped_engine: Option<&'static str>,
-    pub(super) restarted: Restarted,
-    /// What was done about singular covariances, by a learner that needs their inverse.
-    pub(super) remedy: Option<Remedy>,
-    /// What `--component-history` is to hold.
-    pub(super) components: Vec<Vec<f64>>,
-    /// What `--bootstrap` found.
-    pub(super) intervals: Intervals,
-    /// What to warn of.
-    pub(super) warnings: Vec<Warning>,
-    /// Whether a learner that does not converge has made all its iterations.
-    pub(super) is_complete: bool,
-}
 
 impl Args {
     /// Refuses options that do not go together, before any file is read.
@@ -48,30 +28,23 @@ impl Args {
         settings.with_common(self.engine.common(seed))
     }
 
-    pub(super) fn fit(&self, start: &Machine, table: &Table, common: &Common) -> anyhow::Result<Done> {
+    /// The fit, the rows of `--component-history`, and the intervals of `--bootstrap`.
+    pub(super) fn fit(
+        &self,
+        start: &Machine,
+        table: &Table,
+        common: &Common,
+    ) -> anyhow::Result<(Fitted, Vec<Vec<f64>>, Intervals)> {
         self.bootstrap.check(start, table, self.engine.budget, common)?;
         let plan = self.settings(common.seed).plan(start, table, &|note| common.choice(&note));
         let plan = plan.map_err(|error| self.in_table(error))?;
         let record = plan.recorded_mixture().map(ComponentRecord::new);
         let watch = self.checkpoint.watch(plan.limits(), record, common)?;
         let (fitted, mut components) = watch.run(|from, observer| plan.fit(start, table, from, observer))?;
-        let fit = (&plan, &fitted.restarted);
-        let intervals = self.bootstrap.run(fit, (start, table), self.engine.budget, common)?;
-        let warnings = fitted.warnings();
-        let Fitted { learner, engine, clamped_engine, restarted, remedy, is_complete } = fitted;
-        let best = restarted.best;
+        let intervals = self.bootstrap.run((&plan, &fitted), (start, table), self.engine.budget, common)?;
+        let best = fitted.best_restart();
         let components = if best < components.len() { components.swap_remove(best) } else { Vec::new() };
-        Ok(Done {
-            learner,
-            engine,
-            clamped_engine,
-            restarted,
-            remedy,
-            components,
-            intervals,
-            warnings,
-            is_complete,
-        })
+        Ok((fitted, components, intervals))
     }
 
     /// The error of a request: what is wrong with the table names its file.

@@ -17,7 +17,8 @@ use crate::options::{Common, at_least};
 use crate::report;
 use crate::signals;
 
-/// Without --every, from the end of one writing to the next: much longer than writing takes, and little to lose.
+/// Without --every, from the end of one writing to the next: much longer than writing takes, and
+/// little to lose.
 const PAUSE: Duration = Duration::from_secs(5);
 
 /// Where checkpoints are written, and how often.
@@ -27,11 +28,13 @@ pub(super) struct CheckpointOptions {
     /// Write checkpoints of the fit to a file while it runs; the file stays when the fit has ended
     #[arg(long, value_name = "FILE")]
     pub(super) checkpoint: Option<PathBuf>,
-    /// Write the checkpoint after every N iterations [default: every 5 seconds]; the fit is the same, however often
+    /// Write the checkpoint after every N iterations [default: every 5 seconds]; the fit is the
+    /// same, however often
     #[arg(long, value_name = "N", requires = "checkpoint", value_parser = at_least::<1>)]
     every: Option<usize>,
-    /// Resume from the checkpoint, if there is one: model and history will be as if the fit had never stopped. --iterations, --restarts and --budget may be
-    /// larger and --tolerance smaller; everything else must be as it was
+    /// Resume from the checkpoint, if there is one: model and history will be as if the fit had
+    /// never stopped. --iterations, --restarts and --budget may be larger and --tolerance smaller;
+    /// everything else must be as it was
     #[arg(long, requires = "checkpoint")]
     resume: bool,
 }
@@ -69,7 +72,8 @@ impl CheckpointOptions {
         Ok(Watch { common, settings, progress, components, options: self, written: None, is_resumed: false })
     }
 
-    /// See whether the checkpoint can be written, and remove what runs that were killed have left beside the outputs.
+    /// See whether the checkpoint can be written, and remove what runs that were killed have left
+    /// beside the outputs.
     pub(super) fn prepare<'p>(&self, outputs: impl IntoIterator<Item = &'p Path>) -> anyhow::Result<()> {
         if let Some(path) = &self.checkpoint {
             drop(Output::create(path)?);

@@ -14,7 +14,8 @@ use crate::signals;
 /// What is said at once when the first signal comes: an iteration may be long.
 const STOPPING: &str = "stopping after this iteration, with the best machine so far; press Ctrl-C again to stop at once and write nothing";
 
-/// Shows each iteration where standard error is a terminal; breaks off after the iteration in which Ctrl-C came.
+/// Shows each iteration where standard error is a terminal; breaks off after the iteration in which
+/// Ctrl-C came.
 pub(super) struct Progress {
     bar: ProgressBar,
 }
@@ -27,10 +28,10 @@ impl Progress {
         bar.set_style(ProgressStyle::with_template(
             "{spinner} {prefix}iteration {pos} of at most {len}  {msg}",
         )?);
-        let (told, quiet) = (bar.clone(), common.quiet);
+        let (shown, quiet) = (bar.clone(), common.quiet);
         signals::on_first_signal(move || {
             if !quiet {
-                told.suspend(|| report::note(STOPPING));
+                shown.suspend(|| report::note(STOPPING));
             }
         });
         Ok(Self { bar })

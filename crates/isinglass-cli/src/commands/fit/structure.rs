@@ -13,8 +13,9 @@ use crate::options::split_list;
 /// Which units there are and how they are joined.
 #[derive(Args)]
 pub(super) struct Structure {
-    /// Links among the table's columns: none, chain, tree (Chow–Liu: the one of largest mutual information; inputs are joined with all the
-    /// others), full, grid:RxC, grid8:RxC, edges:FILE (a CSV of two names a line)
+    /// Links among the table's columns: none, chain, tree (Chow–Liu: the one of largest mutual
+    /// information; inputs are joined with all the others), full, grid:RxC, grid8:RxC, edges:FILE
+    /// (a CSV of two names a line)
     #[arg(long, value_name = "LINKS", default_value = "full")]
     visible_links: VisibleLinks,
     /// Hidden units, joined with every column
@@ -55,7 +56,7 @@ impl FromStr for VisibleLinks {
 }
 
 impl Structure {
-    /// What was asked for; a file of links is read.
+    /// The request; a file of links is read.
     pub(super) fn of(&self, table: &Table) -> anyhow::Result<isinglass_plan::Structure> {
         Ok(isinglass_plan::Structure {
             visible_links: match &self.visible_links {

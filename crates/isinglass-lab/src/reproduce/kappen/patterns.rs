@@ -1,6 +1,6 @@
 //! Random patterns, and the quality of the machines that the source's methods learn from them.
 
-use isinglass::learn::{ClosedForm, Factorized, Learner, Likelihood, NoObserver, Remedy, Singular};
+use isinglass::learn::{ClosedForm, Factorized, Learner, Likelihood, Remedy, Singular};
 use isinglass::{Enumerate, Machine, Result, Table, topology};
 use rand::{Rng, RngExt};
 
@@ -96,11 +96,11 @@ impl Patterns {
     }
 
     fn closed_form(&self, learner: ClosedForm) -> Result<Option<(Quality, Remedy)>> {
-        let found = learner.solve(&self.start(), &self.table, &mut NoObserver)?;
-        if !found.fit.converged {
+        let fit = learner.fit(&self.start(), &self.table)?;
+        if !fit.converged {
             return Ok(None);
         }
-        Ok(Some((self.quality(|_| Ok(found.fit.machine.clone()))?, found.remedy)))
+        Ok(Some((self.quality(|_| Ok(fit.machine.clone()))?, fit.remedy())))
     }
 
     fn quality(&self, fit: impl FnOnce(&Machine) -> Result<Machine>) -> Result<Quality> {

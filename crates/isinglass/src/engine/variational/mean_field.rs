@@ -90,11 +90,13 @@ settings! {
     pub struct LinearResponseSettings for LinearResponse {
         /// The fixed point around which the response is taken
         around: Around = Around::MeanField,
-        /// Start at temperature T0 and cool to the machine's own in geometric steps: T0:STEPS, such as 60:8
+        /// Start at temperature T0 and cool to the machine's own in geometric steps: T0:STEPS, such
+        /// as 60:8
         anneal: Option<Annealing> = None,
         /// Points at which the search starts; the result with the largest log Z is kept
         starts: usize = 1 => range::at_least_1,
-        /// Share of the old value kept in each update, below 1; raised where an iteration oscillates
+        /// Share of the old value kept in each update, below 1; raised where an iteration
+        /// oscillates
         damping: f64 = 0.0 => range::below_1,
         /// Order of updates
         schedule: Schedule = Schedule::Sequential,
@@ -193,13 +195,7 @@ impl LinearResponse {
 }
 
 impl Engine for MeanField {
-    fn name(&self) -> &'static str {
-        Self::NAME
-    }
-
-    fn fingerprint(&self) -> String {
-        format!("{} {}", Self::NAME, self.settings.fingerprint())
-    }
+    identity!();
 
     fn expectations(&self, machine: &Machine, evidence: &Evidence, pairs: Pairs) -> Result<Expectations> {
         self.solver().single(machine, evidence, pairs)
@@ -211,13 +207,7 @@ impl Engine for MeanField {
 }
 
 impl Engine for Tap {
-    fn name(&self) -> &'static str {
-        Self::NAME
-    }
-
-    fn fingerprint(&self) -> String {
-        format!("{} {}", Self::NAME, self.settings.fingerprint())
-    }
+    identity!();
 
     fn expectations(&self, machine: &Machine, evidence: &Evidence, pairs: Pairs) -> Result<Expectations> {
         self.solver().single(machine, evidence, pairs)
@@ -229,13 +219,7 @@ impl Engine for Tap {
 }
 
 impl Engine for LinearResponse {
-    fn name(&self) -> &'static str {
-        Self::NAME
-    }
-
-    fn fingerprint(&self) -> String {
-        format!("{} {}", Self::NAME, self.settings.fingerprint())
-    }
+    identity!();
 
     fn moments_are_derivatives(&self) -> bool {
         false

@@ -4,10 +4,23 @@
 //!
 //! - `mean_field`: the engines `mean-field`, `tap` and `linear-response`; `solver` computes their
 //!   expectations from machine and evidence.
-//! - `search` finds the fixed points of a `panel` of rows, by sweeps (`sweep`) of updates (`update`)
-//!   with the fields of `couplings`.
+//! - `search` finds the fixed points of a `panel` of rows, by sweeps (`sweep`) of updates
+//!   (`update`) with the fields of `couplings`.
 //! - `response` inverts the curvature at a fixed point; `bethe_response` does so for beliefs.
 //! - `bethe`, `mixture`, `structured` and `trw`: the engines of these names. `offers`: their costs.
+
+/// Name and fingerprint of an engine that consists of its settings.
+macro_rules! identity {
+    () => {
+        fn name(&self) -> &'static str {
+            Self::NAME
+        }
+
+        fn fingerprint(&self) -> String {
+            format!("{} {}", Self::NAME, self.settings.fingerprint())
+        }
+    };
+}
 
 mod bethe;
 mod bethe_response;

@@ -9,7 +9,8 @@ use crate::engine::Guarantee;
 use crate::engine::auto::Offer;
 use crate::{Error, Machine, Result};
 
-/// An offer of each engine, for the free units of a machine; `width` is the treewidth found for them, if any is known.
+/// An offer of each engine, for the free units of a machine; `width` is the treewidth found for
+/// them, if any is known.
 pub(in crate::engine) fn offers(
     machine: &Machine,
     free: &[usize],

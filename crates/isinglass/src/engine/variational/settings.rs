@@ -20,11 +20,13 @@ settings! {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub struct VariationalSettings for MeanField, Tap, Bethe {
-        /// Start at temperature T0 and cool to the machine's own in geometric steps: T0:STEPS, such as 60:8
+        /// Start at temperature T0 and cool to the machine's own in geometric steps: T0:STEPS, such
+        /// as 60:8
         anneal: Option<Annealing> = None,
         /// Points at which the search starts; the result with the largest log Z is kept
         starts: usize = 1 => range::at_least_1,
-        /// Share of the old value kept in each update, below 1; raised where an iteration oscillates
+        /// Share of the old value kept in each update, below 1; raised where an iteration
+        /// oscillates
         damping: f64 = 0.0 => range::below_1,
         /// Order of updates
         schedule: Schedule = Schedule::Sequential,
@@ -83,6 +85,8 @@ impl<'de> serde::Deserialize<'de> for Annealing {
 }
 
 impl Value for Annealing {
+    const PYTHON: &'static str = "str | tuple[float, int]";
+
     fn expected() -> String {
         "a temperature and a number of steps (1 to 10000) such as 60:8".into()
     }

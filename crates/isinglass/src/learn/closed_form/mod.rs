@@ -57,9 +57,12 @@ use crate::{Error, Graph, Machine, Note, Result, Role, Table};
 /// from the best machine is about a tenth of that of independent units (3 to 9 units). Hidden and
 /// input units are refused: there is no closed form for them.
 ///
-/// [`Fit::history`] has one step for a formula, otherwise one per iteration. The objective is, for least squares and shrinkage, minus half the squares of `A
-/// − C` as correlations; for Newton's method, the log-likelihood of a Gaussian on the standardised
-/// columns, up to a constant.
+/// Least squares for a structure that is not full are refused, too.
+///
+/// [`Fit::history`] has one step for a formula, otherwise one per iteration. The objective is, for
+/// least squares and shrinkage, minus half the squares of `A − C` as correlations; for Newton's
+/// method, the log-likelihood of a Gaussian on the standardised columns, up to a constant.
+/// [`Fit::remedy`] says how singular covariances were treated.
 ///
 /// # Example
 /// ```
@@ -82,14 +85,16 @@ settings! {
     pub struct ClosedFormSettings for ClosedForm {
         /// What to do if the covariances have no inverse
         singular: Singular = Singular::Better,
-        /// Solve without self-couplings, as if units did not react to themselves; always has a solution, mostly a worse one
+        /// Solve without self-couplings, as if units did not react to themselves; always has a
+        /// solution, mostly a worse one
         no_self_coupling: bool = false,
     }
     rust {
         /// Largest number of iterations, where there are any.
         iterations: usize = 200,
         /// Least squares end when no element of `A − C`, as correlations, is larger. Where C is
-        /// singular, they reach 0 with infinite weights only: the weights found are about 1/tolerance.
+        /// singular, they reach 0 with infinite weights only: the weights found are about
+        /// 1/tolerance.
         tolerance: f64 = 1e-3 => range::positive,
     }
     common { budget }
@@ -111,14 +116,14 @@ impl ClosedFormSettings {
 choices! {
     /// What [`ClosedForm`] does if the covariances have no inverse.
     pub enum Singular = Better {
-        /// Whichever of the other two gives the rows the larger pseudo-likelihood (missing cells at their
-        /// columns' means); shrinkage for a structure that is not full.
+        /// Whichever of the other two gives the rows the larger pseudo-likelihood (missing cells at
+        /// their columns' means); shrinkage for a structure that is not full.
         Better = "better",
-        /// Least squares by Levenberg–Marquardt, as in the source: large couplings, what the rows never do
-        /// becomes impossible. For a full structure only.
+        /// Least squares by Levenberg–Marquardt, as in the source: large couplings, what the rows
+        /// never do becomes impossible. For a full structure only.
         LevenbergMarquardt = "lm",
-        /// Shrink the covariances towards independence (Ledoit and Wolf 2003), as far as the number of rows
-        /// requires: moderate couplings, better for rows not seen.
+        /// Shrink the covariances towards independence (Ledoit and Wolf 2003), as far as the number
+        /// of rows requires: moderate couplings, better for rows not seen.
         Shrinkage = "shrink",
     }
 }
@@ -134,6 +139,19 @@ pub enum Remedy {
     Shrinkage(f64),
 }
 
+impl Fit {
+    /// How [`ClosedForm`] treated singular covariances, as the notes say.
+    #[must_use]
+    pub fn remedy(&self) -> Remedy {
+        let remedy = |note: &Note| match note {
+            Note::LeastSquares { .. } => Some(Remedy::LevenbergMarquardt),
+            Note::Shrunk { share, .. } => Some(Remedy::Shrinkage(*share)),
+            _ => None,
+        };
+        self.notes.iter().find_map(remedy).unwrap_or(Remedy::None)
+    }
+}
+
 impl Remedy {
     /// `none`, `lm` or `shrink`.
     pub fn word(self) -> &'static str {
@@ -143,15 +161,6 @@ impl Remedy {
             Self::Shrinkage(_) => "shrink",
         }
     }
-}
-
-/// The result of [`ClosedForm`].
-#[derive(Debug, Clone, PartialEq)]
-pub struct ClosedFormFit {
-    /// The fit.
-    pub fit: Fit,
-    /// How singular covariances were treated.
-    pub remedy: Remedy,
 }
 
 /// The name by which users choose the learner.
@@ -179,36 +188,6 @@ impl Learner for ClosedForm {
         from: Option<&Checkpoint>,
         observer: &mut dyn Observer,
     ) -> Result<Fit> {
-        self.solve_from(start, table, from, observer).map(|found| found.fit)
-    }
-}
-
-impl ClosedForm {
-    /// As [`Learner::fit`], with the treatment of singular covariances.
-    ///
-    /// # Errors
-    /// A table that does not fit the machine or whose rows have no weight, hidden or input units,
-    /// more memory than the budget has; least squares for a structure that is not full.
-    pub fn solve(
-        &self,
-        start: &Machine,
-        table: &Table,
-        observer: &mut dyn Observer,
-    ) -> Result<ClosedFormFit> {
-        self.solve_from(start, table, None, observer)
-    }
-
-    /// As [`Learner::fit_from`], with the treatment of singular covariances.
-    ///
-    /// # Errors
-    /// Those of [`solve`](Self::solve); a state of another start, table or learner.
-    pub fn solve_from(
-        &self,
-        start: &Machine,
-        table: &Table,
-        from: Option<&Checkpoint>,
-        observer: &mut dyn Observer,
-    ) -> Result<ClosedFormFit> {
         self.check(start, table)?;
         let moments = Moments::of(start, table)?;
         let settings = [
@@ -222,7 +201,7 @@ impl ClosedForm {
         let pairs = moments.size() * moments.size().saturating_sub(1) / 2;
         let outcome = match (coupled.edges().len() == pairs, !self.no_self_coupling) {
             (true, true) => match inverse(&moments.correlations) {
-                Some(precision) => Outcome::formula(&mut record, precision, 0.0, Remedy::None)?,
+                Some(precision) => Outcome::formula(&mut record, precision, 0.0)?,
                 None => self.remedied(table, &mut record)?,
             },
             (true, false) => self.by_newton(&Free::Pairs, &mut record)?,
@@ -237,7 +216,7 @@ impl ClosedForm {
             independent: alone,
             rows: (!is_whole).then_some(JUDGED_ROWS),
         });
-        let fit = Fit {
+        Ok(Fit {
             machine,
             kept: outcome.history.len().saturating_sub(1),
             history: outcome.history,
@@ -249,10 +228,11 @@ impl ClosedForm {
             pseudo_log_likelihood: (is_whole && !moments.has_gaps).then_some(coupled),
             diagnostics: Diagnostics::direct(),
             notes: moments.notes.iter().cloned().chain(gaps).chain(outcome.notes).chain(useless).collect(),
-        };
-        Ok(ClosedFormFit { fit, remedy: outcome.remedy })
+        })
     }
+}
 
+impl ClosedForm {
     fn check(&self, start: &Machine, table: &Table) -> Result<()> {
         self.validate()?;
         let has = |role: Role| start.with_role(role).next().is_some();

@@ -5,7 +5,6 @@ use std::ops::ControlFlow;
 
 use serde::{Deserialize, Serialize};
 
-use super::Remedy;
 use super::moments::Moments;
 use crate::learn::origin::Origin;
 use crate::learn::{Checkpoint, Observer, Step, Stop};
@@ -44,7 +43,6 @@ impl End {
 pub(super) struct Outcome {
     /// A⁻¹, of correlations.
     pub(super) precision: Matrix,
-    pub(super) remedy: Remedy,
     pub(super) history: Vec<Step>,
     pub(super) converged: bool,
     pub(super) stopped: Stop,
@@ -53,18 +51,12 @@ pub(super) struct Outcome {
 
 impl Outcome {
     /// The outcome of a formula: one step. The objective is the residual that a remedy leaves.
-    pub(super) fn formula(
-        record: &mut Record<'_>,
-        precision: Matrix,
-        objective: f64,
-        remedy: Remedy,
-    ) -> Result<Self> {
+    pub(super) fn formula(record: &mut Record<'_>, precision: Matrix, objective: f64) -> Result<Self> {
         record.begin(0)?;
         // The result is complete: a request to stop has no effect.
         let _ = record.step(objective, 0.0, &precision, Vec::new())?;
         Ok(Self {
             precision,
-            remedy,
             history: record.history(),
             converged: true,
             stopped: Stop::ClosedForm,

@@ -3,7 +3,7 @@
 use super::outcome::{End, Outcome, Record};
 use super::precision::{Free, Solution, solve};
 use super::singular::{levenberg_marquardt, shrinkage};
-use super::{ClosedForm, LARGEST_INFLATION, Remedy, Singular};
+use super::{ClosedForm, LARGEST_INFLATION, Singular};
 use crate::learn::{Learner, Stop};
 use crate::likelihood::filled_pseudo_log_likelihood;
 use crate::numeric::dense::{Eigen, Matrix};
@@ -36,7 +36,6 @@ impl ClosedForm {
         let note = Note::LeastSquares { columns: record.moments.size(), difference };
         let outcome = Outcome {
             precision: found.precision,
-            remedy: Remedy::LevenbergMarquardt,
             history: record.history(),
             converged: found.end == End::Converged,
             stopped: self.stop(found.end, Stop::LeastSquares),
@@ -66,7 +65,7 @@ impl ClosedForm {
         let moments = record.moments;
         let found = self.newton(&moments.correlations, free, LARGEST_INFLATION, record)?;
         if found.end != End::Unbounded {
-            return Ok(self.of_newton(found, Remedy::None, record));
+            return Ok(self.of_newton(found, record));
         }
         if self.singular == Singular::LevenbergMarquardt {
             return Err(Error::CannotDo {
@@ -83,7 +82,7 @@ impl ClosedForm {
         }
         // A positive definite matrix has a solution for any structure.
         let found = self.newton(&shrunk, free, f64::INFINITY, record)?;
-        let mut outcome = self.of_newton(found, Remedy::Shrinkage(share), record);
+        let mut outcome = self.of_newton(found, record);
         outcome.notes.push(Note::Shrunk { columns: record.moments.size(), share });
         Ok(outcome)
     }
@@ -101,11 +100,10 @@ impl ClosedForm {
         })
     }
 
-    fn of_newton(&self, found: Solution, remedy: Remedy, record: &mut Record<'_>) -> Outcome {
+    fn of_newton(&self, found: Solution, record: &mut Record<'_>) -> Outcome {
         let left = Note::DifferenceLeft { difference: found.residual };
         Outcome {
             precision: found.precision,
-            remedy,
             history: record.history(),
             converged: found.end == End::Converged,
             stopped: self.stop(found.end, Stop::EquationsHold),
@@ -129,8 +127,7 @@ fn by_shrinkage(eigen: &Eigen, record: &mut Record<'_>) -> Result<Outcome> {
     let shrunk = eigen.values.iter().map(|c| (1.0 - share) * c + share);
     let inverse: Vec<f64> = shrunk.clone().map(|c| 1.0 / c).collect();
     let squares: f64 = shrunk.zip(&eigen.values).map(|(new, old)| (new - old).powi(2)).sum();
-    let mut outcome =
-        Outcome::formula(record, eigen.with_values(&inverse), -0.5 * squares, Remedy::Shrinkage(share))?;
+    let mut outcome = Outcome::formula(record, eigen.with_values(&inverse), -0.5 * squares)?;
     outcome.notes.push(Note::Shrunk { columns: record.moments.size(), share });
     Ok(outcome)
 }

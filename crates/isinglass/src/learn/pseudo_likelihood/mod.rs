@@ -33,9 +33,9 @@ const NAME: &str = "pseudo-likelihood";
 ///
 /// It needs no partition sum, so that machines of hundreds of units and any structure are learned
 /// in seconds, and it is concave: the optimum is unique. The penalty is `λ/2 Σ w²` for `l2` and `λ
-/// Σ |w|` for `l1`, which makes couplings exactly 0; biases are not penalised. With
-/// `l1`, only [`Optimizer::Lbfgs`] is supported, and steps keep to one orthant at a time (Andrew and
-/// Gao 2007). [`EbicPaths`] chooses `l1` for each unit by the data.
+/// Σ |w|` for `l1`, which makes couplings exactly 0; biases are not penalised. With `l1`, only
+/// [`Optimizer::Lbfgs`] is supported, and steps keep to one orthant at a time (Andrew and Gao
+/// 2007). [`EbicPaths`] chooses `l1` for each unit by the data.
 ///
 /// [`Optimizer::Lbfgs`] stands here for a quasi-Newton method with more than limited memory: the
 /// curvature of each unit's term is initialised with second moments of the table and corrected by
@@ -52,9 +52,9 @@ const NAME: &str = "pseudo-likelihood";
 /// column, or one that others determine, has its optimum at infinity: weights grow until the
 /// gradient is below the tolerance, and a note says so.
 ///
-/// [`Fit::log_likelihood`] is `None`;
-/// [`Fit::pseudo_log_likelihood`] is exact, without penalties, while the objective of [`Fit::history`]
-/// includes them. With `l1` the gradient there is the one-sided one, which vanishes at an optimum.
+/// [`Fit::log_likelihood`] is `None`; [`Fit::pseudo_log_likelihood`] is exact, without penalties,
+/// while the objective of [`Fit::history`] includes them. With `l1` the gradient there is the
+/// one-sided one, which vanishes at an optimum.
 ///
 /// # Example
 /// ```
@@ -79,11 +79,13 @@ settings! {
     pub struct PseudoLikelihoodSettings for PseudoLikelihood {
         /// Penalise couplings with X/2 times the sum of their squares
         l2: f64 = 0.0 => range::not_negative,
-        /// Penalise couplings with X times the sum of their absolute values, which makes many exactly 0; or ebic: choose the penalty of each column by the extended BIC
+        /// Penalise couplings with X times the sum of their absolute values, which makes many
+        /// exactly 0; or ebic: choose the penalty of each column by the extended BIC
         l1: Option<L1> = None,
         /// with l1 ebic: the larger, the fewer couplings; 0 is the plain BIC [default: 0.25]
         gamma: Option<f64> = None => range::not_negative,
-        /// with l1 ebic: a coupling stays if both of its columns select it, or if either does [default: and]
+        /// with l1 ebic: a coupling stays if both of its columns select it, or if either does
+        /// [default: and]
         rule: Option<Rule> = None,
         /// How to follow the gradient
         optimizer: Optimizer = Optimizer::Lbfgs,
@@ -112,6 +114,8 @@ pub enum L1 {
 }
 
 impl Value for L1 {
+    const PYTHON: &'static str = "float | str";
+
     fn expected() -> String {
         "a finite number of at least 0, or ebic".into()
     }

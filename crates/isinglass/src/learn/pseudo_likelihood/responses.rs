@@ -37,8 +37,8 @@ pub(super) fn product<S: Simd>(simd: S, x: &[f64], y: &[f64]) -> f64 {
 /// tanh²)` is added to `bends`, lanes for each unit, unless they are empty.
 ///
 /// `cells` holds the states of the units whose fields are given. With `tanh |x| = a/b` and `e =
-/// e^(−2|x|)`, `ln 2cosh x = |x| + ln(1 + e)` and `1 + e = b / ½(a +
-/// b)`. So many units of a row share one logarithm of a quotient of products, and two units share the division of their `tanh`.
+/// e^(−2|x|)`, `ln 2cosh x = |x| + ln(1 + e)` and `1 + e = b / ½(a + b)`. So many units of a row
+/// share one logarithm of a quotient of products, and two units share the division of their `tanh`.
 #[inline(always)]
 pub(super) fn respond<S: Simd>(
     simd: S,

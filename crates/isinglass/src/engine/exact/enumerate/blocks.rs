@@ -102,7 +102,8 @@ impl LaneFields {
     }
 }
 
-/// A table of one block: −E/T of each state in each lane, and `top`, its largest value in each lane.
+/// A table of one block: −E/T of each state in each lane, and `top`, its largest value in each
+/// lane.
 pub(super) struct Block<'a> {
     /// The state of the high units: unit `block_units + k` is bit k.
     pub(super) high: usize,

@@ -14,7 +14,8 @@ pub(super) fn group_couplings(machine: &Machine, free: &[usize]) -> Couplings {
     Couplings::new(free.len(), shared_couplings(machine, free))
 }
 
-/// Up to eight rows of evidence with the same free units as lanes, and the shifts of their log-sums.
+/// Up to eight rows of evidence with the same free units as lanes, and the shifts of their
+/// log-sums.
 pub(super) fn rows_in_lanes(machine: &Machine, free: &[usize], rows: &[&[i8]]) -> (LaneFields, [f64; LANES]) {
     let fields = Fields::new(machine, free, rows);
     (LaneFields::new(fields.free.into_iter().map(Lane).collect(), rows.len(), |_| 0.0), fields.shifts)

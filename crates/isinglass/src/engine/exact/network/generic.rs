@@ -25,8 +25,8 @@ const STATES_BETWEEN: u64 = 1 << 12;
 
 /// The partition sum of a plan of tables, as a number and x of a factor `e^x`.
 ///
-/// *Arguments*: the effective weight of an edge of the machine; the weights of a local unit's values
-/// −1 and +1 by its bias.
+/// *Arguments*: the effective weight of an edge of the machine; the weights of a local unit's
+/// values −1 and +1 by its bias.
 pub(super) fn partition_sum<N: Number>(
     plan: &Plan,
     weight: impl Fn(usize) -> f64,

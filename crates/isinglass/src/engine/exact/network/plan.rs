@@ -132,7 +132,8 @@ pub(super) struct Plan {
     pub(super) free: Vec<usize>,
     /// The machine's edge whose weight each of the first slots starts with; [`NONE`] for 0.
     pub(super) edges: Vec<u32>,
-    /// The slot of each local unit's bias; [`NONE`] without a bias, where the mean is 0 by symmetry.
+    /// The slot of each local unit's bias; [`NONE`] without a bias, where the mean is 0 by
+    /// symmetry.
     pub(super) bias_slots: Vec<u32>,
     pub(super) slots: usize,
     pub(super) steps: Vec<Step>,
@@ -357,7 +358,8 @@ impl<'a> Compiler<'a> {
         });
     }
 
-    /// Takes the last table that waits where the result of a bucket goes, if it is within its scope.
+    /// Takes the last table that waits where the result of a bucket goes, if it is within its
+    /// scope.
     fn passing_on(&mut self, scope: &[u32], biased: bool) -> Option<u32> {
         let first = *scope.first()? as usize;
         let source = self.last_table[first];

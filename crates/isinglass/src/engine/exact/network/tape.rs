@@ -229,7 +229,8 @@ impl<'p, R: Rows> Tape<'p, R> {
         }
     }
 
-    /// From the probabilities of a bucket's scope to its unit's moments and its children's adjoints.
+    /// From the probabilities of a bucket's scope to its unit's moments and its children's
+    /// adjoints.
     #[inline(always)]
     fn distribute<S: Simd>(&mut self, simd: S, bucket: &Bucket) {
         cancel::point();

@@ -81,13 +81,7 @@ impl Bethe {
 }
 
 impl Engine for Bethe {
-    fn name(&self) -> &'static str {
-        Self::NAME
-    }
-
-    fn fingerprint(&self) -> String {
-        format!("{} {}", Self::NAME, self.settings.fingerprint())
-    }
+    identity!();
 
     fn expectations(&self, machine: &Machine, evidence: &Evidence, pairs: Pairs) -> Result<Expectations> {
         machine.check_evidence(evidence)?;

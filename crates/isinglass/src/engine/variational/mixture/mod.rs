@@ -69,7 +69,8 @@ settings! {
     pub struct MixtureSettings for Mixture {
         /// Components of the mixture
         components: usize = 5 => range::at_least_1,
-        /// Start at temperature T0 and cool to the machine's own in geometric steps: T0:STEPS, such as 60:8
+        /// Start at temperature T0 and cool to the machine's own in geometric steps: T0:STEPS, such
+        /// as 60:8
         anneal: Option<Annealing> = None,
         /// Points at which the search starts; the result with the largest log Z is kept
         starts: usize = 1 => range::at_least_1,

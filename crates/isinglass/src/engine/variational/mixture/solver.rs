@@ -31,13 +31,7 @@ struct Row {
 }
 
 impl Engine for Mixture {
-    fn name(&self) -> &'static str {
-        Self::NAME
-    }
-
-    fn fingerprint(&self) -> String {
-        format!("{} {}", Self::NAME, self.settings.fingerprint())
-    }
+    identity!();
 
     fn expectations(&self, machine: &Machine, evidence: &Evidence, pairs: Pairs) -> Result<Expectations> {
         if let Some(solver) = self.as_mean_field() {

@@ -88,13 +88,7 @@ impl Structured {
 }
 
 impl Engine for Structured {
-    fn name(&self) -> &'static str {
-        Self::NAME
-    }
-
-    fn fingerprint(&self) -> String {
-        format!("{} {}", Self::NAME, self.settings.fingerprint())
-    }
+    identity!();
 
     fn expectations(&self, machine: &Machine, evidence: &Evidence, pairs: Pairs) -> Result<Expectations> {
         machine.check_evidence(evidence)?;

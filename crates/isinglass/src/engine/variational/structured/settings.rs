@@ -15,7 +15,8 @@ settings! {
     pub struct StructuredSettings for Structured {
         /// Treewidth of the subgraph that is kept, 1 (a tree) to 3
         width: usize = 3 => range::width,
-        /// Subgraphs that are tried, the one of the strongest couplings first; the largest bound is kept
+        /// Subgraphs that are tried, the one of the strongest couplings first; the largest bound is
+        /// kept
         starts: usize = 1 => range::at_least_1,
         /// Largest number of steps of each climb; with 0, the best start is the answer
         max_sweeps: usize = 1000,

@@ -82,18 +82,13 @@ impl Trw {
     /// The name by which users choose the engine.
     pub const NAME: &'static str = "trw";
 
-    /// How many subgraphs there are at least, unless another number is chosen or one holds everything.
+    /// How many subgraphs there are at least, unless another number is chosen or one holds
+    /// everything.
     pub const SUBGRAPHS: usize = 16;
 }
 
 impl Engine for Trw {
-    fn name(&self) -> &'static str {
-        Self::NAME
-    }
-
-    fn fingerprint(&self) -> String {
-        format!("{} {}", Self::NAME, self.settings.fingerprint())
-    }
+    identity!();
 
     fn expectations(&self, machine: &Machine, evidence: &Evidence, pairs: Pairs) -> Result<Expectations> {
         machine.check_evidence(evidence)?;
