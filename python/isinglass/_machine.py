@@ -259,7 +259,7 @@ class Machine(Inference):
         >>> machine = Machine.from_dimod(model)
         >>> machine.map().to_dict()
         {'a': -1, 'b': -1}
-        >>> machine.map().energy + 0.5, float(model.energy({"a": -1, "b": -1}))
+        >>> machine.map().energy, float(model.energy({"a": -1, "b": -1}))
         (-2.5, -2.5)
         """
         return cls.from_edges(**parts_of_dimod(model, temperature))

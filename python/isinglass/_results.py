@@ -197,7 +197,7 @@ class Mode(_Answer):
     state : ndarray of int8, shape (n_units,)
         Their state.
     energy : float
-        Its energy E, not divided by the temperature and without the machine's offset.
+        Its energy, that of :meth:`Machine.energy`: not divided by the temperature, the machine's offset included.
     """
 
     names: tuple[str, ...] = field(repr=False)

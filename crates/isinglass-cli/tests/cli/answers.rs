@@ -92,6 +92,27 @@ fn map_finds_the_state_of_least_energy() {
     assert_eq!(answer["guarantee"], "exact");
 }
 
+/// The energy is that of the file: −energy/T is the logarithm of the product of a UAI file's factors.
+#[test]
+fn the_energy_of_a_state_includes_the_constant_of_the_file() {
+    let room = Room::new();
+    // Two variables, P(x0) ∝ 2, 5; P(x0, x1) ∝ 3, 1; 0.5, 7. The largest product is 5 · 7.
+    room.write("m.uai", "MARKOV\n2\n2 2\n2\n1 0\n2 0 1\n2 2 5\n4 3 1 0.5 7\n");
+    for engine in ["auto", "enumerate", "max-product"] {
+        let answer = room.json(&format!("map m.uai --engine {engine}"));
+        assert_eq!(answer["state"], serde_json::json!({"x0": 1, "x1": 1}));
+        close(&answer["energy"], -35f64.ln());
+    }
+    close(&room.json("map m.uai --given x0=-1")["energy"], -6f64.ln());
+    let text = room.ok("map m.uai --quiet");
+    assert!(text.contains(&format!("energy = {:.10}", -35f64.ln())), "{text}");
+
+    // At temperature T, −energy/T is the log-weight: a machine of temperature 2 with offset 3.
+    room.write("warm.json", MODEL.replace("\"temperature\": 2.0", "\"temperature\": 2.0, \"offset\": 3.0"));
+    let best = log_weights().into_iter().map(|(_, w)| w).fold(f64::NEG_INFINITY, f64::max);
+    close(&room.json("map warm.json")["energy"], -2.0 * (best + 3.0));
+}
+
 #[test]
 fn max_product_finds_states_is_exact_on_trees_and_has_nothing_else() {
     let room = Room::new();
