@@ -8,7 +8,7 @@ use isinglass::{Budget, Graph, Machine};
 use isinglass_files::{Output, model_format, read_edges, write_model};
 use serde_json::json;
 
-use crate::options::{Common, Usage, at_least, keep_inputs};
+use crate::options::{Common, Usage, at_least, keep_inputs, positive};
 use crate::report::{self, count};
 
 /// Build a machine with given or random weights
@@ -93,12 +93,6 @@ impl Kind {
         let value = self.to_possible_value();
         value.map_or_else(String::new, |value| value.get_name().to_owned())
     }
-}
-
-/// A finite number above 0.
-fn positive(text: &str) -> Result<f64, String> {
-    let number = text.parse::<f64>().ok();
-    number.filter(|x| x.is_finite() && *x > 0.0).ok_or_else(|| "expected a finite number above 0".into())
 }
 
 pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {

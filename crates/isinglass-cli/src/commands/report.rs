@@ -9,14 +9,14 @@ use clap::Args as ClapArgs;
 use isinglass::engine::Open;
 use isinglass::likelihood::{Phases, TwoPhase};
 use isinglass::{Engine, Evidence, Machine, Table};
-use isinglass_files::{Output, read_model};
+use isinglass_files::Output;
 use isinglass_lab::report::{Origin, Report, Settings, Shape, parse_history};
 use isinglass_plan::EngineSettings;
 use serde_json::Value;
 
 use super::infer::PairChoice;
 use crate::engine_options::{EngineName, EngineOptions, Task};
-use crate::options::{Common, TableArgs, Usage, at_least, keep_inputs};
+use crate::options::{AtTemperature, Common, TableArgs, Usage, at_least, keep_inputs};
 use crate::report;
 
 /// Write a page about a machine and how it fits a table: scores, couplings, network, moments, surprising rows, pictures
@@ -49,6 +49,8 @@ pub(crate) struct Args {
     #[command(flatten)]
     look: Look,
     #[command(flatten)]
+    at: AtTemperature,
+    #[command(flatten)]
     engine: EngineOptions,
 }
 
@@ -73,7 +75,7 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
     let inputs = [Some(&args.model), args.table.as_ref(), args.history.as_ref()];
     let inputs: Vec<&Path> = inputs.into_iter().flatten().map(PathBuf::as_path).collect();
     keep_inputs(&args.output, &inputs)?;
-    let machine = read_model(&args.model)?;
+    let machine = args.at.read(&args.model)?;
     let table = args.table.as_ref().map(|path| {
         let options =
             TableArgs { table: path.clone(), weights: args.weights.clone(), drop: args.drop.clone() };

@@ -6,11 +6,10 @@ use anyhow::Context;
 use clap::Args as ClapArgs;
 use isinglass::Guarantee;
 use isinglass::bracket::LikelihoodBracket;
-use isinglass_files::read_model;
 use serde_json::json;
 
 use crate::engine_options::EngineOptions;
-use crate::options::{Common, TableArgs};
+use crate::options::{AtTemperature, Common, TableArgs};
 use crate::report::{self, count};
 
 /// Score a machine on a table: log-likelihood, Kullback divergence, pseudo-log-likelihood, completion quality
@@ -27,11 +26,13 @@ pub(crate) struct Args {
     #[arg(long)]
     bracket: bool,
     #[command(flatten)]
+    at: AtTemperature,
+    #[command(flatten)]
     engine: EngineOptions,
 }
 
 pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
-    let machine = read_model(&args.model)?;
+    let machine = args.at.read(&args.model)?;
     let table = args.table.read()?;
     table.evidence_for(&machine).with_context(|| args.table.table.display().to_string())?;
     let settings = args.engine.settings(common.seed);

@@ -113,6 +113,41 @@ fn the_energy_of_a_state_includes_the_constant_of_the_file() {
     close(&room.json("map warm.json")["energy"], -2.0 * (best + 3.0));
 }
 
+/// Every command that reads a machine reads it at another temperature alike: energies stay.
+#[test]
+fn any_command_takes_the_machine_at_another_temperature() {
+    let room = Room::new();
+    let with_offset = MODEL.replace("\"temperature\": 2.0", "\"temperature\": 2.0, \"offset\": 3.0");
+    room.write("m.json", &with_offset).write("t.csv", "a,b\n1,-1\n1,\n");
+    // The same energies at 0.5: the log-weights of the file, 2 / 0.5 times as large.
+    let z: f64 = log_weights().iter().map(|(_, w)| (4.0 * (w + 3.0)).exp()).sum();
+    close(&room.json("infer m.json --temperature 0.5")["log_z"], z.ln());
+    let cold = with_offset.replace("2.0", "0.5").replace("3.0", "12.0");
+    room.write("cold.json", &cold);
+    for line in ["infer", "query --ask a,c", "map", "sample -n 20", "score", "complete -o out.csv", "info"] {
+        let (command, rest) = line.split_once(' ').unwrap_or((line, ""));
+        let table = if matches!(command, "score" | "complete") { "t.csv" } else { "" };
+        let found = room.json(&format!("{command} m.json {table} {rest} --temperature 0.5"));
+        assert_eq!(found, room.json(&format!("{command} cold.json {table} {rest}")), "{command}");
+    }
+    assert_eq!(room.json("map m.json --temperature 0.5")["energy"], room.json("map m.json")["energy"]);
+    assert_eq!(room.json("info m.json --temperature 0.5")["temperature"], 0.5);
+    room.ok("convert m.json moved.json --temperature 0.5");
+    room.ok("convert cold.json again.json");
+    assert_eq!(room.read("moved.json"), room.read("again.json"));
+    for (value, problem) in [
+        ("0", "expected a finite number above 0"),
+        ("-1", "expected a finite number above 0"),
+        ("inf", "expected a finite number above 0"),
+        ("warm", "expected a finite number above 0"),
+    ] {
+        let (code, message) = room.fails(&format!("infer m.json --temperature {value}"));
+        assert!(code == 2 && message.contains("--temperature <T>") && message.contains(problem), "{message}");
+    }
+    let (code, message) = room.fails("infer m.json --temperature 1e-308");
+    assert!(code == 1 && message.contains("--temperature: offset at temperature"), "{message}");
+}
+
 #[test]
 fn max_product_finds_states_is_exact_on_trees_and_has_nothing_else() {
     let room = Room::new();
