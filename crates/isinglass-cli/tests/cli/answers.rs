@@ -280,6 +280,14 @@ fn make_builds_every_kind() {
         ("tree -n 7 --branching 3", 7, 6),
         ("grid --rows 3 --cols 4", 12, 17),
         ("grid8 --rows 3 --columns 3", 9, 20),
+        ("chain -n 5 --periodic", 5, 5),
+        ("grid --rows 3 --columns 4 --periodic", 12, 24),
+        ("grid8 --rows 3 --columns 4 --periodic", 12, 48),
+        ("triangular --rows 3 --columns 4", 12, 8 + 9 + 6),
+        ("triangular --rows 3 --columns 4 --periodic", 12, 36),
+        ("grid3 --rows 2 --columns 3 --layers 4", 24, 12 + 16 + 18),
+        ("grid3 --rows 3 --columns 3 --layers 3 --periodic", 27, 81),
+        ("regular -n 10 --degree 3", 10, 15),
         ("full -n 5", 5, 10),
         ("rbm --visible 3 --hidden 2", 5, 6),
         ("two-layer --visible 4 --visible-links grid:2x2 --hidden 3 --hidden-links full", 7, 4 + 3 + 12),
@@ -291,6 +299,14 @@ fn make_builds_every_kind() {
         assert_eq!((made["units"].as_u64(), made["edges"].as_u64()), (Some(units), Some(edges)), "{line}");
         assert_eq!(room.json("info m.json")["units"], units, "{line}");
     }
+    room.ok("make grid3 --rows 2 --columns 2 --layers 2 -o cube.json");
+    let names: Vec<String> =
+        room.json("infer cube.json")["means"].as_object().unwrap().keys().cloned().collect();
+    assert_eq!(names[..3], ["r0c0l0", "r0c0l1", "r0c1l0"]);
+    assert_eq!(room.read("cube.json"), {
+        room.ok("make grid3 --rows 2 --columns 2 --layers 2 -o again.json --threads 1");
+        room.read("again.json")
+    });
     let numbers = room.json("infer m.json");
     assert!((numbers["correlations"][1][2].as_f64().unwrap() - (-2f64).tanh()).abs() < 1e-12);
 }
@@ -450,8 +466,8 @@ fn every_exact_engine_gives_the_same_answer() {
     let room = Room::new();
     // Too wide for decimation, by the biases alone.
     room.ok("make grid --rows 3 --columns 4 --coupling normal:0,1 --bias normal:0,1 --seed 5 -o grid.json");
-    let reference = room.json("infer grid.json --engine enumerate --pairs all --cumulants x0,x5,x11");
-    let answer = room.json("infer grid.json --engine eliminate --pairs all --cumulants x0,x5,x11");
+    let reference = room.json("infer grid.json --engine enumerate --pairs all --cumulants r0c0,r1c1,r2c3");
+    let answer = room.json("infer grid.json --engine eliminate --pairs all --cumulants r0c0,r1c1,r2c3");
     assert_eq!(answer["guarantee"], "exact");
     close(&answer["log_z"], reference["log_z"].as_f64().unwrap());
     for list in ["correlations", "cumulants"] {
@@ -471,7 +487,7 @@ fn every_exact_engine_gives_the_same_answer() {
     );
     let mode = |engine: &str| room.json(&format!("map grid.json --engine {engine}"))["state"].clone();
     assert_eq!(mode("eliminate"), mode("enumerate"));
-    let (code, message) = room.fails("infer grid.json --cumulants x0,x1,x2,x3,x4");
+    let (code, message) = room.fails("infer grid.json --cumulants r0c0,r0c1,r0c2,r0c3,r1c0");
     assert!(code == 2 && message.contains("at most 4"), "{message}");
 }
 

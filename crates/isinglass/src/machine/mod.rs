@@ -2,6 +2,7 @@
 
 mod evidence;
 mod labels;
+mod regular;
 pub mod topology;
 mod unit;
 
@@ -256,7 +257,8 @@ impl Machine {
     pub fn energies(&self, states: &[i8]) -> Result<Vec<f64>> {
         let n = self.unit_count();
         if n == 0 || !states.len().is_multiple_of(n) {
-            let problem = format!("found {} cells, expected a multiple of {n}, one for each unit", states.len());
+            let problem =
+                format!("found {} cells, expected a multiple of {n}, one for each unit", states.len());
             return Err(Error::invalid("states", problem));
         }
         if let Some(at) = states.iter().position(|&cell| Spin::of(cell).is_none()) {
@@ -439,7 +441,8 @@ mod tests {
         let units = vec![Unit::new("a", 0.3), Unit::new("b", -0.2), Unit::new("c", 0.0)];
         let machine = Machine::new(units, [(0, 1, 0.5), (1, 2, -1.5)]).unwrap();
         let machine = machine.with_temperature(1.7).unwrap().with_offset(-2.5).unwrap();
-        let cells: Vec<i8> = (0..8).flat_map(|k| [1, 2, 4].map(|bit| if k & bit > 0 { 1 } else { -1 })).collect();
+        let cells: Vec<i8> =
+            (0..8).flat_map(|k| [1, 2, 4].map(|bit| if k & bit > 0 { 1 } else { -1 })).collect();
         let energies = machine.energies(&cells).unwrap();
         for temperature in [1.7, 0.25, 30.0] {
             let moved = machine.clone().with_temperature(temperature).unwrap();

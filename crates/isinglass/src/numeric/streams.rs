@@ -44,6 +44,8 @@ pub enum Purpose {
     Forests = 16,
     /// The layout of a drawn network.
     Drawing = 17,
+    /// Which units of a new machine are joined.
+    Structure = 24,
 }
 
 /// The stream with a number for a purpose.
