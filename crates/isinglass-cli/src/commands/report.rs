@@ -101,7 +101,7 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
         rows: args.look.rows,
         ..settings(&engine)
     };
-    let engines = Engines { rows: engine.engine.for_rows(), settings: engine };
+    let engines = Engines { rows: None, settings: engine };
     let document = write(&machine, table.as_ref(), origin, &settings, &engines, output, common)?;
     if common.json {
         return report::json(&document);
@@ -150,8 +150,8 @@ pub(super) fn write(
 /// Which engines to use.
 pub(super) struct Engines {
     pub(super) settings: EngineSettings,
-    /// The engine for the rows of the table.
-    pub(super) rows: EngineName,
+    /// The engine for the rows of the table, if one was named.
+    pub(super) rows: Option<EngineName>,
 }
 
 impl Engines {
@@ -173,7 +173,10 @@ impl Engines {
         let pick = |name, open, note| {
             self.settings.pick_for_rows(name, (machine, open), Task::Answer, note).map_err(report::failed)
         };
-        let of_rows = pick(self.rows, &clamped, &|_| ())?;
+        let of_rows = match self.rows {
+            Some(rows) => pick(rows, &clamped, &|_| ())?,
+            None => self.settings.pick_clamped((machine, &clamped), Task::Answer).map_err(report::failed)?,
+        };
         let of_all = pick(self.settings.engine, &free, &|note| common.choice(&note))?;
         Ok((of_rows, of_all))
     }

@@ -52,6 +52,8 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
         let mut document = json!({
             "rows": found.rows,
             "log_likelihood": found.log_likelihood,
+            "log_likelihood_guarantee": found.log_likelihood.map(|_| found.log_likelihood_guarantee.word()),
+            "log_likelihood_error": found.log_likelihood_error,
             "kullback": found.kullback,
             "pseudo_log_likelihood": found.pseudo_log_likelihood,
             "completion": found.completion,
@@ -61,9 +63,6 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
             "converged": found.diagnostics.converged,
             "kullback_guarantee": found.kullback.map(|_| found.kullback_guarantee.word()),
         });
-        if let Some(error) = found.log_likelihood_error {
-            document["log_likelihood_error"] = error.into();
-        }
         if let Some(LikelihoodBracket { lower, upper, diagnostics, .. }) = found.bracket {
             document["bracket"] = json!({
                 "lower": lower,
@@ -93,9 +92,12 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
         rows.insert(1, ("log-likelihood per row, at most", Some(bracket.upper)));
     }
     let rows: Vec<Vec<String>> = rows.iter().map(|(name, x)| vec![(*name).to_owned(), number(*x)]).collect();
+    // A bracket has no one engine for the rows either.
+    let rows_by = clamped_engine.filter(|clamped| !args.bracket && engine != Some(*clamped));
+    let rows_by = rows_by.map_or_else(String::new, |clamped| format!(", {clamped} for the rows"));
     report::text(&format!(
         "{}{}\n\n{}",
-        engine.map_or_else(String::new, |engine| format!("engine {engine}: ")),
+        engine.map_or_else(String::new, |engine| format!("engine {engine}{rows_by}: ")),
         found.guarantee,
         report::columns(&[&count(found.rows, "row"), "nats"], &rows)
     ))
