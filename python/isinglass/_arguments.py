@@ -40,6 +40,44 @@ def number(value: Any, place: str) -> float:
         raise ValueError(message) from None
 
 
+def complete_states(states: Any, names: tuple[str, ...]) -> NDArray[np.int8]:
+    """Returns one state (one dimension) or several (two) as -1 and +1 for each unit; errors name the place."""
+    if hasattr(states, "columns") and not isinstance(states, np.ndarray):
+        columns = [str(name) for name in states.columns]
+        _check_names(columns, names)
+        cells = np.asarray(states)[:, [columns.index(name) for name in names]]
+    elif isinstance(states, Mapping) or hasattr(states, "items"):
+        by_name = {str(name): value for name, value in states.items()}
+        _check_names(list(by_name), names)
+        cells = np.array([by_name[name] for name in names])
+    else:
+        cells = np.asarray(states) if not hasattr(states, "mask") else states
+    is_truth = isinstance(cells, np.ndarray) and cells.dtype == bool
+    found = numbers(cells, "states")
+    if found.ndim not in (1, 2) or found.shape[-1] != len(names):
+        message = f"states: found an array of shape {found.shape}, expected {len(names)} values for each state, one for each unit"
+        raise ValueError(message)
+    if is_truth:
+        found = 2 * found - 1
+    bad = np.argwhere(np.abs(found) != 1)
+    if len(bad) > 0:
+        place = f"row {bad[0][0]}, " if found.ndim == 2 else ""
+        message = f"states: {place}unit '{names[bad[0][-1]]}': found {found[tuple(bad[0])]:g}, expected -1 or +1"
+        raise ValueError(message)
+    return found.astype(np.int8)
+
+
+def _check_names(found: list[str], names: tuple[str, ...]) -> None:
+    absent = [name for name in names if name not in set(found)]
+    if absent:
+        message = f"states: found no value for unit '{absent[0]}', expected one for each unit"
+        raise ValueError(message)
+    unknown = [name for name in found if name not in set(names)]
+    if unknown:
+        message = f"states: there is no unit named '{unknown[0]}'"
+        raise ValueError(message)
+
+
 def positive(value: Any, place: str) -> float:
     """Returns a finite number above 0; errors name the place."""
     found = number(value, place)

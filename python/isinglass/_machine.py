@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from isinglass._arguments import in_order, number, numbers
+from isinglass._arguments import complete_states, in_order, number, numbers
 from isinglass._calls import NativeMachine
 from isinglass._convert import parts_of_dimod, parts_of_networkx, to_dimod, to_networkx
 from isinglass._inference import Inference
+from isinglass._lattices import Lattices
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     Role = Literal["visible", "hidden", "input"]
 
 
-class Machine(Inference):
+class Machine(Inference, Lattices):
     """An immutable Boltzmann machine over units with values -1 and +1.
 
     ``-E(s) = sum_{i<j} w_ij s_i s_j + sum_i bias_i s_i`` and ``P(s) = exp(-E(s)/temperature + offset) / Z``.
@@ -44,11 +45,12 @@ class Machine(Inference):
     temperature : float, default 1
         The temperature.
     offset : float, default 0
-        A constant added to ``-E/T`` of every state. It shifts log Z and nothing else.
+        A constant added to ``-E/T`` of every state. It shifts log Z and energies, and nothing else.
 
     See Also
     --------
     Machine.from_edges : From couplings between names.
+    Machine.grid, Machine.grid3, Machine.triangular, Machine.chain, Machine.regular : Lattices and random graphs.
     Machine.from_networkx, Machine.from_dimod : From graphs and models of other packages.
     Machine.load : From a file.
 
@@ -259,7 +261,7 @@ class Machine(Inference):
         >>> machine = Machine.from_dimod(model)
         >>> machine.map().to_dict()
         {'a': -1, 'b': -1}
-        >>> machine.map().energy + 0.5, float(model.energy({"a": -1, "b": -1}))
+        >>> machine.map().energy, float(model.energy({"a": -1, "b": -1}))
         (-2.5, -2.5)
         """
         return cls.from_edges(**parts_of_dimod(model, temperature))
@@ -267,6 +269,53 @@ class Machine(Inference):
     def to_dimod(self) -> Any:
         """Returns a dimod binary quadratic model in -1 and +1 with the energy ``E - temperature * offset``."""
         return to_dimod(self)
+
+    def with_temperature(self, temperature: float) -> Machine:
+        """Returns the machine at another temperature.
+
+        Weights and biases stay, and every state keeps its :meth:`energy`: the offset, a constant of ``-E/T``, is scaled by the ratio of the
+        temperatures.
+
+        Parameters
+        ----------
+        temperature : float
+            A finite number above 0.
+
+        Examples
+        --------
+        >>> machine = Machine.from_edges([("a", "b", 1.0)], offset=3.0).with_temperature(2.0)
+        >>> machine.temperature, machine.offset, machine.energy([1, 1])
+        (2.0, 1.5, -4.0)
+        """
+        return type(self)._of(self._core.with_temperature(number(temperature, "temperature")))
+
+    def energy(self, states: Mapping[Any, int | bool] | ArrayLike) -> Any:
+        """Computes the energy of complete states, ``-sum w_ij s_i s_j - sum bias_i s_i - temperature * offset``.
+
+        It is minus the temperature times the logarithm of a state's weight in Z: ``P(s) = exp(-energy/temperature - log_z)``.
+
+        Parameters
+        ----------
+        states : mapping, array_like of shape (n,) or (rows, n), or data frame
+            One state by the names of the units or in their order, or one in each row. Columns of a data frame are found by name. Values are -1
+            and +1, or False and True.
+
+        Returns
+        -------
+        float or ndarray of shape (rows,)
+            The energy of the state, or of each row.
+
+        Examples
+        --------
+        >>> machine = Machine.from_edges([("a", "b", 1.0)], bias={"b": 0.5})
+        >>> machine.energy({"a": 1, "b": 1})
+        -1.5
+        >>> machine.energy([[1, 1], [1, -1]]).tolist()
+        [-1.5, 1.5]
+        """
+        cells = complete_states(states, self._names)
+        energies = self._core.energies(np.atleast_2d(cells))
+        return float(energies[0]) if cells.ndim == 1 else energies
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Machine:

@@ -197,7 +197,7 @@ class Mode(_Answer):
     state : ndarray of int8, shape (n_units,)
         Their state.
     energy : float
-        Its energy E, not divided by the temperature and without the machine's offset.
+        Its energy, that of :meth:`Machine.energy`: not divided by the temperature, the machine's offset included.
     """
 
     names: tuple[str, ...] = field(repr=False)
@@ -272,6 +272,8 @@ class Score(_Answer):
         The number of rows.
     log_likelihood : float or None
         log P(visible given input), hidden units and missing cells summed out.
+    log_likelihood_guarantee : str or None
+        The guarantee of that number.
     log_likelihood_error : float or None
         Its standard error, where it is an estimate.
     kullback : float or None
@@ -294,6 +296,7 @@ class Score(_Answer):
     completion: float | None
     kullback: float | None
     kullback_guarantee: str | None = field(default=None, repr=False)
+    log_likelihood_guarantee: str | None = field(default=None, repr=False)
     log_likelihood_error: float | None = field(default=None, repr=False)
     clamped_engine: str | None = field(default=None, repr=False)
     bracket: Bracket | None = None

@@ -9,6 +9,7 @@ import pickle
 import dimod
 import networkx
 import numpy as np
+import pandas as pd
 import pytest
 from conftest import Loop, random_machine
 
@@ -105,9 +106,76 @@ def test_temperature_and_offset_count():
     assert machine.infer().log_z == pytest.approx(Loop(machine).log_z, abs=1e-12)
 
 
+def test_energies_are_those_of_log_weights_whatever_form_states_have():
+    machine = random_machine(4, names=list("abcd"), temperature=1.5, offset=-0.75)
+    loop = Loop(machine)
+    expected = loop.energies - machine.temperature * machine.offset
+    assert machine.energy(loop.states) == pytest.approx(expected, abs=1e-12)
+    assert np.exp(-machine.energy(loop.states) / 1.5 - machine.infer().log_z) == pytest.approx(loop.p, abs=1e-12)
+    state = loop.states[5]
+    forms = [state, state.tolist(), dict(zip("abcd", state.tolist())), state > 0, pd.Series(state, index=list("abcd"))]
+    for form in forms:
+        assert machine.energy(form) == pytest.approx(expected[5], abs=1e-12)
+    assert isinstance(machine.energy(state), float)
+    frame = pd.DataFrame(loop.states[:, ::-1], columns=list("dcba"))
+    assert machine.energy(frame) == pytest.approx(expected, abs=1e-12)
+    draws = machine.sample(10)
+    assert machine.energy(draws).shape == (10,)
+    assert machine.map().energy == pytest.approx(expected.min(), abs=1e-12)
+
+
+def test_energies_stay_at_another_temperature():
+    machine = random_machine(4, temperature=1.5, offset=-0.75)
+    states = Loop(machine).states
+    cold = machine.with_temperature(0.3)
+    assert cold.temperature == 0.3 and machine.temperature == 1.5 and cold.weights.tolist() == machine.weights.tolist()
+    assert cold.energy(states) == pytest.approx(machine.energy(states), abs=1e-12)
+    assert cold.infer().log_z == pytest.approx(np.logaddexp.reduce(-machine.energy(states) / 0.3), abs=1e-12)
+    assert machine.with_temperature(1.5) == machine
+
+
+def test_lattices_are_those_of_the_command(command):
+    numbers = ["--coupling", "signs:2", "--bias", "normal:0,0.4", "--seed", 3, "--temperature", 2]
+    for words, make in [
+        (["chain", "--units", 5, "--periodic"], lambda **n: Machine.chain(5, periodic=True, **n)),
+        (["grid", "--rows", 3, "--columns", 4], lambda **n: Machine.grid(3, 4, **n)),
+        (["grid8", "--rows", 3, "--columns", 4], lambda **n: Machine.grid(3, 4, neighbours=8, **n)),
+        (
+            ["triangular", "--rows", 3, "--columns", 4, "--periodic"],
+            lambda **n: Machine.triangular(3, 4, periodic=True, **n),
+        ),
+        (["grid3", "--rows", 2, "--columns", 3, "--layers", 4], lambda **n: Machine.grid3(2, 3, 4, **n)),
+        (["regular", "--units", 8, "--degree", 3], lambda **n: Machine.regular(8, 3, **n)),
+    ]:
+        done = command.run("make", *words, *numbers, "-o", "made.json")
+        assert done.returncode == 0, done.stderr
+        made = make(coupling="signs:2", bias="normal:0,0.4", seed=3, temperature=2)
+        assert made == Machine.load(command.folder / "made.json"), words
+    torus = networkx.grid_graph((5, 4), periodic=True)
+    assert networkx.is_isomorphic(Machine.grid(4, 5, periodic=True).to_networkx(), torus)
+    triangles = Machine.triangular(5, 5, periodic=True).to_networkx()
+    assert (
+        all(degree == 6 for _, degree in triangles.degree()) and sum(networkx.triangles(triangles).values()) == 3 * 50
+    )
+    assert networkx.is_k_regular(Machine.regular(50, 4, seed=2).to_networkx(), 4)
+
+
 @pytest.mark.parametrize(
     ("make", "message"),
     [
+        (lambda: Machine([[0]]).with_temperature(-1), "temperature: found -1, expected a finite number above 0"),
+        (lambda: Machine([[0]]).with_temperature("hot"), "temperature: found 'hot', expected a number"),
+        (lambda: Machine([[0]]).energy([0]), "states: unit 'x0': found 0, expected -1 or \\+1"),
+        (lambda: Machine([[0]]).energy([[1], [3]]), "states: row 1, unit 'x0': found 3, expected -1 or \\+1"),
+        (lambda: Machine([[0]]).energy([1, 1]), r"states: found an array of shape \(2,\), expected 1 values"),
+        (lambda: Machine([[0]]).energy({}), "states: found no value for unit 'x0'"),
+        (lambda: Machine([[0]]).energy({"x0": 1, "y": 1}), "states: there is no unit named 'y'"),
+        (lambda: Machine.grid(2, 3, periodic=True), "rows: found 2, expected 1 or at least 3 on a periodic lattice"),
+        (lambda: Machine.grid(2, 3, neighbours=6), "neighbours: found 6, expected 4 or 8"),
+        (lambda: Machine.grid(0, 3), "rows: found 0, expected a whole number of at least 1"),
+        (lambda: Machine.chain(3, coupling="strong"), "coupling: found 'strong', expected a number, normal"),
+        (lambda: Machine.regular(5, 3), "degree: found 3 with 5 units, expected one of them to be even"),
+        (lambda: Machine.regular(5, 5), "degree: found 5, expected less than the number of units, 5"),
         (lambda: Machine([[0, 1]]), "weights: found an array of shape"),
         (lambda: Machine([[0, 1], [2, 0]]), r"weights: \(0, 1\) is 1.0 and \(1, 0\) is 2.0"),
         (lambda: Machine([[1, 0], [0, 0]]), "no coupling with itself"),

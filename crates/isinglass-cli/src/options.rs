@@ -92,6 +92,25 @@ impl From<ValueWords> for Values {
     }
 }
 
+/// The temperature at which a machine is read.
+#[derive(Args)]
+pub(crate) struct AtTemperature {
+    /// Take the machine at another temperature: every state keeps its energy, the constant of the file included [default: that of the file]
+    #[arg(long, value_name = "T", value_parser = positive, allow_hyphen_values = true)]
+    temperature: Option<f64>,
+}
+
+impl AtTemperature {
+    /// Reads a machine.
+    pub(crate) fn read(&self, model: &Path) -> anyhow::Result<Machine> {
+        let machine = read_model(model)?;
+        match self.temperature {
+            Some(temperature) => machine.with_temperature(temperature).context("--temperature"),
+            None => Ok(machine),
+        }
+    }
+}
+
 /// A machine, and what is known of its units.
 #[derive(Args)]
 pub(crate) struct ModelWithEvidence {
@@ -106,6 +125,8 @@ pub(crate) struct ModelWithEvidence {
     /// Clamp units as a UAI evidence file says
     #[arg(long, value_name = "FILE.evid")]
     pub(crate) evidence: Option<PathBuf>,
+    #[command(flatten)]
+    at: AtTemperature,
 }
 
 impl ModelWithEvidence {
@@ -114,7 +135,7 @@ impl ModelWithEvidence {
         // Words are checked before files: a wrong command line is wrong whatever the files hold.
         let items = self.given.as_deref().map(split_list).unwrap_or_default();
         let given: Vec<(&str, Spin)> = items.iter().map(|item| self.clamp(item)).collect::<Result<_, _>>()?;
-        let machine = read_model(&self.model)?;
+        let machine = self.at.read(&self.model)?;
         let mut evidence = match &self.evidence {
             Some(path) => read_evidence(path, &machine)?,
             None => Evidence::none(machine.unit_count()),
@@ -213,6 +234,12 @@ pub(crate) fn find(machine: &Machine, name: &str) -> isinglass::Result<usize> {
 pub(crate) fn at_least<const LEAST: usize>(text: &str) -> Result<usize, String> {
     let number = text.parse::<usize>().ok().filter(|number| *number >= LEAST);
     number.ok_or_else(|| format!("expected a whole number of at least {LEAST}"))
+}
+
+/// A finite number above 0.
+pub(crate) fn positive(text: &str) -> Result<f64, String> {
+    let number = text.parse::<f64>().ok();
+    number.filter(|x| x.is_finite() && *x > 0.0).ok_or_else(|| "expected a finite number above 0".into())
 }
 
 /// Refuse an output that would replace one of the inputs.

@@ -60,6 +60,18 @@ impl EngineSettings {
         }
     }
 
+    /// The engine for the rows of a table where none was named for them: in place of one that
+    /// samples, an exact one if it serves every row within the budget.
+    pub fn pick_clamped(&self, (machine, open): (&Machine, &Open), task: Task) -> Result<Box<dyn Engine>> {
+        let name = self.engine.for_rows();
+        if name.samples()
+            && let Choice::Exact { engine, .. } = self.auto(machine, open)?
+        {
+            return Ok(engine);
+        }
+        self.pick_for_rows(name, (machine, open), task, &|_| ())
+    }
+
     /// What `auto` chooses.
     pub(crate) fn auto(&self, machine: &Machine, open: &Open) -> isinglass::Result<Choice> {
         auto::choose_for_rows(machine, open, self.budget())

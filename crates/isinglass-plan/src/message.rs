@@ -104,6 +104,8 @@ pub enum Hint {
     Bootstrap,
     /// To fill the gaps first.
     FillGaps,
+    /// An engine for strong couplings.
+    StrongCouplings,
 }
 
 impl Message for Hint {
@@ -124,6 +126,9 @@ impl Message for Hint {
             }
             Self::Factorized => "give more {budget}; {learner} factorized fits any size",
             Self::Bootstrap => "give more {budget}, or a smaller {bootstrap}",
+            Self::StrongCouplings => {
+                "use an exact engine or a bound ({engine} auto, structured, mixture, trw), or estimates ({engine} ais)"
+            }
             Self::FillGaps => {
                 "fit without {l1}, fill the gaps with isinglass complete, and fit the filled table with {l1}"
             }
@@ -133,13 +138,14 @@ impl Message for Hint {
 }
 
 impl Hint {
-    /// What would help where an engine refused a question for lack of memory.
+    /// What would help where an engine refused a question, for lack of memory or since it fails here.
     pub fn of(error: &isinglass::Error) -> Option<Self> {
         match error {
             isinglass::Error::OverBudget { who, .. } if *who == Gibbs::NAME => Some(Self::GibbsBudget),
             isinglass::Error::OverBudget { who, .. } if *who == Temper::NAME => Some(Self::TemperBudget),
             isinglass::Error::OverBudget { who: "complete", .. } => Some(Self::RowsBudget),
             isinglass::Error::OverBudget { .. } => Some(Self::AnswerBudget),
+            isinglass::Error::ImpossibleLogZ { .. } => Some(Self::StrongCouplings),
             _ => None,
         }
     }

@@ -70,6 +70,12 @@ impl EngineName {
         }
     }
 
+    /// Whether its answers are estimates from samples.
+    #[must_use]
+    pub fn samples(self) -> bool {
+        matches!(self, Self::Temper | Self::Gibbs | Self::Ais)
+    }
+
     /// The engine for the rows of a table, where this one is for the whole machine: each row is
     /// likely to have one mode even where the machine has many (Lawrence, Bishop and Jordan 1998,
     /// section 3), and there are many rows.

@@ -133,7 +133,7 @@ impl EngineSettings {
         self.check()?;
         let of_all = self.pick_for_rows(self.engine, (machine, free), task, note)?;
         // Few units are free where the table's cells are known: an exact engine may serve there even where it cannot serve the whole.
-        let of_rows = self.pick_for_rows(self.engine.for_rows(), (machine, clamped), task, &|_| ())?;
+        let of_rows = self.pick_clamped((machine, clamped), task)?;
         Ok((of_rows, of_all))
     }
 

@@ -4,7 +4,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use isinglass::message::{Message, Style};
-use isinglass::{Role, Unit};
+use isinglass::topology::{self, Lattice, Numbers};
+use isinglass::{Budget, Role, Unit};
 use isinglass_files::{Output, read_model, write_model};
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
@@ -72,6 +73,70 @@ impl Machine {
             .and_then(|machine| machine.with_offset(offset))
             .map_err(of_core)?;
         Ok(machine.into())
+    }
+
+    /// A machine of a usual structure: `chain`, `grid`, `grid8`, `triangular` and `grid3` with their
+    /// sides, `regular` with the number of units and their degree.
+    #[staticmethod]
+    #[expect(clippy::too_many_arguments, reason = "the keywords of a function of Python")]
+    fn make(
+        py: Python<'_>,
+        kind: &str,
+        sizes: Vec<usize>,
+        periodic: bool,
+        coupling: &str,
+        bias: &str,
+        temperature: f64,
+        seed: u64,
+    ) -> PyResult<Self> {
+        let numbers = |place: &str, text: &str| {
+            text.parse::<Numbers>().map_err(|error| match error {
+                isinglass::Error::Invalid { problem, .. } => bad(place, &problem),
+                other => of_core(other),
+            })
+        };
+        let (coupling, bias) = (numbers("coupling", coupling)?, numbers("bias", bias)?);
+        let lattice = match (kind, &sizes[..]) {
+            ("chain", &[units]) => Some(Lattice::chain(units)),
+            ("grid", &[rows, columns]) => Some(Lattice::grid(rows, columns)),
+            ("grid8", &[rows, columns]) => Some(Lattice::grid8(rows, columns)),
+            ("triangular", &[rows, columns]) => Some(Lattice::triangular(rows, columns)),
+            ("grid3", &[rows, columns, layers]) => Some(Lattice::grid3(rows, columns, layers)),
+            ("regular", &[_, _]) => None,
+            _ => return Err(bad("kind", &format!("found '{kind}' with {} sizes", sizes.len()))),
+        };
+        let lattice = lattice.map(|lattice| lattice.periodic(periodic));
+        let make = || {
+            let (units, edges) = match lattice {
+                Some(lattice) => (lattice.unit_count(), lattice.most_edges()),
+                None => (sizes[0] as u128, (sizes[0] as u128).saturating_mul(sizes[1] as u128).div_ceil(2)),
+            };
+            let what = || format!("a machine of {units} units with up to {edges} edges");
+            Budget::default().check("make", isinglass::Machine::bytes(units, edges), what)?;
+            let machine = match lattice {
+                Some(lattice) => topology::lattice(&lattice)?,
+                None => topology::regular(sizes[0], sizes[1], seed)?,
+            };
+            machine.with_numbers(&coupling, &bias, seed)?.with_temperature(temperature)
+        };
+        py.detach(make).map(Self::from).map_err(of_core)
+    }
+
+    /// The same machine at another temperature.
+    fn with_temperature(&self, temperature: f64) -> PyResult<Self> {
+        let machine = isinglass::Machine::clone(&self.machine).with_temperature(temperature);
+        machine.map(Self::from).map_err(of_core)
+    }
+
+    /// The energy of each row of −1 and +1.
+    fn energies<'py>(
+        &self,
+        py: Python<'py>,
+        states: PyReadonlyArray2<'_, i8>,
+    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let cells: Vec<i8> = states.as_array().iter().copied().collect();
+        let machine = &self.machine;
+        Ok(py.detach(|| machine.energies(&cells)).map_err(of_core)?.into_pyarray(py))
     }
 
     /// From a model file.

@@ -85,6 +85,8 @@ pub(crate) fn score<'py>(
     out.set_item("clamped_engine", found.clamped_engine())?;
     out.set_item("rows", score.rows)?;
     out.set_item("log_likelihood", score.log_likelihood)?;
+    let guarantee = score.log_likelihood.map(|_| score.log_likelihood_guarantee.word());
+    out.set_item("log_likelihood_guarantee", guarantee)?;
     out.set_item("log_likelihood_error", score.log_likelihood_error)?;
     out.set_item("kullback", score.kullback)?;
     out.set_item("kullback_guarantee", score.kullback.map(|_| score.kullback_guarantee.word()))?;

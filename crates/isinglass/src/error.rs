@@ -71,6 +71,19 @@ pub enum Error {
         /// Why not.
         problem: String,
     },
+    /// The log Z of an approximation is beyond what it can be.
+    ImpossibleLogZ {
+        /// The engine.
+        engine: &'static str,
+        /// Its log Z.
+        found: f64,
+        /// The most that log Z can be, or the least: `Σ ln 2cosh h_i + Σ |w_ij|/T`, or
+        /// `Σ ln 2cosh h_i + Σ w_ij m_i m_j/T`, with the fields h (divided by T) and the means
+        /// m = tanh h of the units without their couplings.
+        bound: f64,
+        /// Whether it is above the most.
+        is_above: bool,
+    },
     /// A numerical method broke down.
     Numerical {
         /// The method.
@@ -106,6 +119,19 @@ impl Message for Error {
             }
             Self::CannotDo { who, what, why } => write!(out, "{who} cannot {what}: {why}"),
             Self::Checkpoint { problem } => write!(out, "checkpoint: {problem}"),
+            Self::ImpossibleLogZ { engine, found, bound, is_above } => {
+                let (side, why) = if *is_above {
+                    ("most", "independent units and the sizes of all couplings added")
+                } else {
+                    ("least", "independent units and their average energy in the couplings")
+                };
+                write!(
+                    out,
+                    "{engine}: found log Z = {}, but it is at {side} {} ({why}); the couplings are too strong for this approximation",
+                    Plain(*found),
+                    Plain(*bound)
+                )
+            }
             Self::Numerical { method, problem } => write!(out, "{method}: {problem}"),
         }
     }
@@ -123,7 +149,21 @@ impl std::error::Error for Error {}
 /// Results of the core.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
+/// A number with as many digits as a reader wants.
+struct Plain(f64);
+
+impl fmt::Display for Plain {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0.abs() < 1e9 { write!(f, "{:.4}", self.0) } else { write!(f, "{:.6e}", self.0) }
+    }
+}
+
 impl Error {
+    /// Whether numbers broke down that may be sound for another machine, such as the one of a shorter step.
+    pub fn is_breakdown(&self) -> bool {
+        matches!(self, Self::Numerical { .. } | Self::ImpossibleLogZ { .. })
+    }
+
     /// An [`Error::Invalid`] at a place.
     pub fn invalid(place: impl Into<String>, problem: impl Into<String>) -> Self {
         Self::Invalid { place: place.into(), problem: problem.into() }

@@ -49,13 +49,14 @@ fn forests(most: usize) -> impl Strategy<Value = (Machine, Evidence)> {
 
 /// The largest energy that there could be: sums of energies are right to so many digits of it.
 fn size(machine: &Machine) -> f64 {
-    machine.weights().iter().chain(machine.biases()).map(|x| x.abs()).sum()
+    let numbers = machine.weights().iter().chain(machine.biases());
+    numbers.map(|x| x.abs()).sum::<f64>() + machine.temperature() * machine.offset().abs()
 }
 
 /// The lowest energy, by the plainest loop.
 fn least_energy(machine: &Machine, evidence: &Evidence) -> f64 {
     let states = brute_force(machine, evidence).states;
-    states.iter().map(|(_, state)| -machine.negative_energy(state)).fold(f64::INFINITY, f64::min)
+    states.iter().map(|(_, state)| machine.energy(state)).fold(f64::INFINITY, f64::min)
 }
 
 /// Unit by unit from nothing, each to suit those that have a value; then until no flip helps.
@@ -80,7 +81,7 @@ fn greedy(machine: &Machine, evidence: &Evidence) -> Vec<i8> {
 fn check_decent(machine: &Machine, evidence: &Evidence) -> f64 {
     let mode = MaxProduct::default().mode(machine, evidence).unwrap();
     let rounding = 1e-15 * (1.0 + size(machine));
-    close(mode.energy, -machine.negative_energy(&mode.state), 1e-14, "its energy");
+    close(mode.energy, machine.energy(&mode.state), 1e-14, "its energy");
     for unit in 0..machine.unit_count() {
         match evidence.get(unit) {
             Some(spin) => assert_eq!(mode.state[unit], spin.value()),
@@ -88,12 +89,12 @@ fn check_decent(machine: &Machine, evidence: &Evidence) -> f64 {
                 assert!(mode.state[unit].abs() == 1);
                 let mut flipped = mode.state.clone();
                 flipped[unit] = -flipped[unit];
-                let energy = -machine.negative_energy(&flipped);
+                let energy = machine.energy(&flipped);
                 assert!(energy >= mode.energy - rounding, "unit {unit} betters it by a flip");
             }
         }
     }
-    let greedy = -machine.negative_energy(&greedy(machine, evidence));
+    let greedy = machine.energy(&greedy(machine, evidence));
     assert!(mode.energy <= greedy + rounding, "greed finds {greedy}, not {}", mode.energy);
     mode.energy
 }
@@ -134,8 +135,10 @@ fn relabelled(machine: &Machine, evidence: &Evidence, order: &[usize]) -> (Machi
     let edges = machine.graph().edges().iter().zip(machine.weights());
     let edges = edges.map(|(&(a, b), &w)| (new[a], new[b], w));
     let cells = order.iter().map(|&old| evidence.cells()[old]).collect();
-    let machine = Machine::new(units.collect(), edges).unwrap();
-    (machine, Evidence::from_cells(cells).unwrap())
+    let other = Machine::new(units.collect(), edges)
+        .and_then(|other| other.with_temperature(machine.temperature())?.with_offset(machine.offset()))
+        .unwrap();
+    (other, Evidence::from_cells(cells).unwrap())
 }
 
 /// Some units mean the opposite: biases and couplings change their signs with them.
@@ -226,7 +229,7 @@ fn hidden_chains_are_solved_exactly_in_every_row() {
     assert_eq!((states.converged, states.guarantee), (3000, Guarantee::Exact));
     for row in 0..100 {
         let evidence = Evidence::from_cells(cells[row * 12..(row + 1) * 12].to_vec()).unwrap();
-        let energy = -machine.negative_energy(states.row(row));
+        let energy = machine.energy(states.row(row));
         close(energy, least_energy(&machine, &evidence), 1e-13, "energy of a row");
     }
 }

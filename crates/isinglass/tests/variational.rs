@@ -12,7 +12,8 @@ use common::{
 use isinglass::engine::{Annealing, Around, Schedule, VariationalSettings};
 use isinglass::topology::{self, Numbers};
 use isinglass::{
-    Engine, Enumerate, Evidence, Graph, Guarantee, LinearResponse, Machine, MeanField, Pairs, Spin, Tap,
+    Ask, Batch, Engine, Enumerate, Error, Evidence, Graph, Guarantee, LinearResponse, Machine, MeanField,
+    Pairs, Spin, Tap,
 };
 use proptest::prelude::*;
 
@@ -81,7 +82,10 @@ proptest! {
         let settings = VariationalSettings::default().schedule(schedule);
         let engines: [(bool, Box<dyn Engine>); 2] = [(false, Box::new(MeanField::from(settings))), (true, Box::new(Tap::from(settings)))];
         for (tap, engine) in engines {
-            let found = engine.expectations(&machine, &evidence, Pairs::None).unwrap();
+            let found = match engine.expectations(&machine, &evidence, Pairs::None) {
+                Err(Error::ImpossibleLogZ { .. }) if tap => continue,
+                found => found.unwrap(),
+            };
             prop_assert!(parallel || found.diagnostics.converged, "{} did not settle: {:?}", engine.name(), found.diagnostics);
             let sides = right_hand_sides(&machine, &evidence, &found.means, tap);
             let worst = sides.iter().zip(&found.means).map(|(x, m)| (x - m).abs()).fold(0.0, f64::max);
@@ -126,6 +130,10 @@ proptest! {
     fn batches_are_their_rows((machine, _) in clamped_machines(9, 0.7), seed in any::<u64>()) {
         for (_, engine) in engines(precise()) {
             let cells = rows_of_evidence(machine.unit_count(), 40, seed);
+            let batch = Batch::new(machine.unit_count(), &cells, &[1.0; 40]).unwrap();
+            if let Err(Error::ImpossibleLogZ { .. }) = engine.batch(&machine, &batch, Ask::default()) {
+                continue;
+            }
             check_batch_against_rows(&*engine, &machine, &cells, 1e-9);
         }
     }

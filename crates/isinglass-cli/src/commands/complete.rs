@@ -6,11 +6,11 @@ use anyhow::Context;
 use clap::Args as ClapArgs;
 use isinglass::complete::{Completed, open};
 use isinglass::{Machine, Table};
-use isinglass_files::{CellForm, Output, read_model, table_format, write_sheet};
+use isinglass_files::{CellForm, Output, table_format, write_sheet};
 use serde_json::json;
 
 use crate::engine_options::EngineOptions;
-use crate::options::{Common, TableArgs, Usage, keep_inputs};
+use crate::options::{AtTemperature, Common, TableArgs, Usage, keep_inputs};
 use crate::report::{self, count};
 
 /// Fill the missing cells of a table with their more probable values, given the rest of their row
@@ -34,13 +34,15 @@ pub(crate) struct Args {
     #[arg(long)]
     probabilities: bool,
     #[command(flatten)]
+    at: AtTemperature,
+    #[command(flatten)]
     engine: EngineOptions,
 }
 
 pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
     table_format(&args.output)?;
     keep_inputs(&args.output, &[&args.model, &args.table.table])?;
-    let machine = read_model(&args.model)?;
+    let machine = args.at.read(&args.model)?;
     let sheet = args.table.read_sheet()?;
     let table = &sheet.table;
     let output = Output::create(&args.output)?;

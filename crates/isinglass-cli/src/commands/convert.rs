@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 
 use clap::Args as ClapArgs;
-use isinglass_files::{Output, model_format, read_model, write_model};
+use isinglass_files::{Output, model_format, write_model};
 use serde_json::json;
 
-use crate::options::Common;
+use crate::options::{AtTemperature, Common};
 use crate::report;
 
 /// Convert a model file to another format, by file ending (.json, .uai, .npz)
@@ -19,11 +19,13 @@ pub(crate) struct Args {
     input: PathBuf,
     /// The file to write
     output: PathBuf,
+    #[command(flatten)]
+    at: AtTemperature,
 }
 
 pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
     model_format(&args.output)?;
-    let machine = read_model(&args.input)?;
+    let machine = args.at.read(&args.input)?;
     let notes = write_model(&machine, Output::create(&args.output)?)?;
     let notes: Vec<String> = notes.iter().map(ToString::to_string).collect();
     for note in &notes {

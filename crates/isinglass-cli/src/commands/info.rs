@@ -5,11 +5,10 @@ use std::path::PathBuf;
 use clap::Args as ClapArgs;
 use isinglass::engine::auto;
 use isinglass::{Budget, Evidence, Guarantee, Role};
-use isinglass_files::read_model;
 use isinglass_lab::report::Structure;
 use serde_json::{Map, Value, json};
 
-use crate::options::Common;
+use crate::options::{AtTemperature, Common};
 use crate::report::{self, count};
 
 /// Tell a machine's size, structure, and which engines can run on it at what cost
@@ -23,13 +22,15 @@ pub(crate) struct Args {
     /// Memory that an engine may count on, such as 512MiB or 6GiB
     #[arg(long, value_name = "SIZE", default_value = "1GiB")]
     budget: Budget,
+    #[command(flatten)]
+    at: AtTemperature,
 }
 
 /// Units of an elimination order that are printed.
 const SHOWN: usize = 12;
 
 pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
-    let machine = read_model(&args.model)?;
+    let machine = args.at.read(&args.model)?;
     let graph = machine.graph();
     let offers = auto::offers(&machine, &Evidence::none(machine.unit_count()), args.budget)?;
     let structure = Structure::of(&machine, &offers);

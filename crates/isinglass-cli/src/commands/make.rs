@@ -3,21 +3,22 @@
 use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, ValueEnum};
-use isinglass::topology::{self, Links, Neighbours, Numbers};
+use isinglass::topology::{self, Lattice, Links, Numbers};
 use isinglass::{Budget, Graph, Machine};
 use isinglass_files::{Output, model_format, read_edges, write_model};
 use serde_json::json;
 
-use crate::options::{Common, Usage, at_least, keep_inputs};
+use crate::options::{Common, Usage, at_least, keep_inputs, positive};
 use crate::report::{self, count};
 
 /// Build a machine with given or random weights
 ///
-/// Couplings and biases are numbers or drawn at random by --seed: `0.5`, `normal:MEAN,SD`,
-/// `uniform:LOW,HIGH`, `signs:X` (plus or minus X).
+/// Units of lattices are named by row, column and layer: r0c0, r0c1, …. Couplings and biases are
+/// numbers or drawn at random by --seed: `0.5`, `normal:MEAN,SD`, `uniform:LOW,HIGH`, `signs:X` (plus
+/// or minus X).
 #[derive(ClapArgs)]
 #[command(
-    after_help = "Examples:\n  isinglass make chain --units 10 --coupling 0.5 --bias 0.1 -o chain.json\n  isinglass make grid --rows 8 --columns 8 --coupling signs:1 --seed 3 -o glass.json\n  isinglass make rbm --visible 6 --hidden 3 --coupling normal:0,0.5 -o rbm.json"
+    after_help = "Examples:\n  isinglass make chain --units 10 --coupling 0.5 --bias 0.1 -o chain.json\n  isinglass make grid --rows 8 --columns 8 --coupling signs:1 --seed 3 -o glass.json\n  isinglass make grid3 --rows 6 --columns 6 --layers 6 --periodic --coupling signs:1 -o cube.json\n  isinglass make regular --units 100 --degree 3 -o regular.json\n  isinglass make rbm --visible 6 --hidden 3 --coupling normal:0,0.5 -o rbm.json"
 )]
 pub(crate) struct Args {
     /// The structure
@@ -26,18 +27,27 @@ pub(crate) struct Args {
     /// The model file to write (.json, .uai, .npz)
     #[arg(short, long, value_name = "MODEL")]
     output: PathBuf,
-    /// chain, tree, full, sk: the number of units
+    /// chain, tree, full, sk, regular: the number of units
     #[arg(short = 'n', long, value_name = "N", value_parser = at_least::<1>, allow_hyphen_values = true)]
     units: Option<usize>,
     /// tree: children of each unit [default: 2]
     #[arg(long, value_name = "N", value_parser = at_least::<1>)]
     branching: Option<usize>,
-    /// grid, grid8: the number of rows
+    /// grid, grid8, triangular, grid3: the number of rows
     #[arg(long, value_name = "N", value_parser = at_least::<1>, allow_hyphen_values = true)]
     rows: Option<usize>,
-    /// grid, grid8: the number of columns
+    /// grid, grid8, triangular, grid3: the number of columns
     #[arg(long, alias = "cols", value_name = "N", value_parser = at_least::<1>, allow_hyphen_values = true)]
     columns: Option<usize>,
+    /// grid3: the number of layers
+    #[arg(long, value_name = "N", value_parser = at_least::<1>, allow_hyphen_values = true)]
+    layers: Option<usize>,
+    /// chain, grid, grid8, triangular, grid3: join each side with its opposite one (a side of 2 would be joined twice and is refused)
+    #[arg(long)]
+    periodic: bool,
+    /// regular: the number of neighbours of each unit
+    #[arg(long, value_name = "N", value_parser = at_least::<1>, allow_hyphen_values = true)]
+    degree: Option<usize>,
     /// rbm, two-layer: the number of visible units
     #[arg(long, value_name = "N", value_parser = at_least::<1>, allow_hyphen_values = true)]
     visible: Option<usize>,
@@ -78,6 +88,12 @@ enum Kind {
     Grid,
     /// A lattice with eight neighbours each
     Grid8,
+    /// A lattice with six neighbours each: one diagonal of each square
+    Triangular,
+    /// A lattice in three dimensions, with six neighbours each
+    Grid3,
+    /// A random graph in which every unit has the same number of neighbours
+    Regular,
     /// Every unit joined with every other
     Full,
     /// Visible and hidden units, joined across the layers only
@@ -95,12 +111,6 @@ impl Kind {
         let value = self.to_possible_value();
         value.map_or_else(String::new, |value| value.get_name().to_owned())
     }
-}
-
-/// A finite number above 0.
-fn positive(text: &str) -> Result<f64, String> {
-    let number = text.parse::<f64>().ok();
-    number.filter(|x| x.is_finite() && *x > 0.0).ok_or_else(|| "expected a finite number above 0".into())
 }
 
 pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
@@ -122,15 +132,26 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// An option with a value that the others rule out.
+fn as_usage(error: isinglass::Error) -> anyhow::Error {
+    match error {
+        isinglass::Error::Invalid { place, problem } => Usage(format!("--{place}: {problem}")).into(),
+        other => other.into(),
+    }
+}
+
 impl Args {
     /// Refuse options that say something about another kind.
     fn check_options(&self) -> Result<(), Usage> {
-        use Kind::{Chain, Edges, Full, Grid, Grid8, Rbm, Sk, Tree, TwoLayer};
-        let given: [(&str, bool, &[Kind]); 9] = [
-            ("units", self.units.is_some(), &[Chain, Tree, Full, Sk]),
+        use Kind::{Chain, Edges, Full, Grid, Grid3, Grid8, Rbm, Regular, Sk, Tree, Triangular, TwoLayer};
+        let given: [(&str, bool, &[Kind]); 12] = [
+            ("units", self.units.is_some(), &[Chain, Tree, Full, Sk, Regular]),
             ("branching", self.branching.is_some(), &[Tree]),
-            ("rows", self.rows.is_some(), &[Grid, Grid8]),
-            ("columns", self.columns.is_some(), &[Grid, Grid8]),
+            ("rows", self.rows.is_some(), &[Grid, Grid8, Triangular, Grid3]),
+            ("columns", self.columns.is_some(), &[Grid, Grid8, Triangular, Grid3]),
+            ("layers", self.layers.is_some(), &[Grid3]),
+            ("periodic", self.periodic, &[Chain, Grid, Grid8, Triangular, Grid3]),
+            ("degree", self.degree.is_some(), &[Regular]),
             ("visible", self.visible.is_some(), &[Rbm, TwoLayer]),
             ("hidden", self.hidden.is_some(), &[Rbm, TwoLayer]),
             ("visible-links", self.visible_links.is_some(), &[TwoLayer]),
@@ -170,16 +191,14 @@ impl Args {
             room_for(v + h, v.saturating_mul(h).saturating_add(inside))?;
             Ok(numbers(topology::two_layer(visible, visible_links, hidden, hidden_links)?)?)
         };
-        let grid = |neighbours| {
-            let (rows, columns) = (size(self.rows, "rows")?, size(self.columns, "columns")?);
-            let links = Links::Grid { rows, columns, neighbours };
-            plain(&links, rows.saturating_mul(columns), &|| Graph::grid(rows, columns, neighbours))
+        let lattice = |lattice: Lattice| {
+            let lattice = lattice.periodic(self.periodic);
+            room_for(lattice.unit_count(), lattice.most_edges())?;
+            Ok(numbers(topology::lattice(&lattice).map_err(as_usage)?)?)
         };
+        let sides = || Ok::<_, Usage>((size(self.rows, "rows")?, size(self.columns, "columns")?));
         match self.kind {
-            Kind::Chain => {
-                let n = units()?;
-                plain(&Links::Chain, n, &|| Graph::chain(n))
-            }
+            Kind::Chain => lattice(Lattice::chain(units()?)),
             Kind::Tree => {
                 let n = units()?;
                 plain(&Links::Chain, n, &|| Graph::tree(n, self.branching.unwrap_or(2)))
@@ -188,8 +207,18 @@ impl Args {
                 let n = units()?;
                 plain(&Links::Full, n, &|| Graph::full(n))
             }
-            Kind::Grid => grid(Neighbours::Four),
-            Kind::Grid8 => grid(Neighbours::Eight),
+            Kind::Grid => sides().map(|(rows, columns)| lattice(Lattice::grid(rows, columns)))?,
+            Kind::Grid8 => sides().map(|(rows, columns)| lattice(Lattice::grid8(rows, columns)))?,
+            Kind::Triangular => sides().map(|(rows, columns)| lattice(Lattice::triangular(rows, columns)))?,
+            Kind::Grid3 => {
+                let ((rows, columns), layers) = (sides()?, size(self.layers, "layers")?);
+                lattice(Lattice::grid3(rows, columns, layers))
+            }
+            Kind::Regular => {
+                let (n, degree) = (units()?, size(self.degree, "degree")?);
+                room_for(n as u128, (n as u128).saturating_mul(degree as u128).div_ceil(2))?;
+                Ok(numbers(topology::regular(n, degree, seed).map_err(as_usage)?)?)
+            }
             Kind::Rbm => two_layer(&Links::None, &Links::None),
             Kind::TwoLayer => two_layer(
                 self.visible_links.as_ref().unwrap_or(&Links::Full),

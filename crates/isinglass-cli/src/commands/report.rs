@@ -9,14 +9,14 @@ use clap::Args as ClapArgs;
 use isinglass::engine::Open;
 use isinglass::likelihood::{Phases, TwoPhase};
 use isinglass::{Engine, Evidence, Machine, Table};
-use isinglass_files::{Output, read_model};
+use isinglass_files::Output;
 use isinglass_lab::report::{Origin, Report, Settings, Shape, parse_history};
 use isinglass_plan::EngineSettings;
 use serde_json::Value;
 
 use super::infer::PairChoice;
 use crate::engine_options::{EngineName, EngineOptions, Task};
-use crate::options::{Common, TableArgs, Usage, at_least, keep_inputs};
+use crate::options::{AtTemperature, Common, TableArgs, Usage, at_least, keep_inputs};
 use crate::report;
 
 /// Write a page about a machine and how it fits a table: scores, couplings, network, moments,
@@ -51,6 +51,8 @@ pub(crate) struct Args {
     #[command(flatten)]
     look: Look,
     #[command(flatten)]
+    at: AtTemperature,
+    #[command(flatten)]
     engine: EngineOptions,
 }
 
@@ -77,7 +79,7 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
     let inputs = [Some(&args.model), args.table.as_ref(), args.history.as_ref()];
     let inputs: Vec<&Path> = inputs.into_iter().flatten().map(PathBuf::as_path).collect();
     keep_inputs(&args.output, &inputs)?;
-    let machine = read_model(&args.model)?;
+    let machine = args.at.read(&args.model)?;
     let table = args.table.as_ref().map(|path| {
         let options =
             TableArgs { table: path.clone(), weights: args.weights.clone(), drop: args.drop.clone() };
@@ -103,7 +105,7 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
         rows: args.look.rows,
         ..settings(&engine)
     };
-    let engines = Engines { rows: engine.engine.for_rows(), settings: engine };
+    let engines = Engines { rows: None, settings: engine };
     let document = write(&machine, table.as_ref(), origin, &settings, &engines, output, common)?;
     if common.json {
         return report::json(&document);
@@ -152,8 +154,8 @@ pub(super) fn write(
 /// Which engines to use.
 pub(super) struct Engines {
     pub(super) settings: EngineSettings,
-    /// The engine for the rows of the table.
-    pub(super) rows: EngineName,
+    /// The engine for the rows of the table, if one was named.
+    pub(super) rows: Option<EngineName>,
 }
 
 impl Engines {
@@ -175,7 +177,10 @@ impl Engines {
         let pick = |name, open, note| {
             self.settings.pick_for_rows(name, (machine, open), Task::Answer, note).map_err(report::failed)
         };
-        let of_rows = pick(self.rows, &clamped, &|_| ())?;
+        let of_rows = match self.rows {
+            Some(rows) => pick(rows, &clamped, &|_| ())?,
+            None => self.settings.pick_clamped((machine, &clamped), Task::Answer).map_err(report::failed)?,
+        };
         let of_all = pick(self.settings.engine, &free, &|note| common.choice(&note))?;
         Ok((of_rows, of_all))
     }

@@ -6,11 +6,10 @@ use anyhow::Context;
 use clap::Args as ClapArgs;
 use isinglass::Guarantee;
 use isinglass::bracket::LikelihoodBracket;
-use isinglass_files::read_model;
 use serde_json::json;
 
 use crate::engine_options::EngineOptions;
-use crate::options::{Common, TableArgs};
+use crate::options::{AtTemperature, Common, TableArgs};
 use crate::report::{self, count};
 
 /// Score a machine on a table: log-likelihood, Kullback divergence, pseudo-log-likelihood,
@@ -29,11 +28,13 @@ pub(crate) struct Args {
     #[arg(long)]
     bracket: bool,
     #[command(flatten)]
+    at: AtTemperature,
+    #[command(flatten)]
     engine: EngineOptions,
 }
 
 pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
-    let machine = read_model(&args.model)?;
+    let machine = args.at.read(&args.model)?;
     let table = args.table.read()?;
     table.evidence_for(&machine).with_context(|| args.table.table.display().to_string())?;
     let settings = args.engine.settings(common.seed);
@@ -53,6 +54,8 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
         let mut document = json!({
             "rows": found.rows,
             "log_likelihood": found.log_likelihood,
+            "log_likelihood_guarantee": found.log_likelihood.map(|_| found.log_likelihood_guarantee.word()),
+            "log_likelihood_error": found.log_likelihood_error,
             "kullback": found.kullback,
             "pseudo_log_likelihood": found.pseudo_log_likelihood,
             "completion": found.completion,
@@ -62,9 +65,6 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
             "converged": found.diagnostics.converged,
             "kullback_guarantee": found.kullback.map(|_| found.kullback_guarantee.word()),
         });
-        if let Some(error) = found.log_likelihood_error {
-            document["log_likelihood_error"] = error.into();
-        }
         if let Some(LikelihoodBracket { lower, upper, diagnostics, .. }) = found.bracket {
             document["bracket"] = json!({
                 "lower": lower,
@@ -94,9 +94,12 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
         rows.insert(1, ("log-likelihood per row, at most", Some(bracket.upper)));
     }
     let rows: Vec<Vec<String>> = rows.iter().map(|(name, x)| vec![(*name).to_owned(), number(*x)]).collect();
+    // A bracket has no one engine for the rows either.
+    let rows_by = clamped_engine.filter(|clamped| !args.bracket && engine != Some(*clamped));
+    let rows_by = rows_by.map_or_else(String::new, |clamped| format!(", {clamped} for the rows"));
     report::text(&format!(
         "{}{}\n\n{}",
-        engine.map_or_else(String::new, |engine| format!("engine {engine}: ")),
+        engine.map_or_else(String::new, |engine| format!("engine {engine}{rows_by}: ")),
         found.guarantee,
         report::columns(&[&count(found.rows, "row"), "nats"], &rows)
     ))

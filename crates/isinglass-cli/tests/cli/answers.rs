@@ -92,6 +92,62 @@ fn map_finds_the_state_of_least_energy() {
     assert_eq!(answer["guarantee"], "exact");
 }
 
+/// The energy is that of the file: −energy/T is the logarithm of the product of a UAI file's factors.
+#[test]
+fn the_energy_of_a_state_includes_the_constant_of_the_file() {
+    let room = Room::new();
+    // Two variables, P(x0) ∝ 2, 5; P(x0, x1) ∝ 3, 1; 0.5, 7. The largest product is 5 · 7.
+    room.write("m.uai", "MARKOV\n2\n2 2\n2\n1 0\n2 0 1\n2 2 5\n4 3 1 0.5 7\n");
+    for engine in ["auto", "enumerate", "max-product"] {
+        let answer = room.json(&format!("map m.uai --engine {engine}"));
+        assert_eq!(answer["state"], serde_json::json!({"x0": 1, "x1": 1}));
+        close(&answer["energy"], -35f64.ln());
+    }
+    close(&room.json("map m.uai --given x0=-1")["energy"], -6f64.ln());
+    let text = room.ok("map m.uai --quiet");
+    assert!(text.contains(&format!("energy = {:.10}", -35f64.ln())), "{text}");
+
+    // At temperature T, −energy/T is the log-weight: a machine of temperature 2 with offset 3.
+    room.write("warm.json", MODEL.replace("\"temperature\": 2.0", "\"temperature\": 2.0, \"offset\": 3.0"));
+    let best = log_weights().into_iter().map(|(_, w)| w).fold(f64::NEG_INFINITY, f64::max);
+    close(&room.json("map warm.json")["energy"], -2.0 * (best + 3.0));
+}
+
+/// Every command that reads a machine reads it at another temperature alike: energies stay.
+#[test]
+fn any_command_takes_the_machine_at_another_temperature() {
+    let room = Room::new();
+    let with_offset = MODEL.replace("\"temperature\": 2.0", "\"temperature\": 2.0, \"offset\": 3.0");
+    room.write("m.json", &with_offset).write("t.csv", "a,b\n1,-1\n1,\n");
+    // The same energies at 0.5: the log-weights of the file, 2 / 0.5 times as large.
+    let z: f64 = log_weights().iter().map(|(_, w)| (4.0 * (w + 3.0)).exp()).sum();
+    close(&room.json("infer m.json --temperature 0.5")["log_z"], z.ln());
+    let cold = with_offset.replace("2.0", "0.5").replace("3.0", "12.0");
+    room.write("cold.json", &cold);
+    for line in ["infer", "query --ask a,c", "map", "sample -n 20", "score", "complete -o out.csv", "info"] {
+        let (command, rest) = line.split_once(' ').unwrap_or((line, ""));
+        let table = if matches!(command, "score" | "complete") { "t.csv" } else { "" };
+        let found = room.json(&format!("{command} m.json {table} {rest} --temperature 0.5"));
+        assert_eq!(found, room.json(&format!("{command} cold.json {table} {rest}")), "{command}");
+    }
+    assert_eq!(room.json("map m.json --temperature 0.5")["energy"], room.json("map m.json")["energy"]);
+    assert_eq!(room.json("info m.json --temperature 0.5")["temperature"], 0.5);
+    room.ok("convert m.json moved.json --temperature 0.5");
+    room.ok("convert cold.json again.json");
+    assert_eq!(room.read("moved.json"), room.read("again.json"));
+    for (value, problem) in [
+        ("0", "expected a finite number above 0"),
+        ("-1", "expected a finite number above 0"),
+        ("inf", "expected a finite number above 0"),
+        ("warm", "expected a finite number above 0"),
+    ] {
+        let (code, message) = room.fails(&format!("infer m.json --temperature {value}"));
+        assert!(code == 2 && message.contains("--temperature <T>") && message.contains(problem), "{message}");
+    }
+    let (code, message) = room.fails("infer m.json --temperature 1e-308");
+    assert!(code == 1 && message.contains("--temperature: offset at temperature"), "{message}");
+}
+
 #[test]
 fn max_product_finds_states_is_exact_on_trees_and_has_nothing_else() {
     let room = Room::new();
@@ -224,6 +280,14 @@ fn make_builds_every_kind() {
         ("tree -n 7 --branching 3", 7, 6),
         ("grid --rows 3 --cols 4", 12, 17),
         ("grid8 --rows 3 --columns 3", 9, 20),
+        ("chain -n 5 --periodic", 5, 5),
+        ("grid --rows 3 --columns 4 --periodic", 12, 24),
+        ("grid8 --rows 3 --columns 4 --periodic", 12, 48),
+        ("triangular --rows 3 --columns 4", 12, 8 + 9 + 6),
+        ("triangular --rows 3 --columns 4 --periodic", 12, 36),
+        ("grid3 --rows 2 --columns 3 --layers 4", 24, 12 + 16 + 18),
+        ("grid3 --rows 3 --columns 3 --layers 3 --periodic", 27, 81),
+        ("regular -n 10 --degree 3", 10, 15),
         ("full -n 5", 5, 10),
         ("rbm --visible 3 --hidden 2", 5, 6),
         ("two-layer --visible 4 --visible-links grid:2x2 --hidden 3 --hidden-links full", 7, 4 + 3 + 12),
@@ -235,6 +299,14 @@ fn make_builds_every_kind() {
         assert_eq!((made["units"].as_u64(), made["edges"].as_u64()), (Some(units), Some(edges)), "{line}");
         assert_eq!(room.json("info m.json")["units"], units, "{line}");
     }
+    room.ok("make grid3 --rows 2 --columns 2 --layers 2 -o cube.json");
+    let names: Vec<String> =
+        room.json("infer cube.json")["means"].as_object().unwrap().keys().cloned().collect();
+    assert_eq!(names[..3], ["r0c0l0", "r0c0l1", "r0c1l0"]);
+    assert_eq!(room.read("cube.json"), {
+        room.ok("make grid3 --rows 2 --columns 2 --layers 2 -o again.json --threads 1");
+        room.read("again.json")
+    });
     let numbers = room.json("infer m.json");
     assert!((numbers["correlations"][1][2].as_f64().unwrap() - (-2f64).tanh()).abs() < 1e-12);
 }
@@ -394,8 +466,8 @@ fn every_exact_engine_gives_the_same_answer() {
     let room = Room::new();
     // Too wide for decimation, by the biases alone.
     room.ok("make grid --rows 3 --columns 4 --coupling normal:0,1 --bias normal:0,1 --seed 5 -o grid.json");
-    let reference = room.json("infer grid.json --engine enumerate --pairs all --cumulants x0,x5,x11");
-    let answer = room.json("infer grid.json --engine eliminate --pairs all --cumulants x0,x5,x11");
+    let reference = room.json("infer grid.json --engine enumerate --pairs all --cumulants r0c0,r1c1,r2c3");
+    let answer = room.json("infer grid.json --engine eliminate --pairs all --cumulants r0c0,r1c1,r2c3");
     assert_eq!(answer["guarantee"], "exact");
     close(&answer["log_z"], reference["log_z"].as_f64().unwrap());
     for list in ["correlations", "cumulants"] {
@@ -415,7 +487,7 @@ fn every_exact_engine_gives_the_same_answer() {
     );
     let mode = |engine: &str| room.json(&format!("map grid.json --engine {engine}"))["state"].clone();
     assert_eq!(mode("eliminate"), mode("enumerate"));
-    let (code, message) = room.fails("infer grid.json --cumulants x0,x1,x2,x3,x4");
+    let (code, message) = room.fails("infer grid.json --cumulants r0c0,r0c1,r0c2,r0c3,r1c0");
     assert!(code == 2 && message.contains("at most 4"), "{message}");
 }
 

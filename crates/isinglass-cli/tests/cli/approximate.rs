@@ -59,6 +59,26 @@ fn a_search_that_is_cut_short_says_so() {
 }
 
 #[test]
+fn a_log_z_that_cannot_be_is_refused_with_the_bound_and_what_to_use() {
+    let room = Room::new();
+    room.ok("make grid --rows 16 --columns 16 --coupling signs:4 --bias normal:0,0.4 --seed 3 -o m.json");
+    room.ok("sample m.json -n 3 --engine gibbs --burn-in 10 -o t.csv");
+    let lines =
+        ["infer m.json", "infer m.json --given r0c0=+1", "query m.json --ask r0c0", "score m.json t.csv"];
+    for line in lines {
+        let (code, message) = room.fails(&format!("{line} --engine tap"));
+        assert_eq!(code, 1, "{line}: {message}");
+        assert!(
+            message.contains("tap: found log Z = ") && message.contains("but it is at most "),
+            "{message}"
+        );
+        assert!(message.contains("\nhint: use an exact engine"), "{message}");
+    }
+    let (_, message) = room.fails("infer m.json --engine linear-response --around tap");
+    assert!(message.contains("linear-response: found log Z = "), "{message}");
+}
+
+#[test]
 fn options_of_other_engines_are_refused() {
     let room = Room::new();
     room.ok("make chain --units 3 -o m.json");

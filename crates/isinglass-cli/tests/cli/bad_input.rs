@@ -226,6 +226,36 @@ fn options_of_another_optimizer_or_learner_say_whose_they_are() {
 }
 
 #[test]
+fn lattices_that_cannot_be_are_refused_by_the_option_that_is_wrong() {
+    let room = Room::new();
+    let twice = "2 would be joined twice";
+    for (line, words) in [
+        ("grid --rows 2 --columns 5 --periodic", vec!["--rows: found 2, expected 1 or at least 3", twice]),
+        ("chain --units 2 --periodic", vec!["--units: found 2", twice]),
+        ("grid3 --rows 3 --columns 3 --layers 2 --periodic", vec!["--layers: found 2", twice]),
+        ("grid8 --rows 3 --columns 1 --periodic", vec!["--columns: found 1, expected at least 3"]),
+        ("triangular --rows 2 --columns 3 --periodic", vec!["--rows: found 2, expected at least 3"]),
+        ("regular --units 5 --degree 3", vec!["--degree: found 3 with 5 units", "to be even"]),
+        (
+            "regular --units 5 --degree 5",
+            vec!["--degree: found 5, expected less than the number of units, 5"],
+        ),
+        ("regular --units 5", vec!["make regular needs --degree N"]),
+        ("grid3 --rows 2 --columns 2", vec!["make grid3 needs --layers N"]),
+        ("full --units 5 --periodic", vec!["make full does not accept --periodic"]),
+        ("grid --rows 3 --columns 3 --layers 3", vec!["make grid does not accept --layers"]),
+        ("chain --units 3 --degree 2", vec!["make chain does not accept --degree"]),
+        ("regular --units 5 --degree 0", vec!["--degree <N>", "expected a whole number of at least 1"]),
+        (
+            "grid3 --rows 2 --columns 2 --layers -1",
+            vec!["--layers <N>", "expected a whole number of at least 1"],
+        ),
+    ] {
+        refused(&room, &format!("make {line} -o m.json"), 2, &words);
+    }
+}
+
+#[test]
 fn names_and_requests_that_the_machine_cannot_meet_say_why() {
     let room = Room::new();
     room.write("m.json", GOOD);
@@ -246,6 +276,8 @@ fn names_and_requests_that_the_machine_cannot_meet_say_why() {
     for line in [
         "make full -n 10000000 -o big.json",
         "make grid --rows 9999999999 --columns 9999999999 -o big.json",
+        "make grid3 --rows 9999999 --columns 9999999 --layers 9999999 --periodic -o big.json",
+        "make regular --units 99999999 --degree 9999 -o big.json",
         "make rbm --visible 18446744073709551615 --hidden 2 -o big.json",
         "sample m.json -n 1000000000000",
         "sample long.json -n 1000000000000",

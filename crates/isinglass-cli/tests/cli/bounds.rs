@@ -136,8 +136,51 @@ fn importance_sampling_gives_log_z_with_its_error() {
     let error = number(&score, "log_likelihood_error");
     assert!(error > 0.0 && error < 0.1, "{score}");
     assert!((number(&score, "log_likelihood") - exact).abs() < 4.0 * error, "{score} {exact}");
+    assert_eq!(score["log_likelihood_guarantee"], "estimate");
     let one = room.ok("infer m.json --engine ais --seed 3 --threads 1 --json");
     assert_eq!(one, room.ok("infer m.json --engine ais --seed 3 --threads 2 --json"));
+}
+
+/// Rows whose free units an exact engine sums out need no sampling, whatever the engine of the free phase.
+#[test]
+fn rows_are_exact_where_the_free_phase_is_sampled() {
+    let room = Room::new();
+    room.ok("make rbm --visible 12 --hidden 30 --coupling normal:0,0.2 --bias normal:0,0.2 -o rbm.json");
+    let rows = (0..40).map(|row| (0..12).map(move |k| if (row * 7 + k * k) % 3 == 0 { "1" } else { "0" }));
+    let rows: Vec<String> = rows.map(|cells| cells.collect::<Vec<_>>().join(",")).collect();
+    let names: Vec<String> = (0..12).map(|k| format!("v{k}")).collect();
+    room.write("t.csv", format!("{}\n{}\n", names.join(","), rows.join("\n")));
+    let exact = room.json("score rbm.json t.csv");
+    assert_eq!(exact["log_likelihood_guarantee"], "exact");
+    assert_eq!(exact["log_likelihood_error"], Value::Null);
+    let found = room.json("score rbm.json t.csv --engine ais --chains 256 --temperatures 200");
+    assert_eq!((&found["engine"], &found["clamped_engine"]), (&"ais".into(), &"decimate".into()));
+    assert_eq!(
+        (&found["guarantee"], &found["log_likelihood_guarantee"]),
+        (&"estimate".into(), &"estimate".into())
+    );
+    // What needs no free phase is exact to the last digit.
+    assert_eq!(found["pseudo_log_likelihood"], exact["pseudo_log_likelihood"]);
+    let error = number(&found, "log_likelihood_error");
+    let difference = number(&found, "log_likelihood") - number(&exact, "log_likelihood");
+    assert!(error > 0.0 && difference.abs() < 5.0 * error, "{found} {exact}");
+    let story = room.ok("score rbm.json t.csv --engine ais --chains 256 --temperatures 200");
+    assert!(story.contains("engine ais, decimate for the rows: estimate"), "{story}");
+    // The free phase of gibbs has no log Z; what the rows give is there.
+    let gibbs = room.json("score rbm.json t.csv --engine gibbs");
+    assert_eq!((&gibbs["log_likelihood"], &gibbs["log_likelihood_guarantee"]), (&Value::Null, &Value::Null));
+    assert_eq!(gibbs["pseudo_log_likelihood"], exact["pseudo_log_likelihood"]);
+    // Two coupled layers of 40 are beyond every exact engine: the rows are estimates, too.
+    room.ok(
+        "make two-layer --visible 3 --hidden 40 --hidden-links full --coupling normal:0,0.05 -o deep.json",
+    );
+    room.write("v.csv", "v0,v1,v2\n1,0,1\n");
+    let found = room.json("score deep.json v.csv --engine ais --chains 64 --temperatures 50");
+    assert_eq!((&found["engine"], &found["clamped_engine"]), (&"ais".into(), &"ais".into()));
+    let fit = room.json(
+        "fit t.csv --init rbm.json --engine ais --chains 64 --temperatures 20 --iterations 2 -o f.json",
+    );
+    assert_eq!((&fit["engine"], &fit["clamped_engine"]), (&"ais".into(), &"decimate".into()));
 }
 
 #[test]

@@ -158,7 +158,7 @@ fn biases_by_clamped_neighbours_are_foreseen() {
     // A lattice of three rows without biases is decimatable until a row of the table clamps a unit.
     let room = Room::new();
     room.ok("make grid --rows 3 --columns 7 --coupling 0.4 -o grid.json");
-    let names: Vec<String> = (0..21).map(|k| format!("x{k}")).collect();
+    let names: Vec<String> = (0..21).map(|k| format!("r{}c{}", k / 7, k % 7)).collect();
     let row: Vec<&str> = (0..21).map(|k| if k == 10 { "1" } else { "" }).collect();
     room.write("t.csv", format!("{}\n{}\n", names.join(","), row.join(",")));
     let answer = room.json("complete grid.json t.csv -o all.csv");

@@ -220,7 +220,14 @@ impl FitSettings {
             Some(engine) => engine,
             None => pick(name, free, note)?,
         };
-        let clamped_engine = if rows == name { None } else { Some(pick(rows, clamped, &|_| ())?) };
+        let clamped_engine = match self.clamped_engine {
+            None if name.samples() => {
+                let picked = self.engine.pick_clamped((&trained, clamped), Task::Exact);
+                Some(picked.map_err(|error| error.with_hint(Hint::LikelihoodBudget))?)
+            }
+            _ if rows == name => None,
+            _ => Some(pick(rows, clamped, &|_| ())?),
+        };
         Ok(Way::Likelihood { engine, clamped: clamped_engine, is_open: clamped.in_one_row.free_count() > 0 })
     }
 

@@ -8,7 +8,7 @@ use crate::{Evidence, Machine, Result};
 pub struct Mode {
     /// The state of every unit, −1 or +1; clamped units as the evidence says.
     pub state: Vec<i8>,
-    /// Its energy E (not divided by T, without the machine's offset).
+    /// Its [`energy`](Machine::energy): not divided by T, the machine's offset included.
     pub energy: f64,
     /// [`Guarantee::Exact`]: there is no better one.
     pub guarantee: Guarantee,

@@ -3,6 +3,7 @@
 mod builders;
 mod components;
 mod elimination;
+mod lattice;
 mod partial_three_tree;
 pub(crate) mod peeling;
 mod shrinking;
@@ -11,6 +12,7 @@ mod treewidth;
 pub use builders::Neighbours;
 pub use elimination::EliminationOrder;
 pub(crate) use elimination::Symbolic;
+pub use lattice::Lattice;
 pub use treewidth::TreewidthBounds;
 
 use crate::{Error, Result};

@@ -147,7 +147,8 @@ impl Bootstrap {
     ///
     /// # Errors
     /// Those of [`check`](Self::check); a table whose rows have no weight; errors of the learner
-    /// other than [`Error::Numerical`], which is counted; no resample that could be fitted.
+    /// other than breakdowns ([`Error::is_breakdown`]), which are counted; no resample that could be
+    /// fitted.
     pub fn run(
         &self,
         learner: &(dyn Learner + Sync),
@@ -170,6 +171,7 @@ impl Bootstrap {
                 _ if observer.stopped => return Ok(Outcome::Stopped),
                 Ok(fit) => Outcome::of(&fit, fitted)?,
                 Err(Error::Numerical { problem, .. }) => Outcome::Failed(problem),
+                Err(error) if error.is_breakdown() => Outcome::Failed(error.to_string()),
                 Err(other) => return Err(other),
             };
             done.fetch_add(1, Ordering::Relaxed);

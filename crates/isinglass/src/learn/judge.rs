@@ -95,10 +95,14 @@ impl<'a> Judge<'a> {
 
     /// Judges the machine of an iteration, if it is its turn.
     pub(super) fn visit(&mut self, iteration: usize, parameters: &[f64], machine: &Machine) -> Result<()> {
-        if iteration.is_multiple_of(self.pause) {
-            self.compare(iteration, parameters, machine)?;
+        if !iteration.is_multiple_of(self.pause) {
+            return Ok(());
         }
-        Ok(())
+        match self.compare(iteration, parameters, machine) {
+            // A machine that the engine cannot judge is not the best.
+            Err(error) if error.is_breakdown() => Ok(()),
+            judged => judged.map(drop),
+        }
     }
 
     fn compare(&mut self, iteration: usize, parameters: &[f64], machine: &Machine) -> Result<f64> {

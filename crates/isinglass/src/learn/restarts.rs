@@ -109,8 +109,12 @@ impl Restarts {
             stopped = observed.stopped;
             match fit {
                 // A start from which the numbers run away takes nothing from the others.
-                Err(Error::Numerical { problem, .. }) if so_far.best.is_some() => {
-                    so_far.failed.push((restart, problem));
+                Err(error) if error.is_breakdown() && so_far.best.is_some() => {
+                    let why = match error {
+                        Error::Numerical { problem, .. } => problem,
+                        other => other.to_string(),
+                    };
+                    so_far.failed.push((restart, why));
                     so_far.objectives.push(f64::NEG_INFINITY);
                     stopped = false;
                 }

@@ -2,10 +2,13 @@
 
 mod evidence;
 mod labels;
+mod regular;
 pub mod topology;
 mod unit;
 
 use std::sync::Arc;
+
+use rayon::prelude::*;
 
 pub use evidence::Evidence;
 pub use unit::{Role, Spin, Unit};
@@ -18,6 +21,8 @@ use crate::{Error, Graph, Result};
 /// ```text
 /// -E(s) = Σ_{i<j} w_ij s_i s_j + Σ_i θ_i s_i        P(s) = exp(-E(s)/T) / Z
 /// ```
+///
+/// An offset, added to −E/T of every state, shifts log Z and nothing else.
 ///
 /// Structure and labels are shared between copies; a new set of parameters costs only its numbers.
 ///
@@ -122,11 +127,33 @@ impl Machine {
         Ok(self)
     }
 
-    /// The same machine at another temperature.
+    /// The same machine at another temperature: every state keeps its [`energy`](Self::energy).
+    ///
+    /// Weights and biases stay. The offset is a constant of `-E/T`; it becomes `offset·T_old/T_new`,
+    /// the same constant of E. (What the constant of a file means at another temperature is not
+    /// defined by the file; only differences of log Z at one temperature are independent of it.)
+    ///
+    /// # Errors
+    /// A temperature that is not finite and above 0; an offset beyond the range of numbers there.
+    ///
+    /// # Example
+    /// ```
+    /// use isinglass::{Machine, Unit};
+    /// let pair = Machine::new(vec![Unit::new("a", 0.0), Unit::new("b", 0.0)], [(0, 1, 0.5)])?;
+    /// let warm = pair.with_offset(3.0)?.with_temperature(2.0)?;
+    /// assert_eq!((warm.weights()[0], warm.offset()), (0.5, 1.5));
+    /// assert_eq!(warm.energy(&[1, 1]), -3.5);
+    /// # Ok::<(), isinglass::Error>(())
+    /// ```
     pub fn with_temperature(mut self, temperature: f64) -> Result<Self> {
         if !(temperature.is_finite() && temperature > 0.0) {
             let problem = format!("found {temperature}, expected a finite number above 0");
             return Err(Error::invalid("temperature", problem));
+        }
+        if self.offset != 0.0 {
+            let offset = self.offset * (self.temperature / temperature);
+            finite(offset, || format!("offset at temperature {temperature}"))?;
+            self.offset = offset;
         }
         self.temperature = temperature;
         Ok(self)
@@ -206,6 +233,39 @@ impl Machine {
         let pairs: f64 = edges.map(|(&(a, b), w)| w * f64::from(state[a] * state[b])).sum();
         let singles: f64 = self.biases.iter().zip(state).map(|(bias, &s)| bias * f64::from(s)).sum();
         pairs + singles
+    }
+
+    /// The energy of a complete state of −1 and +1, the offset included:
+    /// `-Σ w_ij s_i s_j - Σ θ_i s_i - T·offset`, which is −T times its [`log_weight`](Self::log_weight).
+    pub fn energy(&self, state: &[i8]) -> f64 {
+        // 0 less the sum, so that nothing is −0.
+        0.0 - (self.negative_energy(state) + self.temperature * self.offset)
+    }
+
+    /// The [`energy`](Self::energy) of each of many complete states, one after another.
+    ///
+    /// # Errors
+    /// Cells that do not make whole states, or a value other than −1 and +1, with its place.
+    ///
+    /// # Example
+    /// ```
+    /// use isinglass::topology;
+    /// let pair = topology::chain(2).with_parameters(vec![0.5], vec![0.0, 0.1])?;
+    /// assert_eq!(pair.energies(&[1, 1, 1, -1])?, [-0.6, 0.6]);
+    /// # Ok::<(), isinglass::Error>(())
+    /// ```
+    pub fn energies(&self, states: &[i8]) -> Result<Vec<f64>> {
+        let n = self.unit_count();
+        if n == 0 || !states.len().is_multiple_of(n) {
+            let problem =
+                format!("found {} cells, expected a multiple of {n}, one for each unit", states.len());
+            return Err(Error::invalid("states", problem));
+        }
+        if let Some(at) = states.iter().position(|&cell| Spin::of(cell).is_none()) {
+            let place = format!("states: row {}, unit '{}'", at / n, self.name(at % n));
+            return Err(Error::invalid(place, format!("found {}, expected -1 or +1", states[at])));
+        }
+        Ok(states.par_chunks_exact(n).map(|state| self.energy(state)).collect())
     }
 
     /// `-E(s)/T + offset`, the logarithm of a state's weight in Z.
@@ -374,5 +434,31 @@ mod tests {
         let two = Machine::new(units(), [(2, 1, 0.2), (1, 3, 0.3), (2, 0, 0.1)]).unwrap();
         assert_eq!(one, two);
         assert_eq!(one.weights(), [0.1, 0.2, 0.3]);
+    }
+
+    #[test]
+    fn energies_are_those_of_log_weights_at_every_temperature() {
+        let units = vec![Unit::new("a", 0.3), Unit::new("b", -0.2), Unit::new("c", 0.0)];
+        let machine = Machine::new(units, [(0, 1, 0.5), (1, 2, -1.5)]).unwrap();
+        let machine = machine.with_temperature(1.7).unwrap().with_offset(-2.5).unwrap();
+        let cells: Vec<i8> =
+            (0..8).flat_map(|k| [1, 2, 4].map(|bit| if k & bit > 0 { 1 } else { -1 })).collect();
+        let energies = machine.energies(&cells).unwrap();
+        for temperature in [1.7, 0.25, 30.0] {
+            let moved = machine.clone().with_temperature(temperature).unwrap();
+            for (state, energy) in cells.chunks(3).zip(&energies) {
+                assert!((moved.energy(state) - energy).abs() < 1e-13);
+                assert!((moved.log_weight(state) + energy / temperature).abs() < 1e-12);
+            }
+        }
+        assert_eq!(machine.clone().with_temperature(1.7).unwrap(), machine);
+        for (cells, message) in [
+            (&[1, -1][..], "states: found 2 cells, expected a multiple of 3, one for each unit"),
+            (&[1, -1, 1, 1, 0, 1], "states: row 1, unit 'b': found 0, expected -1 or +1"),
+        ] {
+            assert_eq!(machine.energies(cells).unwrap_err().to_string(), message);
+        }
+        let cold = machine.with_offset(1e300).unwrap().with_temperature(1e-20);
+        assert!(cold.unwrap_err().to_string().starts_with("offset at temperature"));
     }
 }

@@ -1,10 +1,13 @@
 //! Machines with the usual structures. Weights and biases are 0 unless the name implies others.
 //!
 //! ```
-//! use isinglass::{Role, topology::{self, Links, Neighbours}};
+//! use isinglass::{Role, topology::{self, Lattice, Links, Neighbours}};
 //! assert_eq!(topology::tree(5, 2).graph().edges(), [(0, 1), (0, 2), (1, 3), (1, 4)]);
 //! assert_eq!(topology::grid(3, 3, Neighbours::Eight).graph().edges().len(), 20);
 //! assert_eq!(topology::rbm(3, 2)?.roles()[4], Role::Hidden);
+//! let torus = topology::lattice(&Lattice::grid(4, 4).periodic(true))?;
+//! assert_eq!((torus.graph().edges().len(), torus.name(5)), (32, "r1c1"));
+//! assert_eq!(topology::regular(100, 3, 7)?.graph().edges().len(), 150);
 //! let two_layer = topology::two_layer(4, &Links::Chain, 2, &Links::Full)?;
 //! assert_eq!(two_layer.graph().edges().len(), 3 + 1 + 8);
 //!
@@ -19,11 +22,11 @@ use std::str::FromStr;
 use rand::{Rng, RngExt};
 use rand_distr::{Distribution, StandardNormal};
 
-use super::{Machine, Role};
+use super::{Machine, Role, regular as random_regular};
 use crate::numeric::streams::{Purpose, stream};
 use crate::{Error, Graph, Result};
 
-pub use crate::graph::Neighbours;
+pub use crate::graph::{Lattice, Neighbours};
 
 /// How the units of one layer are joined among themselves.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -117,9 +120,33 @@ pub fn tree(units: usize, branching: usize) -> Machine {
     Machine::from_graph(Graph::tree(units, branching))
 }
 
-/// A lattice, row by row.
+/// A square lattice with open ends, row by row; units are named by row and column: `r0c0`, `r0c1`, ….
 pub fn grid(rows: usize, columns: usize, neighbours: Neighbours) -> Machine {
-    Machine::from_graph(Graph::grid(rows, columns, neighbours))
+    let names = Lattice::with_neighbours(rows, columns, neighbours).names();
+    let machine = Machine::from_graph(Graph::grid(rows, columns, neighbours)).with_names(names);
+    machine.expect("there is a name for each cell, and all differ")
+}
+
+/// A lattice of any kind, open or periodic; units are named by row and column: `r0c0`, `r0c1`, ….
+///
+/// # Errors
+/// As [`Lattice::graph`].
+pub fn lattice(lattice: &Lattice) -> Result<Machine> {
+    Machine::from_graph(lattice.graph()?).with_names(lattice.names())
+}
+
+/// A random graph in which every unit has `degree` neighbours; all such graphs are about equally
+/// probable.
+///
+/// *Method*: a regular arrangement in random order, changed by random switches of pairs of edges,
+/// sixteen for each edge. *Complexity*: linear in the edges, or in the pairs that are not joined if
+/// these are fewer, and then quadratic in the units.
+///
+/// # Errors
+/// A degree that is not below the number of units, or an odd product of the two.
+pub fn regular(units: usize, degree: usize, seed: u64) -> Result<Machine> {
+    let random = &mut stream(seed, Purpose::Structure, 0);
+    Ok(Machine::from_graph(random_regular::regular(units, degree, random)?))
 }
 
 /// A complete graph: every unit joined with every other.

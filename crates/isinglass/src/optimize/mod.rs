@@ -244,7 +244,8 @@ fn finite_or_lowest(parameters: &[f64], value: impl FnOnce() -> Result<f64>) -> 
     match value() {
         Ok(value) if value.is_finite() => Ok(value),
         // An engine that cannot compute with numbers as large as these says that the step was too long.
-        Ok(_) | Err(Error::Numerical { .. }) => Ok(f64::NEG_INFINITY),
+        Ok(_) => Ok(f64::NEG_INFINITY),
+        Err(error) if error.is_breakdown() => Ok(f64::NEG_INFINITY),
         Err(other) => Err(other),
     }
 }

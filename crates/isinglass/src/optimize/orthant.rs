@@ -198,7 +198,7 @@ fn trial<M: Model>(model: &M, parameters: &[f64]) -> Result<Option<Evaluated<M::
     }
     match model.evaluate(parameters) {
         Ok(evaluated) => Ok(Some(evaluated).filter(|evaluated| evaluated.value.is_finite())),
-        Err(Error::Numerical { .. }) => Ok(None),
+        Err(error) if error.is_breakdown() => Ok(None),
         Err(other) => Err(other),
     }
 }

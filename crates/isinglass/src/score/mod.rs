@@ -16,6 +16,8 @@ pub struct Score {
     pub rows: usize,
     /// log P(visible | input), missing cells and hidden units summed out.
     pub log_likelihood: Option<f64>,
+    /// What kind of number it is, or would be.
+    pub log_likelihood_guarantee: Guarantee,
     /// Its standard error, and that of the Kullback divergence, where it is an estimate with one.
     pub log_likelihood_error: Option<f64>,
     /// Kappen & Rodríguez 1997, eq. 5: `K = Σ_α q_α log(q_α / p_α)` between the shares q of the
@@ -30,7 +32,7 @@ pub struct Score {
     /// Kappen & Rodríguez 1997, eq. 37: `Q = −` the average over cells of log P(s_i | all other
     /// observed cells of the row).
     pub completion: Option<f64>,
-    /// What kind of numbers these are, the Kullback divergence aside.
+    /// What kind of numbers these are together, the Kullback divergence aside.
     pub guarantee: Guarantee,
     /// What kind of number the Kullback divergence is: a bound on the other side where the
     /// log-likelihood is a bound.
@@ -121,6 +123,7 @@ fn all_scores(
 ) -> Result<Score> {
     let mut guarantee = gain.as_ref().map_or(Guarantee::Exact, |gain| gain.guarantee);
     let mut diagnostics = gain.as_ref().map_or(Diagnostics::direct(), |gain| gain.diagnostics.clone());
+    let log_likelihood_guarantee = guarantee;
     let kullback_guarantee = guarantee.negated();
     let kullback = match &gain {
         Some(gain) => or_unavailable(entropy::negative_entropy(machine, table), &["kullback"], &mut notes)?
@@ -136,6 +139,7 @@ fn all_scores(
     Ok(Score {
         rows: table.row_count(),
         log_likelihood: gain.as_ref().map(|gain| gain.value),
+        log_likelihood_guarantee,
         log_likelihood_error: gain.and_then(|gain| gain.error),
         kullback,
         pseudo_log_likelihood: completion.as_ref().map(|found| found.per_row),

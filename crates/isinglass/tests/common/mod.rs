@@ -222,7 +222,7 @@ pub(crate) fn check_mode(finder: &dyn ModeFinder, machine: &Machine, evidence: &
     let mode = finder.mode(machine, evidence).unwrap();
     let best = truth.states.iter().map(|state| state.0).fold(f64::NEG_INFINITY, f64::max);
     close(machine.log_weight(&mode.state), best, 1e-12, "log-weight of the mode");
-    close(mode.energy, -machine.negative_energy(&mode.state), 1e-12, "its energy");
+    close(mode.energy, -machine.temperature() * best, 1e-12, "its energy");
     for unit in 0..machine.unit_count() {
         assert!(
             evidence.get(unit).is_none_or(|spin| spin.value() == mode.state[unit]),

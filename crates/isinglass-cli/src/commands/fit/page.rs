@@ -29,7 +29,7 @@ impl Args {
         };
         let request = self.settings(common.seed);
         let settings = report::settings(&request.engine);
-        let engines = Engines { rows: request.clamped_name(), settings: request.engine };
+        let engines = Engines { rows: request.clamped_engine, settings: request.engine };
         report::write(&fit.machine, Some(table), origin, &settings, &engines, page, common)?;
         Ok(())
     }

@@ -53,6 +53,7 @@ pub(super) fn single(
     };
     check_memory(settings, needed + plan.bytes(free.len(), 1), free.len())?;
     let mut solved = solver.solve::<1>(&[evidence.cells()]);
+    solved.check(LinearResponse::NAME, 1)?;
     let values = match pairs {
         Pairs::None => Vec::new(),
         Pairs::Edges => {
@@ -88,6 +89,7 @@ pub(super) fn batch(
                 let places = first..piece.rows.end.min(first + LANES);
                 let rows: Vec<&[i8]> = places.clone().map(|place| batch.row(place)).collect();
                 let mut solved = responder.solver.solve::<LANES>(&rows);
+                solved.check(LinearResponse::NAME, rows.len())?;
                 if ask.statistics {
                     responder.respond(&plans[piece.group], &mut solved, rows.len())?;
                 }

@@ -54,7 +54,8 @@ pub struct MeanField {
 ///
 /// *Complexity*: twice that of mean field. *Accuracy*: third order in the couplings (mean field:
 /// first); intended for many weak couplings of both signs. *When it fails*: strong couplings,
-/// beyond the expansion it comes from.
+/// beyond the expansion it comes from; a log Z beyond elementary bounds is refused
+/// ([`Error::ImpossibleLogZ`](crate::Error::ImpossibleLogZ)).
 ///
 /// # Example
 /// ```

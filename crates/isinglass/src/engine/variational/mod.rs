@@ -6,6 +6,7 @@
 //!   expectations from machine and evidence.
 //! - `search` finds the fixed points of a `panel` of rows, by sweeps (`sweep`) of updates
 //!   (`update`) with the fields of `couplings`.
+//! - `limits`: what log Z can be at all; approximations beyond are refused.
 //! - `response` inverts the curvature at a fixed point; `bethe_response` does so for beliefs.
 //! - `bethe`, `mixture`, `structured` and `trw`: the engines of these names. `offers`: their costs.
 
@@ -25,6 +26,7 @@ macro_rules! identity {
 mod bethe;
 mod bethe_response;
 mod couplings;
+mod limits;
 mod mean_field;
 mod mixture;
 mod offers;

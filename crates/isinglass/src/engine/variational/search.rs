@@ -3,6 +3,7 @@
 use fearless_simd::{Level, dispatch};
 
 use super::couplings::Couplings;
+use super::limits::Limits;
 use super::panel::Panel;
 use super::settings::StartingMeans;
 use super::sweep::Scratch;
@@ -42,6 +43,28 @@ impl Search<'_> {
         let others = if self.couplings.are_none() { 1..1 } else { 1..self.settings.starts };
         let found = others.map(|number| self.one(number));
         found.fold(self.one(0), |best, found| best.or_better(&found, self.panel.width))
+    }
+
+    /// Returns what the log Z of each row can be, constants left out.
+    pub(super) fn limits(&self) -> Vec<Limits> {
+        let Self { couplings, panel, settings, .. } = *self;
+        let mut rows = Rows {
+            theory: Theory::MeanField,
+            couplings,
+            schedule: settings.schedule,
+            width: panel.width,
+            used: panel.rows,
+            fields: panel.fields.clone(),
+            means: panel.fields.clone(),
+            logs: Vec::new(),
+            level: Level::new(),
+        };
+        let level = rows.level;
+        dispatch!(level, simd => tanh_in_place(simd, &mut rows.means));
+        let (independent, means) = dispatch!(level, simd => rows.independent(simd));
+        let strength = couplings.pairs.iter().map(|pair| pair.coupling.abs()).sum();
+        let limits = independent.iter().zip(&means).take(panel.rows);
+        limits.map(|(&alone, &mean)| Limits::new(alone, mean, strength)).collect()
     }
 
     /// Returns the fixed point of each row from one start.

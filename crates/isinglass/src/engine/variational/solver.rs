@@ -35,9 +35,27 @@ impl Solver {
         Couplings::new(machine, free, self.theory == Theory::Tap)
     }
 
-    fn search(self, machine: &Machine, couplings: &Couplings, panel: &Panel, free: &[usize]) -> Found {
+    /// Searches the fixed points of a panel.
+    ///
+    /// # Errors
+    /// [`Error::ImpossibleLogZ`] where TAP's −F is no possible log Z; mean field's is a bound itself.
+    fn search(
+        self,
+        machine: &Machine,
+        couplings: &Couplings,
+        panel: &Panel,
+        free: &[usize],
+    ) -> Result<Found> {
         let Self { theory, ref settings, .. } = self;
-        Search { theory, couplings, panel, free, settings, temperature: machine.temperature() }.best()
+        let search = Search { theory, couplings, panel, free, settings, temperature: machine.temperature() };
+        let found = search.best();
+        if theory == Theory::Tap && !couplings.are_none() {
+            let rows = search.limits().into_iter().zip(&found.log_z).zip(&panel.shifts);
+            for ((limits, log_z), shift) in rows {
+                limits.shifted(*shift).check(self.engine, log_z + shift)?;
+            }
+        }
+        Ok(found)
     }
 
     /// Returns the bytes of couplings and panel for so many rows.
@@ -58,7 +76,7 @@ impl Solver {
         self.check_memory(bytes, free.len())?;
         let couplings = self.couplings(machine, &free);
         let mut panel = Panel::new(machine, &free, &[evidence.cells()]);
-        let found = self.search(machine, &couplings, &panel, &free);
+        let found = self.search(machine, &couplings, &panel, &free)?;
         panel.insert(&free, &found.means);
         let means = panel.values;
         let mut correlations = PairMoments::collect(pairs, machine.graph(), |a, b| means[a] * means[b]);
@@ -110,7 +128,7 @@ impl Solver {
                 let couplings = couplings.as_ref().unwrap_or_else(make_own);
                 part.guarantee = part.guarantee.and(self.guarantee(couplings));
                 for (mut panel, weights) in Panel::each(machine, free, batch, &piece.rows) {
-                    let found = self.search(machine, couplings, &panel, free);
+                    let found = self.search(machine, couplings, &panel, free)?;
                     panel.insert(free, &found.means);
                     self.record(machine, (couplings, plan.as_ref()), (&panel, &found), weights, ask, part)?;
                 }

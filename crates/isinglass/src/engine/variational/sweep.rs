@@ -7,7 +7,7 @@ use fearless_simd::{Simd, f64x8, prelude::*};
 use super::search::Rows;
 use super::update::{LaneGroup, TOGETHER, add_products, finish, store_all, tanh_of_lanes, tap};
 use super::{Schedule, Theory};
-use crate::numeric::lanes::{LANES, tanh};
+use crate::numeric::lanes::{LANES, ln_two_cosh, tanh};
 
 impl Rows<'_> {
     /// Updates every unit once, at an inverse temperature relative to the machine's own.
@@ -167,6 +167,31 @@ impl Rows<'_> {
             }
         }
         (worst, log_z)
+    }
+
+    /// Returns `Σ ln 2cosh h_i` and `Σ v_ij m_i m_j` of each row; the means are those of independent
+    /// units.
+    #[inline(always)]
+    pub(super) fn independent<S: Simd>(&self, simd: S) -> (Vec<f64>, Vec<f64>) {
+        let width = self.width;
+        let mut scratch = Scratch::new(self);
+        let (mut logs, mut means) = (vec![0.0; width], vec![0.0; width]);
+        for block in self.blocks(false) {
+            self.pull(block.clone(), &self.means, &mut scratch);
+            for (place, unit) in block.enumerate() {
+                let (here, all) = (place * width..(place + 1) * width, unit * width..(unit + 1) * width);
+                for lanes in LaneGroup::each(width) {
+                    let [pull] = lanes.load(simd, &scratch.pulls[here.clone()]);
+                    let [field] = lanes.load(simd, &self.fields[all.clone()]);
+                    let [mean] = lanes.load(simd, &self.means[all.clone()]);
+                    let ([log], [sum]) = (lanes.load(simd, &logs), lanes.load(simd, &means));
+                    lanes.store(&[log + ln_two_cosh(simd, field)], &mut logs);
+                    // Each pair counts for both of its units.
+                    lanes.store(&[(pull * mean).mul_add(f64x8::splat(simd, 0.5), sum)], &mut means);
+                }
+            }
+        }
+        (logs, means)
     }
 
     /// Returns a unit's field and reaction (0 except for TAP), from the values at the block's

@@ -151,7 +151,7 @@ impl ModeFinder for MaxProduct {
         let Solved { states, diagnostics: [diagnostics] } = solver.solve::<1>(&[evidence.cells()]);
         let state: Vec<i8> = states.into_iter().map(|[state]| state as i8).collect();
         Ok(Mode {
-            energy: -machine.negative_energy(&state),
+            energy: machine.energy(&state),
             guarantee: solver.guarantee(clamp_pinned(machine, evidence, &[]).free()),
             state,
             diagnostics,

@@ -53,7 +53,7 @@ impl ModeFinder for Enumerate {
         let mut state = vec![0; machine.unit_count()];
         row.write_state(best.lane, (best.high << row.couplings.block_units()) | best.state, &mut state);
         Ok(Mode {
-            energy: -machine.negative_energy(&state),
+            energy: machine.energy(&state),
             state,
             guarantee: Self::guarantee(row.scale()),
             diagnostics: Diagnostics::direct(),

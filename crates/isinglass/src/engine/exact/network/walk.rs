@@ -37,7 +37,7 @@ impl Solver<'_> {
         let (mut states, free) = self.walk::<Max, ()>(machine, evidence, 1, |_| (), up)?;
         let state = states.remove(0);
         Ok(Mode {
-            energy: -machine.negative_energy(&state),
+            energy: machine.energy(&state),
             guarantee: guarantee(machine, free),
             diagnostics: Diagnostics::direct(),
             state,

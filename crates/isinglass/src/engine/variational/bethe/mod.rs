@@ -41,6 +41,9 @@ use crate::{Error, Evidence, Machine, Result};
 /// messages beyond ±20, where tanh is ±1 to the last digit, count as ±20. Oscillation is detected,
 /// damped and reported.
 ///
+/// An answer whose log Z is beyond elementary bounds is refused
+/// ([`Error::ImpossibleLogZ`](crate::Error::ImpossibleLogZ)).
+///
 /// *Accuracy*: on forests as [`Decimate`](crate::Decimate), and labelled exact; an edge of weight 0
 /// counts as an uncoupled pair. Elsewhere an approximation, not a bound, best for weak couplings
 /// and long cycles. *When it fails*: with strong couplings on short frustrated cycles the iteration
@@ -90,6 +93,7 @@ impl Engine for Bethe {
         let free: Vec<usize> = evidence.free().collect();
         let solver = Solver::new(machine, &free, &self.settings)?;
         let solved = solver.solve::<1>(&[evidence.cells()]);
+        solved.check(Self::NAME, 1)?;
         let values = match pairs {
             Pairs::None => Vec::new(),
             Pairs::Edges => solved.moments.iter().map(|&[moment]| moment).collect(),

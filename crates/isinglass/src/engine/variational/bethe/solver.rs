@@ -1,5 +1,6 @@
 //! Solves rows of evidence, for `bethe` and for linear response around it.
 
+use std::f64::consts::LN_2;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::Bethe;
@@ -12,9 +13,11 @@ use crate::engine::exact::digits::guarantee;
 use crate::engine::expectations::packed_pair;
 use crate::engine::fields::Fields;
 use crate::engine::parts::{Part, solve_in_parts};
+use crate::engine::variational::limits::Limits;
 use crate::engine::variational::{VariationalSettings, check_statistics};
 use crate::engine::{Ask, BatchExpectations, Diagnostics, Expectations, Guarantee, PairMoments, Pairs};
 use crate::numeric::lanes::LANES;
+use crate::numeric::stable::log_cosh;
 use crate::table::{Batch, Group};
 use crate::{Machine, Result};
 
@@ -53,6 +56,8 @@ pub(in crate::engine::variational) struct Solved<const N: usize> {
     /// `1 − ρ²` of every edge, ρ the correlation coefficient; 1 where the moment is a product.
     pub(in crate::engine::variational) unexplained: Vec<[f64; N]>,
     pub(in crate::engine::variational) diagnostics: [Diagnostics; N],
+    /// What log Z can be.
+    limits: [Limits; N],
 }
 
 impl<'a> Solver<'a> {
@@ -114,8 +119,36 @@ impl<'a> Solver<'a> {
             covariances,
             unexplained,
             diagnostics: found.diagnostics,
+            limits: if wiring.is_forest {
+                [Limits::NONE; N]
+            } else {
+                let limits = limits(wiring, &fields);
+                std::array::from_fn(|row| limits[row].shifted(shifts[row]))
+            },
         }
     }
+}
+
+/// Returns what log Z of the free units can be, in each row.
+fn limits<const N: usize>(wiring: &Wiring, fields: &[[f64; N]]) -> [Limits; N] {
+    let (mut independent, mut mean) = ([0.0; N], [0.0; N]);
+    let mut strength = 0.0;
+    for field in fields {
+        for (sum, h) in independent.iter_mut().zip(field) {
+            *sum += log_cosh(*h) + LN_2;
+        }
+    }
+    let tanh: Vec<[f64; N]> = fields.iter().map(|field| field.map(f64::tanh)).collect();
+    let local = |place: u32| wiring.locals[place as usize] as usize;
+    let links = wiring.ahead.senders.iter().zip(&wiring.ahead.mirrors).zip(&wiring.ahead.couplings);
+    for ((&sender, &mirror), v) in links {
+        let (a, b) = (&tanh[local(sender)], &tanh[local(wiring.back.senders[mirror as usize])]);
+        strength += v.abs();
+        for row in 0..N {
+            mean[row] += v * a[row] * b[row];
+        }
+    }
+    std::array::from_fn(|row| Limits::new(independent[row], mean[row], strength))
 }
 
 /// Solves all rows of a batch.
@@ -157,10 +190,14 @@ pub(super) fn solve_batch(
                 let weights = &batch.weights()[places];
                 if rows.len() <= FEW_ROWS {
                     for (row, weight) in rows.chunks(1).zip(weights.chunks(1)) {
-                        solver.solve::<1>(row).record(weight, ask, part);
+                        let solved = solver.solve::<1>(row);
+                        solved.check(Bethe::NAME, 1)?;
+                        solved.record(weight, ask, part);
                     }
                 } else {
-                    solver.solve::<LANES>(&rows).record(weights, ask, part);
+                    let solved = solver.solve::<LANES>(&rows);
+                    solved.check(Bethe::NAME, rows.len())?;
+                    solved.record(weights, ask, part);
                 }
             }
         }
@@ -174,6 +211,18 @@ pub(super) fn solve_batch(
 }
 
 impl<const N: usize> Solved<N> {
+    /// Refuses rows with a log Z that is impossible.
+    ///
+    /// # Errors
+    /// [`Error::ImpossibleLogZ`](crate::Error::ImpossibleLogZ), by the name of an engine.
+    pub(in crate::engine::variational) fn check(&self, engine: &'static str, rows: usize) -> Result<()> {
+        self.limits
+            .iter()
+            .zip(self.log_z)
+            .take(rows)
+            .try_for_each(|(limits, log_z)| limits.check(engine, log_z))
+    }
+
     /// Adds the results of the first rows to a part, one weight each.
     pub(in crate::engine::variational) fn record(&self, weights: &[f64], ask: Ask, part: &mut Part) {
         let rows = weights.len();
@@ -252,7 +301,7 @@ pub(in crate::engine::variational) fn bytes(
         + Messages::<1>::bytes(0, links, settings.schedule) * u128::from(settings.starts > 1)
         + Monitor::<1>::bytes(free.len())
         + Beliefs::<1>::bytes(free.len(), links)
-        + 8 * (3 * machine.unit_count() + free.len() + 3 * machine.graph().edges().len()) as u128;
+        + 8 * (3 * machine.unit_count() + 2 * free.len() + 3 * machine.graph().edges().len()) as u128;
     Wiring::bytes(machine, free.len(), links) + numbers * rows as u128
 }
 
