@@ -27,7 +27,7 @@ pub use expectations::{
     Ask, BatchExpectations, Diagnostics, Expectations, Guarantee, Importance, Iteration, JointTable, Mixing,
     PairMoments, Pairs, StandardErrors, Statistics,
 };
-pub use mode::{Mode, ModeFinder};
+pub use mode::{Meetings, Mode, ModeFinder};
 pub use open::Open;
 pub(crate) use pieces::in_pieces;
 pub(crate) use sampling::RowChains;

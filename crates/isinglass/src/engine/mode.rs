@@ -14,6 +14,17 @@ pub struct Mode {
     pub guarantee: Guarantee,
     /// How the search went.
     pub diagnostics: Diagnostics,
+    /// How many of several independent searches met it, where there were several.
+    pub meetings: Option<Meetings>,
+}
+
+/// How many of several independent searches met the best state of all.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Meetings {
+    /// Those that met a state of the same energy.
+    pub met: usize,
+    /// All of them.
+    pub runs: usize,
 }
 
 /// An engine that can find the most probable state.

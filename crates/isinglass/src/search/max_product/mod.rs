@@ -155,6 +155,7 @@ impl ModeFinder for MaxProduct {
             guarantee: solver.guarantee(clamp_pinned(machine, evidence, &[]).free()),
             state,
             diagnostics,
+            meetings: None,
         })
     }
 }

@@ -57,6 +57,7 @@ impl ModeFinder for Enumerate {
             state,
             guarantee: Self::guarantee(row.scale()),
             diagnostics: Diagnostics::direct(),
+            meetings: None,
         })
     }
 }

@@ -41,6 +41,7 @@ impl Solver<'_> {
             guarantee: guarantee(machine, free),
             diagnostics: Diagnostics::direct(),
             state,
+            meetings: None,
         })
     }
 

@@ -29,6 +29,13 @@ impl Ladder {
         Self { points: (0..levels).map(point).collect(), is_tunable: true }
     }
 
+    /// All of the energy switched on in even steps, from free units to some scale.
+    pub(super) fn of_scales(levels: usize, last: f64) -> Self {
+        let scale = |k: usize| last * k as f64 / (levels - 1) as f64;
+        let points = (0..levels).map(|k| Scales { bias: scale(k), coupling: scale(k) }).collect();
+        Self { points, is_tunable: true }
+    }
+
     /// Given temperatures, relative to the machine's own, from infinity down.
     pub(super) fn of_temperatures(temperatures: &[f64]) -> Self {
         let mut scales: Vec<f64> = temperatures.iter().map(|t| 1.0 / t).collect();

@@ -1,6 +1,7 @@
 //! Engine `temper`: parallel tempering.
 
 mod cluster;
+mod ground;
 mod ladder;
 mod run;
 mod solution;
@@ -19,7 +20,7 @@ use crate::engine::fields::Fields;
 use crate::engine::joint::check_asked;
 use crate::engine::parts::{Piece, solve_in_parts, statistics_bytes};
 use crate::engine::{
-    Ask, BatchExpectations, Draws, Engine, Expectations, Guarantee, JointTable, PairMoments, Pairs, Sampler,
+    Ask, BatchExpectations, Draws, Engine, Expectations, Guarantee, JointTable, ModeFinder, PairMoments, Pairs, Sampler,
 };
 use crate::settings::{Settings, choices, constructors, range, settings};
 use crate::table::{Batch, Group};
@@ -199,6 +200,10 @@ impl Engine for Temper {
     }
 
     fn sampler(&self) -> Option<&dyn Sampler> {
+        Some(self)
+    }
+
+    fn mode_finder(&self) -> Option<&dyn ModeFinder> {
         Some(self)
     }
 

@@ -104,6 +104,31 @@ impl Run {
         schedule: Schedule,
         row: u64,
     ) -> Self {
+        let Tuned { mut teams, ladder, centres } = Tuned::new(model, start, settings, row);
+        let mut run = Self { ladder, schedule, centres, teams: teams.iter().map(|_| Vec::new()).collect() };
+        for _ in 0..schedule.segments {
+            let keep = |team: &mut Team| keep(team, model, &run.ladder, &run.centres, &schedule);
+            let kept: Vec<Kept> = teams.par_iter_mut().map(keep).collect();
+            run.teams.iter_mut().zip(kept).for_each(|(team, kept)| team.push(kept));
+            let mixed = run.mixed(model.units());
+            if mixed.effective_samples >= ENOUGH_SAMPLES && run.has_mixed(&mixed) {
+                break;
+            }
+        }
+        run
+    }
+}
+
+/// Teams after burn-in, on a ladder tuned for them.
+pub(super) struct Tuned {
+    pub(super) teams: Vec<Team>,
+    pub(super) ladder: Ladder,
+    /// c of each pair of levels, see [`Sums`].
+    pub(super) centres: Vec<f64>,
+}
+
+impl Tuned {
+    pub(super) fn new(model: &Model, start: Ladder, settings: &TemperSettings, row: u64) -> Self {
         let mut ladder = start;
         let clusters = match settings.moves {
             Moves::Single => None,
@@ -145,17 +170,7 @@ impl Run {
             teams.par_iter_mut().for_each(|team| team.set_ladder(model, &ladder, &next));
             ladder = next;
         }
-        let mut run = Self { ladder, schedule, centres, teams: teams.iter().map(|_| Vec::new()).collect() };
-        for _ in 0..schedule.segments {
-            let keep = |team: &mut Team| keep(team, model, &run.ladder, &run.centres, &schedule);
-            let kept: Vec<Kept> = teams.par_iter_mut().map(keep).collect();
-            run.teams.iter_mut().zip(kept).for_each(|(team, kept)| team.push(kept));
-            let mixed = run.mixed(model.units());
-            if mixed.effective_samples >= ENOUGH_SAMPLES && run.has_mixed(&mixed) {
-                break;
-            }
-        }
-        run
+        Self { teams, ladder, centres }
     }
 }
 
