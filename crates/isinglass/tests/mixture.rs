@@ -149,7 +149,8 @@ proptest! {
         close(log_z(&shifted), plain + 3.0, 1e-12, "with an offset");
         let scaled = |numbers: &[f64]| numbers.iter().map(|x| x * scale).collect();
         let hotter = machine.clone().with_parameters(scaled(machine.weights()), scaled(machine.biases()))
-            .and_then(|hotter| hotter.with_temperature(machine.temperature() * scale)).unwrap();
+            .and_then(|hotter| hotter.with_temperature(machine.temperature() * scale)?.with_offset(machine.offset()))
+            .unwrap();
         close(log_z(&hotter), plain, 1e-12, "hotter and stronger");
     }
 
