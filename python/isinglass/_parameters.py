@@ -60,9 +60,12 @@ class FitParameters(BaseEstimator):
     around: str | None = None
     damping: float | None = None
     schedule: str | None = None
+    levels: int | None = None
+    temperatures: str | None = None
+    replicas: int | None = None
     burn_in: int | None = None
+    moves: str | None = None
     thin: int | None = None
-    temperatures: int | None = None
     # Settings: end.
     # Computation.
     budget: Budget = None

@@ -116,11 +116,11 @@ impl EngineSettings {
             self.check()?;
             return Ok((MaxProduct::NAME, self.max_product().mode(machine, evidence)?));
         }
-        let engine = self.choose(machine, evidence, Task::Exact, note)?;
+        let engine = self.choose(machine, evidence, Task::Answer, note)?;
         let finder = engine.mode_finder().ok_or_else(|| isinglass::Error::CannotDo {
             who: engine.name(),
             what: "find a most probable state".into(),
-            why: "it gives means and moments, not states; decimate, eliminate, enumerate and max-product can"
+            why: "it gives means and moments, not states; decimate, eliminate, enumerate, temper and max-product can"
                 .into(),
         })?;
         Ok((engine.name(), finder.mode(machine, evidence)?))

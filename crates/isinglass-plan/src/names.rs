@@ -66,7 +66,7 @@ impl EngineName {
             Asked::Expectations => self != Self::MaxProduct,
             Asked::Likelihood => !matches!(self, Self::Gibbs | Self::MaxProduct),
             Asked::Draws => is_exact || matches!(self, Self::Gibbs | Self::Temper),
-            Asked::Mode => is_exact || self == Self::MaxProduct,
+            Asked::Mode => is_exact || matches!(self, Self::Temper | Self::MaxProduct),
         }
     }
 

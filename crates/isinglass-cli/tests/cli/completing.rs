@@ -187,7 +187,7 @@ fn what_cannot_be_completed_is_refused_and_nothing_is_written() {
         ("complete m.json absent.csv -o o.csv", 1, &["absent.csv", "no such file"]),
         ("complete m.json id.csv --drop id -o o.npy", 1, &["o.npy", "row 1, column 'id'", "'k1'"]),
         ("complete m.json id.csv --drop x -o o.csv", 1, &["'x'"]),
-        ("complete m.json t.csv --engine enumerate --budget 100 -o o.csv", 1, &["2^4", "hint:", "gibbs"]),
+        ("complete m.json t.csv --engine enumerate --budget 100 -o o.csv", 1, &["2^4", "hint:", "temper"]),
         ("complete m.json t.csv --budget 16 -o o.csv", 1, &["3 missing cells", "some of the rows"]),
         ("complete m.json t.csv", 2, &["--output"]),
         ("complete m.json -o o.csv", 2, &[]),

@@ -237,7 +237,11 @@ impl Diagnostics {
             r_hat: a.r_hat.max(b.r_hat),
             effective_samples: a.effective_samples.min(b.effective_samples),
             round_trips: joined(a.round_trips, b.round_trips, usize::min),
-            swap_rates: if lowest(&b.swap_rates) < lowest(&a.swap_rates) { b.swap_rates } else { a.swap_rates },
+            swap_rates: if lowest(&b.swap_rates) < lowest(&a.swap_rates) {
+                b.swap_rates
+            } else {
+                a.swap_rates
+            },
             ..a
         };
         let fewer =

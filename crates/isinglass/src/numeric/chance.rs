@@ -81,7 +81,7 @@ pub(crate) fn exp<S: Simd>(simd: S, x: f32x16<S>) -> f32x16<S> {
     /// 1.5 · 2²³: adding it leaves the nearest integer in the low bits.
     const ROUNDER: f32 = 12_582_912.0;
     /// Least largest relative error, with 1 at 0.
-    const COEFFICIENTS: [f32; 6] = [1.0, 1.0, 0.499_992_32, 0.166_671_15, 0.041_890_11, 0.008_312_525];
+    const COEFFICIENTS: [f32; 6] = [1.0, 1.0, 0.499_992_3, 0.166_671_15, 0.041_890_11, 0.008_312_525];
     let rounder = f32x16::splat(simd, ROUNDER);
     let x = x.max(f32x16::splat(simd, -80.0)).min(f32x16::splat(simd, 80.0));
     let shifted = x.mul_add(f32x16::splat(simd, std::f32::consts::LOG2_E), rounder);

@@ -23,10 +23,7 @@ impl Average {
 
     /// Of the product of two, of which at least one is exact; if the other is not, it is −1 or +1.
     pub(super) fn times(self, other: Self) -> Self {
-        Self {
-            mean: self.mean * other.mean,
-            standard_error: self.standard_error.max(other.standard_error),
-        }
+        Self { mean: self.mean * other.mean, standard_error: self.standard_error.max(other.standard_error) }
     }
 }
 
@@ -90,14 +87,16 @@ pub(super) fn add_row(
 }
 
 /// Refuses more joint states than there are samples.
-pub(super) fn check_states(who: &'static str, asked: usize, samples: usize, kept: &str) -> Result<()> {
+pub(super) fn check_states(who: &'static str, asked: usize, samples: usize, noun: &str) -> Result<()> {
     if asked < 63 && 1 << asked <= samples {
         return Ok(());
     }
     Err(Error::CannotDo {
         who,
         what: format!("tell apart the 2^{asked} states of {asked} units"),
-        why: format!("{kept}; ask for fewer units, or take more samples or an exact engine"),
+        why: format!(
+            "it makes only {samples} {noun}; ask for fewer units, or take more {noun} or an exact engine"
+        ),
     })
 }
 

@@ -24,10 +24,14 @@ pub(super) fn estimate(means: &[f64], runs: usize) -> Estimate {
     let length = means.len() / runs;
     let mean = means.iter().sum::<f64>() / count;
     let squares: f64 = means.iter().map(|x| (x - mean).powi(2)).sum();
-    let lagged: f64 =
-        means.chunks_exact(length).flat_map(|run| run.windows(2)).map(|x| (x[0] - mean) * (x[1] - mean)).sum();
+    let lagged: f64 = means
+        .chunks_exact(length)
+        .flat_map(|run| run.windows(2))
+        .map(|x| (x[0] - mean) * (x[1] - mean))
+        .sum();
     let neighbours = (runs * (length - 1)) as f64;
-    let correlation = if squares > 0.0 && neighbours > 0.0 { lagged / neighbours * count / squares } else { 0.0 };
+    let correlation =
+        if squares > 0.0 && neighbours > 0.0 { lagged / neighbours * count / squares } else { 0.0 };
     let correlation = correlation.clamp(0.0, 0.9);
     let by_blocks = squares / (count - 1.0).max(1.0) / count * (1.0 + correlation) / (1.0 - correlation);
     let average = |part: &[f64]| part.iter().sum::<f64>() / part.len() as f64;

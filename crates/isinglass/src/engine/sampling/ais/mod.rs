@@ -12,9 +12,7 @@ use super::kernel::Couplings;
 use super::temper::Temperatures;
 use crate::engine::joint::check_asked;
 use crate::engine::parts::{Piece, solve_in_parts, statistics_bytes};
-use crate::engine::{
-    Ask, BatchExpectations, Engine, Expectations, JointTable, PairMoments, Pairs,
-};
+use crate::engine::{Ask, BatchExpectations, Engine, Expectations, JointTable, PairMoments, Pairs};
 use crate::settings::{Settings, constructors, range, settings};
 use crate::table::{Batch, Group};
 use crate::{Error, Evidence, Machine, Result};
@@ -179,7 +177,7 @@ impl Engine for Ais {
     fn joint(&self, machine: &Machine, evidence: &Evidence, ask: &[usize]) -> Result<JointTable> {
         check_asked(machine, evidence, ask)?;
         let runs = self.settings.chains;
-        answer::check_states(Self::NAME, ask.len(), runs, &format!("it makes only {runs} runs"))?;
+        answer::check_states(Self::NAME, ask.len(), runs, "runs")?;
         let solution = self.solve_one(machine, evidence, PAIR_BYTES << ask.len())?;
         Ok(answer::joint_table(&solution, ask))
     }

@@ -7,9 +7,9 @@ use super::super::kernel::{Chains, Couplings, Model};
 use super::path::{Block, Path, RUNS};
 use super::weights::Weights;
 use super::{AisSettings, LEAST_EFFECTIVE_SAMPLES, LEAST_SHARE};
+use crate::Machine;
 use crate::engine::fields::Fields;
 use crate::engine::{Diagnostics, Guarantee, Importance, JointTable};
-use crate::Machine;
 use crate::numeric::stable::{log_cosh, log_sigmoid_twice};
 
 /// The bytes that the runs of some free units take on some threads.
@@ -53,10 +53,8 @@ pub(super) fn solve(
     let weights = Weights::new(&blocks, runs);
     // The weights are in single precision.
     let rounding = f64::from(f32::EPSILON) * weights.log_mean;
-    let log_z = Average {
-        mean: apart + weights.log_mean,
-        standard_error: weights.standard_error.hypot(rounding),
-    };
+    let log_z =
+        Average { mean: apart + weights.log_mean, standard_error: weights.standard_error.hypot(rounding) };
     let effective_samples = weights.effective_samples();
     let importance = Importance { runs, temperatures: steps, effective_samples };
     Solution { log_z, places, found: Found::Runs { blocks, weights, importance } }

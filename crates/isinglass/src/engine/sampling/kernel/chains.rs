@@ -20,7 +20,10 @@ pub(in crate::engine::sampling) struct Chains {
 
 enum Kind {
     /// Blocks of 64 chains, then of 16.
-    Lanes { wide: Vec<Lanes<GROUPS>>, narrow: Vec<Lanes<1>> },
+    Lanes {
+        wide: Vec<Lanes<GROUPS>>,
+        narrow: Vec<Lanes<1>>,
+    },
     Flips(Vec<flips::Chain>),
 }
 
@@ -42,7 +45,9 @@ impl Chains {
             let narrow = (count - wide * WIDE).div_ceil(CHAINS);
             let begin = first + (wide * WIDE) as u64;
             Kind::Lanes {
-                wide: (0..wide).map(|k| Lanes::new(units, seed, purpose, first + (k * WIDE) as u64)).collect(),
+                wide: (0..wide)
+                    .map(|k| Lanes::new(units, seed, purpose, first + (k * WIDE) as u64))
+                    .collect(),
                 narrow: (0..narrow)
                     .map(|k| Lanes::new(units, seed, purpose, begin + (k * CHAINS) as u64))
                     .collect(),
@@ -72,8 +77,12 @@ impl Chains {
     pub(in crate::engine::sampling) fn sweep(&mut self, model: &Model, sweeps: usize) {
         match (&mut self.kind, &model.couplings.rows) {
             (Kind::Lanes { wide, narrow }, _) => {
-                wide.iter_mut().for_each(|lanes| lanes.sweep(self.level, model, sweeps));
-                narrow.iter_mut().for_each(|lanes| lanes.sweep(self.level, model, sweeps));
+                for lanes in wide {
+                    lanes.sweep(self.level, model, sweeps);
+                }
+                for lanes in narrow {
+                    lanes.sweep(self.level, model, sweeps);
+                }
             }
             (Kind::Flips(chains), Some(rows)) => flips::sweep(self.level, model, rows, chains, sweeps),
             // Chains that follow flips are made for models with rows.
@@ -151,10 +160,13 @@ impl Chains {
             Kind::Flips(chains) => places.for_each(|place| chains[chain].flip(place)),
             Kind::Lanes { wide, narrow } => match split(chain, wide.len()) {
                 Place::Wide(block, lane) => {
-                    places.for_each(|place| negate(&mut wide[block].states[place].0.as_flattened_mut()[lane]));
+                    places
+                        .for_each(|place| negate(&mut wide[block].states[place].0.as_flattened_mut()[lane]));
                 }
                 Place::Narrow(block, lane) => {
-                    places.for_each(|place| negate(&mut narrow[block].states[place].0.as_flattened_mut()[lane]));
+                    places.for_each(|place| {
+                        negate(&mut narrow[block].states[place].0.as_flattened_mut()[lane]);
+                    });
                 }
             },
         }
@@ -166,7 +178,10 @@ impl Chains {
             Kind::Flips(chains) => {
                 for (place, mask) in out.iter_mut().enumerate() {
                     let up = |chain: &flips::Chain| chain.spins[place / WIDTH].0[place % WIDTH] > 0.0;
-                    *mask = chains.iter().enumerate().fold(0, |bits, (k, chain)| bits | u64::from(up(chain)) << k);
+                    *mask = chains
+                        .iter()
+                        .enumerate()
+                        .fold(0, |bits, (k, chain)| bits | u64::from(up(chain)) << k);
                 }
             }
             Kind::Lanes { wide, narrow } => {

@@ -55,8 +55,8 @@ impl Couplings {
 
     /// The neighbours of a place: those before it and those after it.
     #[inline(always)]
-    pub(super) fn split_around(&self, place: usize) -> (&[(u32, f32)], &[(u32, f32)]) {
-        self.around(place).split_at(self.before[place] as usize)
+    pub(super) fn split_around(&self, place: usize) -> [&[(u32, f32)]; 2] {
+        self.around(place).split_at(self.before[place] as usize).into()
     }
 
     /// Whether no two of the units are coupled.
@@ -145,11 +145,12 @@ mod tests {
 
     #[test]
     fn units_of_a_colour_are_not_coupled() {
-        let grid = topology::grid(6, 7, Neighbours::Four).with_parameters(vec![0.5; 71], vec![0.0; 42]).unwrap();
+        let grid =
+            topology::grid(6, 7, Neighbours::Four).with_parameters(vec![0.5; 71], vec![0.0; 42]).unwrap();
         let couplings = Couplings::new(&grid, &(0..42).collect::<Vec<_>>());
         // Two colours: the first has no neighbours before it, the second none after it.
         for place in 0..42 {
-            let (before, after) = couplings.split_around(place);
+            let [before, after] = couplings.split_around(place);
             assert!(if place < 21 { before.is_empty() } else { after.is_empty() });
             for &(other, _) in couplings.around(place) {
                 let (a, b) = (couplings.order[place], couplings.order[other as usize]);

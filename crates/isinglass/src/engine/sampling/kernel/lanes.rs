@@ -29,7 +29,7 @@ pub(super) struct Lanes<const GROUPS: usize> {
 }
 
 /// Single precision sums up so many terms before they go to double precision.
-const TERMS: usize = 32;
+const TERMS: usize = 4;
 
 impl<const GROUPS: usize> Lanes<GROUPS> {
     /// Chains from `first` on, each in a random state from a stream of its own.
@@ -62,10 +62,7 @@ impl<const GROUPS: usize> Lanes<GROUPS> {
     pub(super) fn log_weight(&self, chain: usize) -> LogWeight {
         let (group, lane) = (chain / CHAINS, chain % CHAINS);
         // Couplings and biases are stored twice as large.
-        LogWeight {
-            bias: 0.5 * self.bias_sums[group][lane],
-            coupling: 0.5 * self.coupling_sums[group][lane],
-        }
+        LogWeight { bias: 0.5 * self.bias_sums[group][lane], coupling: 0.5 * self.coupling_sums[group][lane] }
     }
 
     /// Updates every unit of every chain, a number of times.
@@ -97,7 +94,7 @@ impl<const GROUPS: usize> Lanes<GROUPS> {
         }
         let units = model.units();
         for unit in 0..units {
-            let (before, after) = model.couplings.split_around(unit);
+            let [before, after] = model.couplings.split_around(unit);
             let new = add_pull(simd, zero, before, &self.states);
             let pull = add_pull(simd, new, after, &self.states);
             let bias = f32x16::splat(simd, model.biases[unit]);

@@ -16,8 +16,8 @@ mod lanes;
 
 pub(super) use chains::Chains;
 pub(super) use couplings::{Couplings, Model};
-pub(crate) use lanes::{Spins, add_pull};
 pub(super) use lanes::choose;
+pub(crate) use lanes::{Spins, add_pull};
 
 use crate::numeric::chance::WIDTH;
 

@@ -40,7 +40,7 @@ impl Clusters {
     ) {
         let Some(every) = self.every else { return };
         self.sweeps += 1;
-        if self.sweeps % every != 0 {
+        if !self.sweeps.is_multiple_of(every) {
             return;
         }
         let levels = chain_at[0].len();

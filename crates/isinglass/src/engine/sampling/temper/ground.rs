@@ -83,9 +83,8 @@ impl Landscape {
     fn descend(&self, state: &mut [f64]) -> f64 {
         let units = state.len();
         let with_pairs = self.neighbours.len() <= PAIRED_DEGREE * units;
-        let mut pulls: Vec<f64> = (0..units)
-            .map(|place| self.fields[place] + self.sum_around(place, state))
-            .collect();
+        let mut pulls: Vec<f64> =
+            (0..units).map(|place| self.fields[place] + self.sum_around(place, state)).collect();
         let mut has_changed = true;
         while has_changed {
             has_changed = false;
@@ -179,7 +178,10 @@ impl ModeFinder for Temper {
             energy: machine.energy(&state),
             state,
             guarantee: if is_proved { Guarantee::Exact } else { Guarantee::Approximation },
-            diagnostics: Diagnostics { converged: is_proved || 2 * met >= bests.len(), ..Diagnostics::direct() },
+            diagnostics: Diagnostics {
+                converged: is_proved || 2 * met >= bests.len(),
+                ..Diagnostics::direct()
+            },
             meetings: Some(Meetings { met, runs: bests.len() }),
         })
     }

@@ -20,7 +20,8 @@ use crate::engine::fields::Fields;
 use crate::engine::joint::check_asked;
 use crate::engine::parts::{Piece, solve_in_parts, statistics_bytes};
 use crate::engine::{
-    Ask, BatchExpectations, Draws, Engine, Expectations, Guarantee, JointTable, ModeFinder, PairMoments, Pairs, Sampler,
+    Ask, BatchExpectations, Draws, Engine, Expectations, Guarantee, JointTable, ModeFinder, PairMoments,
+    Pairs, Sampler,
 };
 use crate::settings::{Settings, choices, constructors, range, settings};
 use crate::table::{Batch, Group};
@@ -63,7 +64,10 @@ constructors!(Temper(TemperSettings));
 fn check_ladder(settings: &TemperSettings) -> Result<()> {
     let Some(temperatures) = settings.temperatures else { return Ok(()) };
     if settings.levels.is_some() {
-        return Err(Error::setting("levels", "the temperatures of the ladder are given; give one of the two"));
+        return Err(Error::setting(
+            "levels",
+            "the temperatures of the ladder are given; give one of the two",
+        ));
     }
     if temperatures.list().is_none() {
         return Err(Error::setting("temperatures", "expected temperatures such as 4,2,1.4,1"));
@@ -138,7 +142,10 @@ impl Temper {
         let bytes = self.bytes(free, machine.graph().edges().len()) + more;
         let replicas = self.settings.replicas;
         self.settings.budget.check(Self::NAME, bytes, || {
-            format!("{replicas} runs of two ladders of up to {} levels with {free} free units", self.most_levels(free))
+            format!(
+                "{replicas} runs of two ladders of up to {} levels with {free} free units",
+                self.most_levels(free)
+            )
         })
     }
 
@@ -153,7 +160,14 @@ impl Temper {
         }
     }
 
-    fn solve(&self, machine: &Machine, row: &[i8], couplings: &Arc<Couplings>, number: usize, schedule: Schedule) -> Solution {
+    fn solve(
+        &self,
+        machine: &Machine,
+        row: &[i8],
+        couplings: &Arc<Couplings>,
+        number: usize,
+        schedule: Schedule,
+    ) -> Solution {
         let fields = Fields::<1>::new(machine, &couplings.order, &[row]);
         let places = couplings.places(row);
         let model = Model::new(machine, row, couplings);
@@ -176,7 +190,13 @@ impl Temper {
     }
 
     /// The solution for one evidence; an answer needs some more bytes.
-    fn solve_one(&self, machine: &Machine, evidence: &Evidence, schedule: Schedule, more: u128) -> Result<Solution> {
+    fn solve_one(
+        &self,
+        machine: &Machine,
+        evidence: &Evidence,
+        schedule: Schedule,
+        more: u128,
+    ) -> Result<Solution> {
         machine.check_evidence(evidence)?;
         let free: Vec<usize> = evidence.free().collect();
         self.check(machine, free.len(), more)?;
@@ -245,7 +265,7 @@ impl Engine for Temper {
         check_asked(machine, evidence, ask)?;
         let schedule = self.schedule();
         let states = 2 * self.settings.replicas * schedule.samples;
-        answer::check_states(Self::NAME, ask.len(), states, &format!("it keeps only {states} states"))?;
+        answer::check_states(Self::NAME, ask.len(), states, "draws")?;
         let solution = self.solve_one(machine, evidence, schedule, PAIR_BYTES << ask.len())?;
         Ok(answer::joint_table(&solution, ask))
     }
@@ -281,7 +301,9 @@ impl Sampler for Temper {
                 for draw in 0..count {
                     let sample = draw / ladders * run.samples() / each.max(1);
                     let spin = |place: usize| 2 * i8::from(run.is_up(place, draw % ladders, sample)) - 1;
-                    cells.extend(solution.places.iter().map(|place| place.map_or_else(|value| value as i8, spin)));
+                    cells.extend(
+                        solution.places.iter().map(|place| place.map_or_else(|value| value as i8, spin)),
+                    );
                 }
             }
         }

@@ -49,7 +49,9 @@ pub(super) struct Mixed {
 pub(super) fn log_ratio(run: &Run) -> Average {
     let blocks: Vec<&Sums> = run.sums().collect();
     let mut all = Sums::zero(run.ladder.levels());
-    blocks.iter().for_each(|sums| all.add(sums));
+    for sums in &blocks {
+        all.add(sums);
+    }
     let without = |left_out: Option<&Sums>| -> f64 {
         (0..run.centres.len())
             .map(|k| {
@@ -78,7 +80,10 @@ impl Run {
                 let words = block * self.schedule.block_words()..(block + 1) * self.schedule.block_words();
                 let mut up = 0;
                 for ladder in 0..LADDERS {
-                    up += words.clone().map(|at| u64::from(word(segment, ladder, at).count_ones())).sum::<u64>();
+                    up += words
+                        .clone()
+                        .map(|at| u64::from(word(segment, ladder, at).count_ones()))
+                        .sum::<u64>();
                 }
                 let states = (64 * LADDERS * self.schedule.block_words()) as f64;
                 means.push(2.0 * up as f64 / states - 1.0);
@@ -152,7 +157,8 @@ impl Run {
                 let within = 1.0 - mean * mean;
                 let noise = 1.0 / (self.schedule.blocks() * self.teams.len() * self.teams[0].len()) as f64;
                 // A unit that moved hardly ever says nothing of the others.
-                (within > noise * noise).then(|| ((1.0 + between / within).sqrt(), within / variance.max(1e-300)))
+                (within > noise * noise)
+                    .then(|| ((1.0 + between / within).sqrt(), within / variance.max(1e-300)))
             })
             .collect();
         let states = self.states() as f64;
@@ -171,7 +177,8 @@ impl Mixed {
     /// in every state is not certain.
     fn average(&self, found: Estimate) -> Average {
         let Estimate { mean, variance, .. } = found;
-        let n = if variance > 0.0 { ((1.0 - mean * mean) / variance).max(self.typical) } else { self.typical };
+        let n =
+            if variance > 0.0 { ((1.0 - mean * mean) / variance).max(self.typical) } else { self.typical };
         let tempered = mean * n / (n + 2.0);
         let doubt = (mean * mean - tempered * tempered) / n;
         Average { mean, standard_error: (variance + doubt).sqrt() }

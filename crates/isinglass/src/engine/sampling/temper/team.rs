@@ -52,7 +52,13 @@ pub(super) struct Sums {
 impl Sums {
     pub(super) fn zero(levels: usize) -> Self {
         let none = vec![0.0; levels - 1];
-        Self { count: 0.0, rejected: none.clone(), forward: none.clone(), backward: none.clone(), centre: none }
+        Self {
+            count: 0.0,
+            rejected: none.clone(),
+            forward: none.clone(),
+            backward: none.clone(),
+            centre: none,
+        }
     }
 
     pub(super) fn add(&mut self, other: &Self) {
@@ -144,7 +150,7 @@ impl Team {
     /// A sweep of every chain, then swaps and clusters.
     pub(super) fn step(&mut self, model: &Model, ladder: &Ladder, centres: &[f64]) {
         self.chains.sweep(model, 1);
-        let is_summed = self.sweeps % SUMMED_EVERY == 0;
+        let is_summed = self.sweeps.is_multiple_of(SUMMED_EVERY);
         for number in 0..LADDERS {
             let weights: Vec<LogWeight> =
                 self.chain_at[number].iter().map(|&chain| self.chains.log_weight(chain)).collect();

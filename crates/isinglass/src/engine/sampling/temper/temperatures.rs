@@ -21,6 +21,7 @@ const MOST: usize = 128;
 pub struct Temperatures(Kind);
 
 #[derive(Clone, Copy, PartialEq)]
+#[expect(clippy::large_enum_variant, reason = "settings are copied whole, and rarely")]
 enum Kind {
     Count(usize),
     List { values: [f64; MOST], len: usize },
