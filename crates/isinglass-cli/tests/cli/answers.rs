@@ -159,10 +159,15 @@ fn max_product_finds_states_is_exact_on_trees_and_has_nothing_else() {
     assert_eq!(found["engine"], "max-product");
 
     room.ok("make full --units 40 --coupling normal:0,1 --bias normal:0,1 --seed 5 -o full.json");
-    let (code, message) = room.fails("map full.json");
+    let (code, message) = room.fails("map full.json --engine eliminate");
     assert!(code == 1 && message.contains("hint:") && message.contains("--engine max-product"), "{message}");
+    // Beyond the exact engines the default is tempering, which says how many runs met the state.
+    let best = room.json("map full.json --replicas 4");
+    assert_eq!((&best["engine"], &best["runs"]), (&"temper".into(), &4.into()));
+    assert!(best["met"].as_u64().unwrap() >= 2 && best["converged"] == true);
     let found = room.json("map full.json --engine max-product --damping 0.3 --max-sweeps 50 --given x0=-1");
     assert_eq!((&found["guarantee"], &found["state"]["x0"]), (&"approximation".into(), &(-1).into()));
+    assert!(best["energy"].as_f64().unwrap() <= found["energy"].as_f64().unwrap());
     assert!(room.ok("map full.json --engine max-product").contains("engine max-product: approximation"));
 
     for (line, problem) in [
