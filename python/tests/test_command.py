@@ -79,7 +79,7 @@ def test_other_questions(command):
     printed = command.json("map", "m.json", "--given", "x0=+1")
     mode = machine.map({"x0": 1})
     assert mode.to_dict() == printed["state"] and mode.energy == printed["energy"]
-    for engine in ("auto", "gibbs"):
+    for engine in ("auto", "temper"):
         printed = command.json("sample", "m.json", "-n", 20, "--seed", 3, "--engine", engine)
         assert machine.sample(20, seed=3, engine=engine).states.tolist() == printed["states"]
     printed = command.json("infer", "m.json", "--cumulants", "x0,x1,x2")
