@@ -48,7 +48,7 @@ const REFRESH: usize = 32;
 impl Rows {
     /// The rows, if following flips is cheaper than walking along all neighbours.
     ///
-    /// Cycles for an update of one chain, measured: along the neighbours 1.5 and a sixteenth for each
+    /// Cycles for an update of one chain, rough estimates: along the neighbours 1.5 and a sixteenth for each
     /// (which sixteen chains share); by flips 9, and a vector of the row for each of the flips, about
     /// a quarter of the updates where couplings matter.
     pub(super) fn where_cheaper(couplings: &Couplings) -> Option<Self> {
