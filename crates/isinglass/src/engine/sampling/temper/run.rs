@@ -129,53 +129,65 @@ pub(super) struct Tuned {
 
 impl Tuned {
     pub(super) fn new(model: &Model, start: Ladder, settings: &TemperSettings, row: u64) -> Self {
-        let mut ladder = start;
+        let ladder = start;
         let clusters = match settings.moves {
             Moves::Single => None,
             Moves::Cluster | Moves::Auto => (!model.couplings.follows_flips()).then_some(CLUSTERS_EVERY),
         };
-        let mut teams: Vec<Team> = (0..settings.replicas as u64)
+        let teams: Vec<Team> = (0..settings.replicas as u64)
             .map(|team| {
                 let number = Number { seed: settings.seed, team: row * settings.replicas as u64 + team };
                 Team::new(model, &ladder, number, Clusters::new(clusters))
             })
             .collect();
-        let mut centres = vec![0.0; ladder.levels() - 1];
+        let centres = vec![0.0; ladder.levels() - 1];
+        let mut tuned = Self { teams, ladder, centres };
         for sweeps in rounds(settings.burn_in) {
-            teams.par_iter_mut().for_each(|team| {
-                for _ in 0..sweeps {
-                    team.step(model, &ladder, &centres);
-                }
-            });
-            let mut sums = Sums::zero(ladder.levels());
-            for team in &teams {
-                sums.add(&team.sums);
-            }
-            let rejected: Vec<f64> = sums.rejected.iter().map(|sum| sum / sums.count).collect();
-            centres = sums.centre.iter().map(|sum| sum / sums.count).collect();
-            let next = if ladder.is_tunable {
-                let levels = settings.levels.unwrap_or_else(|| ladder.wanted_levels(&rejected));
-                ladder.tuned(&rejected, levels)
-            } else {
-                ladder.clone()
-            };
-            if settings.moves == Moves::Auto {
-                let total =
-                    |get: fn(&Clusters) -> f64| teams.iter().map(|team| get(&team.clusters)).sum::<f64>();
-                let (largest, moves) = (total(|c| c.largest), total(|c| c.moves));
-                if largest > ONE_CLUSTER * moves {
-                    for team in &mut teams {
-                        team.clusters.every = None;
-                    }
-                }
-            }
-            if next.levels() != ladder.levels() {
-                centres = vec![0.0; next.levels() - 1];
-            }
-            teams.par_iter_mut().for_each(|team| team.set_ladder(model, &ladder, &next));
-            ladder = next;
+            tuned.round(model, settings, sweeps);
         }
-        Self { teams, ladder, centres }
+        tuned
+    }
+
+    /// Some sweeps, after which the ladder is tuned by what they showed; sums and counts begin anew.
+    pub(super) fn round(&mut self, model: &Model, settings: &TemperSettings, sweeps: usize) {
+        let Self { teams, ladder, centres } = self;
+        teams.par_iter_mut().for_each(|team| {
+            for _ in 0..sweeps {
+                team.step(model, ladder, centres);
+            }
+        });
+        self.tune(model, settings);
+    }
+
+    /// Tunes the ladder by the sums of all sweeps since it was tuned last.
+    fn tune(&mut self, model: &Model, settings: &TemperSettings) {
+        let Self { teams, ladder, centres } = self;
+        let mut sums = Sums::zero(ladder.levels());
+        for team in &*teams {
+            sums.add(&team.sums);
+        }
+        let rejected: Vec<f64> = sums.rejected.iter().map(|sum| sum / sums.count).collect();
+        *centres = sums.centre.iter().map(|sum| sum / sums.count).collect();
+        let next = if ladder.is_tunable {
+            let levels = settings.levels.unwrap_or_else(|| ladder.wanted_levels(&rejected));
+            ladder.tuned(&rejected, levels)
+        } else {
+            ladder.clone()
+        };
+        if settings.moves == Moves::Auto {
+            let total = |get: fn(&Clusters) -> f64| teams.iter().map(|team| get(&team.clusters)).sum::<f64>();
+            let (largest, moves) = (total(|c| c.largest), total(|c| c.moves));
+            if largest > ONE_CLUSTER * moves {
+                for team in &mut *teams {
+                    team.clusters.every = None;
+                }
+            }
+        }
+        if next.levels() != ladder.levels() {
+            *centres = vec![0.0; next.levels() - 1];
+        }
+        teams.par_iter_mut().for_each(|team| team.set_ladder(model, ladder, &next));
+        *ladder = next;
     }
 }
 
