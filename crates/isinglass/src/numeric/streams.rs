@@ -48,6 +48,8 @@ pub enum Purpose {
     TemperedChain = 18,
     /// Swaps between the levels of a ladder.
     Swaps = 19,
+    /// Clusters of bonds between units that agree with their couplings.
+    Bonds = 23,
     /// Which units of a new machine are joined.
     Structure = 24,
 }

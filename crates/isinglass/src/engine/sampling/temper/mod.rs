@@ -1,5 +1,6 @@
 //! Engine `temper`: parallel tempering.
 
+mod bonds;
 mod cluster;
 mod ground;
 mod ladder;
@@ -10,6 +11,7 @@ mod temperatures;
 
 use std::sync::Arc;
 
+use self::bonds::Bonds;
 use self::ladder::Ladder;
 use self::run::{Run, Schedule};
 use self::solution::{Found, Solution, log_ratio};
@@ -34,7 +36,8 @@ choices! {
         Auto = "auto",
         /// None.
         Single = "single",
-        /// Clusters that two ladders exchange.
+        /// Clusters of units: those that turn together where couplings are not frustrated, and those
+        /// that two ladders exchange.
         Cluster = "cluster",
     }
 }
@@ -133,7 +136,9 @@ impl Temper {
     /// The bytes that the chains of a machine with some free units take.
     pub(in crate::engine) fn bytes(&self, free: usize, edges: usize) -> u128 {
         let levels = self.most_levels(free);
-        Couplings::bytes(free, edges) + Run::bytes(free, &self.settings, &self.schedule(), levels)
+        Couplings::bytes(free, edges)
+            + Bonds::bytes(free, edges, self.settings.replicas)
+            + Run::bytes(free, &self.settings, &self.schedule(), levels)
     }
 
     pub(in crate::engine) fn check(&self, machine: &Machine, free: usize, more: u128) -> Result<()> {

@@ -1,8 +1,11 @@
 //! A run: burn-in rounds that tune the ladder, then sweeps whose coldest states are kept.
 
+use std::sync::Arc;
+
 use rayon::prelude::*;
 
 use super::super::kernel::{Chains, Model};
+use super::bonds::{BondClusters, Bonds, Frustration};
 use super::cluster::Clusters;
 use super::ladder::Ladder;
 use super::team::{LADDERS, Number, Sums, Team};
@@ -27,6 +30,9 @@ const FIRST_ROUND: usize = 32;
 
 /// Sweeps from one exchange of clusters to the next.
 const CLUSTERS_EVERY: usize = 4;
+
+/// Sweeps from one turn of clusters of bonds to the next.
+const BONDS_EVERY: usize = 8;
 
 /// A cluster that holds nearly all units that differ moves nothing.
 const ONE_CLUSTER: f64 = 0.95;
@@ -130,14 +136,15 @@ pub(super) struct Tuned {
 impl Tuned {
     pub(super) fn new(model: &Model, start: Ladder, settings: &TemperSettings, row: u64) -> Self {
         let ladder = start;
-        let clusters = match settings.moves {
-            Moves::Single => None,
-            Moves::Cluster | Moves::Auto => (!model.couplings.follows_flips()).then_some(CLUSTERS_EVERY),
-        };
+        let with_clusters = settings.moves != Moves::Single && !model.couplings.follows_flips();
+        let frustration = if with_clusters { Frustration::of(model) } else { Frustration::Couplings };
+        let clusters = (with_clusters && frustration != Frustration::None).then_some(CLUSTERS_EVERY);
+        let bonds = (frustration != Frustration::Couplings).then(|| Arc::new(Bonds::new(model)));
         let teams: Vec<Team> = (0..settings.replicas as u64)
             .map(|team| {
                 let number = Number { seed: settings.seed, team: row * settings.replicas as u64 + team };
-                Team::new(model, &ladder, number, Clusters::new(clusters))
+                let bonds = bonds.as_ref().map(|bonds| BondClusters::new(bonds, BONDS_EVERY, number));
+                Team::new(model, &ladder, number, Clusters::new(clusters), bonds)
             })
             .collect();
         let centres = vec![0.0; ladder.levels() - 1];

@@ -9,6 +9,7 @@ use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
 use super::super::kernel::{Chains, LogWeight, Model};
+use super::bonds::BondClusters;
 use super::cluster::Clusters;
 use super::ladder::Ladder;
 use crate::numeric::streams::{Purpose, stream};
@@ -85,10 +86,18 @@ pub(super) struct Team {
     sweeps: usize,
     pub(super) sums: Sums,
     pub(super) clusters: Clusters,
+    /// Clusters of bonds, where they are used.
+    bonds: Option<BondClusters>,
 }
 
 impl Team {
-    pub(super) fn new(model: &Model, ladder: &Ladder, number: Number, clusters: Clusters) -> Self {
+    pub(super) fn new(
+        model: &Model,
+        ladder: &Ladder,
+        number: Number,
+        clusters: Clusters,
+        bonds: Option<BondClusters>,
+    ) -> Self {
         let levels = ladder.levels();
         let mut team = Self {
             number,
@@ -101,6 +110,7 @@ impl Team {
             sweeps: 0,
             sums: Sums::zero(levels),
             clusters,
+            bonds,
         };
         team.set_scales(ladder);
         team
@@ -161,6 +171,9 @@ impl Team {
         }
         self.sweeps += 1;
         self.clusters.step(model, &mut self.chains, &self.chain_at, &mut self.random);
+        if let Some(bonds) = &mut self.bonds {
+            bonds.step(model, ladder, &mut self.chains, &self.chain_at);
+        }
     }
 
     fn add_to_sums(&mut self, ladder: &Ladder, centres: &[f64], weights: &[LogWeight]) {
