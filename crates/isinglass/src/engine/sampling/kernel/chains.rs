@@ -73,6 +73,13 @@ impl Chains {
         }
     }
 
+    /// Has to be called where the model is no longer that of the last sweep.
+    pub(in crate::engine::sampling) fn change_model(&mut self) {
+        if let Kind::Flips(chains) = &mut self.kind {
+            chains.iter_mut().for_each(flips::Chain::forget_pulls);
+        }
+    }
+
     /// Updates every unit of every chain, a number of times.
     pub(in crate::engine::sampling) fn sweep(&mut self, model: &Model, sweeps: usize) {
         match (&mut self.kind, &model.couplings.rows) {

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::Scales;
 use super::flips::Rows;
 use crate::Machine;
 
@@ -108,33 +109,52 @@ fn by_colour(machine: &Machine, free: &[usize]) -> Vec<usize> {
     order
 }
 
-/// A machine under one evidence, prepared for sweeps.
+/// A machine under one evidence, prepared for sweeps, with a reference of independent units.
+///
+/// The log-weight `Σ h_i s_i + Σ w_ij s_i s_j` is split in two: that of the reference, `Σ f_i s_i`,
+/// and the rest, `Σ (h_i − f_i) s_i + Σ w_ij s_i s_j`. Chains scale the two by themselves. A reference
+/// in the units' own fields, f = h, leaves the couplings alone as the rest.
+#[derive(Clone)]
 pub(crate) struct Model {
     pub(crate) couplings: Arc<Couplings>,
-    /// Biases by place, with the pull of the clamped units, divided by T/2.
+    /// The fields h/T by place, with the pull of the clamped units.
+    fields: Vec<f64>,
+    /// Those of the reference, f/T, doubled.
     pub(super) biases: Vec<f32>,
+    /// What is left of the fields, (h − f)/T, doubled.
+    pub(super) shifts: Vec<f32>,
 }
 
 impl Model {
     /// With the couplings of the units that the row leaves free.
     pub(crate) fn new(machine: &Machine, row: &[i8], couplings: &Arc<Couplings>) -> Self {
-        let scale = 2.0 / machine.temperature();
-        let bias = |&unit: &usize| {
+        let field = |&unit: &usize| {
             let around = machine.graph().neighbours(unit);
             let pull: f64 = around.map(|(other, edge)| machine.weights()[edge] * f64::from(row[other])).sum();
-            (scale * (machine.biases()[unit] + pull)) as f32
+            (machine.biases()[unit] + pull) / machine.temperature()
         };
-        let biases = couplings.order.iter().map(bias).collect();
-        Self { couplings: Arc::clone(couplings), biases }
+        let fields: Vec<f64> = couplings.order.iter().map(field).collect();
+        let biases = fields.iter().map(|h| (2.0 * h) as f32).collect();
+        let shifts = vec![0.0; fields.len()];
+        Self { couplings: Arc::clone(couplings), fields, biases, shifts }
+    }
+
+    /// Takes independent units with some fields f/T as the reference; without these, in their own.
+    pub(crate) fn set_reference(&mut self, reference: Option<&[f64]>) {
+        let reference = reference.unwrap_or(&self.fields);
+        for (place, f) in reference.iter().enumerate() {
+            self.biases[place] = (2.0 * f) as f32;
+            self.shifts[place] = (2.0 * self.fields[place] - f64::from(self.biases[place])) as f32;
+        }
     }
 
     pub(crate) fn units(&self) -> usize {
         self.biases.len()
     }
 
-    /// The field h/T of a place without its neighbours.
-    pub(crate) fn field(&self, place: usize) -> f64 {
-        0.5 * f64::from(self.biases[place])
+    /// The field on a place without its neighbours, at some scales.
+    pub(crate) fn field(&self, place: usize, scales: Scales) -> f64 {
+        0.5 * (scales.bias * f64::from(self.biases[place]) + scales.coupling * f64::from(self.shifts[place]))
     }
 }
 

@@ -111,7 +111,7 @@ fn blocks(couplings: &Couplings) -> Vec<Block> {
     blocks
 }
 
-/// A chain: spins, and the pull of the neighbours on each unit.
+/// A chain: spins, and the pull on each unit of its neighbours and of what is left of its field.
 pub(super) struct Chain {
     pub(super) spins: Vec<Sixteen>,
     pulls: Vec<Sixteen>,
@@ -141,6 +141,11 @@ impl Chain {
         self.scales = [scales.bias as f32, scales.coupling as f32];
     }
 
+    /// Has the pulls computed anew by the next sweep.
+    pub(super) fn forget_pulls(&mut self) {
+        self.age = REFRESH;
+    }
+
     /// Flips a unit from outside; pulls are computed anew by the next sweep.
     pub(super) fn flip(&mut self, place: usize) {
         let spin = &mut self.spins[place / WIDTH].0[place % WIDTH];
@@ -158,28 +163,29 @@ impl Chain {
 /// Updates every unit of every chain, a number of times. Chains take turns at the blocks, so that
 /// rows are read from memory once for all of them.
 pub(super) fn sweep(level: Level, model: &Model, rows: &Rows, chains: &mut [Chain], sweeps: usize) {
-    let biases: Vec<Sixteen> = model
-        .biases
-        .chunks(WIDTH)
-        .map(|part| {
-            // Padding is held at 0, which never flips.
-            let mut bias = Sixteen::ZERO;
-            bias.0[..part.len()].copy_from_slice(part);
-            bias
-        })
-        .collect();
+    let (biases, shifts) = (padded(&model.biases), padded(&model.shifts));
     for _ in 0..sweeps {
         cancel::point();
-        dispatch!(level, simd => pass(simd, rows, &biases, chains));
+        dispatch!(level, simd => pass(simd, rows, &biases, &shifts, chains));
     }
-    dispatch!(level, simd => weigh(simd, &biases, chains));
+    dispatch!(level, simd => weigh(simd, &biases, &shifts, chains));
+}
+
+/// Sixteen at a time. Padding is 0, which never flips.
+fn padded(numbers: &[f32]) -> Vec<Sixteen> {
+    let sixteen = |part: &[f32]| {
+        let mut all = Sixteen::ZERO;
+        all.0[..part.len()].copy_from_slice(part);
+        all
+    };
+    numbers.chunks(WIDTH).map(sixteen).collect()
 }
 
 #[inline(always)]
-fn pass<S: Simd>(simd: S, rows: &Rows, biases: &[Sixteen], chains: &mut [Chain]) {
+fn pass<S: Simd>(simd: S, rows: &Rows, biases: &[Sixteen], shifts: &[Sixteen], chains: &mut [Chain]) {
     for chain in &mut *chains {
         if chain.age >= REFRESH {
-            refresh(simd, rows, chain);
+            refresh(simd, rows, shifts, chain);
         }
         chain.age += 1;
     }
@@ -252,10 +258,10 @@ fn add_rows<S: Simd, const N: usize>(
     }
 }
 
-/// Computes the pulls of the neighbours from the spins.
+/// Computes the pulls from the spins.
 #[inline(always)]
-fn refresh<S: Simd>(simd: S, rows: &Rows, chain: &mut Chain) {
-    chain.pulls.fill(Sixteen::ZERO);
+fn refresh<S: Simd>(simd: S, rows: &Rows, shifts: &[Sixteen], chain: &mut Chain) {
+    chain.pulls.copy_from_slice(shifts);
     for (number, block) in rows.blocks.iter().enumerate() {
         let pulls = &mut chain.pulls[block.first..block.first + block.length];
         let spins = chain.spins[number].0;
@@ -267,9 +273,9 @@ fn refresh<S: Simd>(simd: S, rows: &Rows, chain: &mut Chain) {
     chain.age = 0;
 }
 
-/// The weights of the states: half the pull on each unit belongs to it.
+/// The weights of the states: half the pull of the neighbours on each unit belongs to it.
 #[inline(always)]
-fn weigh<S: Simd>(simd: S, biases: &[Sixteen], chains: &mut [Chain]) {
+fn weigh<S: Simd>(simd: S, biases: &[Sixteen], shifts: &[Sixteen], chains: &mut [Chain]) {
     for chain in chains {
         let (mut bias, mut coupling) = (0.0, 0.0);
         for (at, spins) in chain.spins.iter().enumerate() {
@@ -277,11 +283,11 @@ fn weigh<S: Simd>(simd: S, biases: &[Sixteen], chains: &mut [Chain]) {
             for x in (spins * biases[at].load(simd)).to_array() {
                 bias += f64::from(x);
             }
-            for x in (spins * chain.pulls[at].load(simd)).to_array() {
+            for x in (spins * (chain.pulls[at].load(simd) + shifts[at].load(simd))).to_array() {
                 coupling += f64::from(x);
             }
         }
-        // Couplings and biases are stored twice as large, and each pair is met twice.
+        // All is stored twice as large, each pair is met twice, and so is each shift.
         chain.log_weight = LogWeight { bias: 0.5 * bias, coupling: 0.25 * coupling };
     }
 }

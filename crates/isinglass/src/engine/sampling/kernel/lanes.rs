@@ -80,7 +80,8 @@ impl<const GROUPS: usize> Lanes<GROUPS> {
     /// One sweep; with weights of the new states, if these are wanted.
     ///
     /// When a unit is updated, those before it have their new spins, so their contributions to its
-    /// field add up to the weight of the new state: `Σ_i s_i Σ_{j<i} w_ij s_j`, anew in every sweep.
+    /// field add up to the weight of the new state: `Σ_i s_i (h_i − f_i + Σ_{j<i} w_ij s_j)`, anew in
+    /// every sweep.
     #[inline(always)]
     fn pass<S: Simd, const WEIGHTS: bool>(&mut self, simd: S, model: &Model) {
         let zero = [f32x16::splat(simd, 0.0); GROUPS];
@@ -95,7 +96,8 @@ impl<const GROUPS: usize> Lanes<GROUPS> {
         let units = model.units();
         for unit in 0..units {
             let [before, after] = model.couplings.split_around(unit);
-            let new = add_pull(simd, zero, before, &self.states);
+            let shift = [f32x16::splat(simd, model.shifts[unit]); GROUPS];
+            let new = add_pull(simd, shift, before, &self.states);
             let pull = add_pull(simd, new, after, &self.states);
             let bias = f32x16::splat(simd, model.biases[unit]);
             for group in 0..GROUPS {

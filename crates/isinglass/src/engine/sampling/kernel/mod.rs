@@ -1,8 +1,9 @@
 //! Gibbs updates of many chains: one kernel for every sampler.
 //!
 //! A chain visits the units of [`Couplings`] in colour order and draws each by heat bath from
-//! `p(s) ∝ exp(a Σ h_i s_i + b Σ w_ij s_i s_j)`, with scales a and b of its own: 1 and 1 for the
-//! machine, less for hotter levels of a ladder. `lanes` puts chains side by side and walks along the
+//! `p(s) ∝ exp(a Σ f_i s_i + b (Σ (h_i − f_i) s_i + Σ w_ij s_i s_j))`, with scales a and b of its own:
+//! 1 and 1 for the machine, less for hotter levels of a ladder. The fields f are those of a reference
+//! of independent units, by default the units' own, f = h (see [`Model`]). `lanes` puts chains side by side and walks along the
 //! neighbours of a unit; `flips` follows one chain of a densely coupled machine with units side by
 //! side and touches the fields only where a unit flipped. [`Chains`] takes whichever is cheaper.
 //!
@@ -24,7 +25,7 @@ use crate::numeric::chance::WIDTH;
 /// Chains of a vector.
 pub(super) const CHAINS: usize = WIDTH;
 
-/// The scales of biases and couplings of a chain.
+/// The scales of a chain: of the reference's biases, and of the rest, couplings first of all.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Scales {
     pub(super) bias: f64,
@@ -36,7 +37,8 @@ impl Scales {
     pub(super) const MACHINE: Self = Self { bias: 1.0, coupling: 1.0 };
 }
 
-/// What a state weighs: `Σ h_i s_i` and `Σ w_ij s_i s_j` over the free units, divided by T.
+/// What a state weighs: `Σ f_i s_i` in the reference, and the rest, `Σ (h_i − f_i) s_i + Σ w_ij s_i s_j`,
+/// over the free units, divided by T.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(super) struct LogWeight {
     pub(super) bias: f64,

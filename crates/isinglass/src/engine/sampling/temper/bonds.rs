@@ -46,7 +46,7 @@ impl Frustration {
             // The side of the fields of this part, once there is a field.
             let mut pulled = 0.0;
             while let Some(place) = stack.pop() {
-                let pull = f64::from(sides[place]) * model.field(place);
+                let pull = f64::from(sides[place]) * model.field(place, Scales::MACHINE);
                 if pull * pulled < 0.0 {
                     found = Self::Fields;
                 } else if pull != 0.0 {
@@ -171,7 +171,7 @@ impl BondClusters {
             // Parents come first, so theirs is the first unit of the cluster already.
             let root = self.parents[self.parents[place] as usize];
             self.parents[place] = root;
-            let field = (2.0 * scales.bias * model.field(place)) as f32;
+            let field = (2.0 * model.field(place, scales)) as f32;
             self.fields[root as usize / WIDTH].0[root as usize % WIDTH] +=
                 if self.up[place] { field } else { -field };
         }

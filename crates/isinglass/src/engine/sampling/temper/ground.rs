@@ -10,8 +10,8 @@ use rayon::prelude::*;
 
 use super::super::kernel::{Couplings, Model};
 use super::ladder::Ladder;
-use super::run::Tuned;
 use super::team::{LADDERS, Team};
+use super::tuned::Tuned;
 use super::{FIRST_LEVELS, Temper};
 use crate::engine::{Diagnostics, Guarantee, Meetings, Mode, ModeFinder};
 use crate::{Evidence, Machine, Result, cancel};

@@ -9,6 +9,8 @@ pub(super) struct Ladder {
     pub(super) points: Vec<Scales>,
     /// Whether levels may be moved and added.
     pub(super) is_tunable: bool,
+    /// Whether the hottest level is the model's reference, which may be chosen.
+    pub(super) has_reference: bool,
 }
 
 /// The share of swaps that is rejected between neighbouring levels, at most; half of them would give
@@ -22,18 +24,21 @@ const STEP: usize = 8;
 pub(super) const MOST: usize = 512;
 
 impl Ladder {
-    /// Couplings switched on in even steps, from units in their own fields.
-    pub(super) fn of_couplings(levels: usize) -> Self {
+    /// What the machine has beyond the reference switched on in even steps.
+    pub(super) fn from_reference(levels: usize) -> Self {
         let last = (levels - 1) as f64;
-        let point = |k: usize| Scales { bias: 1.0, coupling: k as f64 / last };
-        Self { points: (0..levels).map(point).collect(), is_tunable: true }
+        let point = |k: usize| {
+            let share = k as f64 / last;
+            Scales { bias: 1.0, coupling: share }
+        };
+        Self { points: (0..levels).map(point).collect(), is_tunable: true, has_reference: true }
     }
 
     /// All of the energy switched on in even steps, from free units to some scale.
     pub(super) fn of_scales(levels: usize, last: f64) -> Self {
         let scale = |k: usize| last * k as f64 / (levels - 1) as f64;
         let points = (0..levels).map(|k| Scales { bias: scale(k), coupling: scale(k) }).collect();
-        Self { points, is_tunable: true }
+        Self { points, is_tunable: true, has_reference: false }
     }
 
     /// Given temperatures, relative to the machine's own, from infinity down.
@@ -43,7 +48,7 @@ impl Ladder {
         scales.sort_by(f64::total_cmp);
         scales.dedup();
         let points = scales.into_iter().map(|x| Scales { bias: x, coupling: x }).collect();
-        Self { points, is_tunable: false }
+        Self { points, is_tunable: false, has_reference: false }
     }
 
     pub(super) fn levels(&self) -> usize {
@@ -52,8 +57,8 @@ impl Ladder {
 
     /// log Z of the hottest level over the free units.
     pub(super) fn hottest_log_z(&self, model: &Model) -> f64 {
-        let scale = self.points[0].bias;
-        (0..model.units()).map(|place| std::f64::consts::LN_2 + log_cosh(scale * model.field(place))).sum()
+        let term = |place: usize| std::f64::consts::LN_2 + log_cosh(model.field(place, self.points[0]));
+        (0..model.units()).map(term).sum()
     }
 
     /// The number of levels that the rejected shares of neighbours call for.
@@ -111,7 +116,7 @@ mod tests {
 
     #[test]
     fn tuning_moves_levels_to_where_swaps_are_rejected() {
-        let even = Ladder::of_couplings(9);
+        let even = Ladder::from_reference(9);
         // All of the rejection lies between 0.5 and 0.75.
         let rejected = [0.0, 0.0, 0.0, 0.0, 0.6, 0.6, 0.0, 0.0];
         let tuned = even.tuned(&rejected, 9);

@@ -4,10 +4,12 @@ mod bonds;
 mod cluster;
 mod ground;
 mod ladder;
+mod reference;
 mod run;
 mod solution;
 mod team;
 mod temperatures;
+mod tuned;
 
 use std::sync::Arc;
 
@@ -80,9 +82,9 @@ fn check_ladder(settings: &TemperSettings) -> Result<()> {
 
 /// Parallel tempering: means, pair moments and log Z with standard errors, for any graph.
 ///
-/// Chains run at the levels of a ladder, `p_k(s) ∝ exp(Σ h_i s_i + b_k Σ w_ij s_i s_j)` with b from 0
-/// (independent units) to 1 (the machine), and exchange their levels, so that a state found hot can
-/// cool down elsewhere. Swaps are offered to even and odd pairs in turn, which makes chains travel
+/// Chains run at the levels of a ladder, `p_k(s) ∝ q(s)^(1 − b_k) p(s)^(b_k)` with b from 0 (q,
+/// independent units with the machine's means, as burn-in finds them) to 1 (p, the machine), and
+/// exchange their levels, so that a state found hot can cool down elsewhere. Swaps are offered to even and odd pairs in turn, which makes chains travel
 /// (Syed et al. 2022); the levels are placed so that all swaps are equally likely, and there are as
 /// many as that takes. log Z joins all levels from the known end to the other.
 ///
@@ -156,7 +158,7 @@ impl Temper {
 
     fn ladder(&self, machine: &Machine) -> Ladder {
         match self.settings.temperatures.as_ref().and_then(Temperatures::list) {
-            None => Ladder::of_couplings(self.settings.levels.unwrap_or(FIRST_LEVELS)),
+            None => Ladder::from_reference(self.settings.levels.unwrap_or(FIRST_LEVELS)),
             Some(list) => {
                 let own = machine.temperature();
                 let hotter = list.iter().filter(|&&t| t > own).map(|t| t / own);
@@ -178,14 +180,14 @@ impl Temper {
         let model = Model::new(machine, row, couplings);
         let ladder = self.ladder(machine);
         if couplings.are_none() {
-            let apart = Ladder::of_couplings(2).hottest_log_z(&model);
+            let apart = Ladder::from_reference(2).hottest_log_z(&model);
             let fields_of = fields.free.iter().map(|field| field[0]).collect();
             let log_z = Average::known(apart + fields.shifts[0]);
             return Solution { places, log_z, found: Found::Apart(fields_of) };
         }
         let run = Run::new(&model, ladder, &self.settings, schedule, number as u64);
         let ratio = log_ratio(&run);
-        let start = run.ladder.hottest_log_z(&model) + fields.shifts[0];
+        let start = run.hottest_log_z + fields.shifts[0];
         // Fields and weights are in single precision.
         let rounding = f64::from(f32::EPSILON) * ratio.mean.abs();
         let log_z =

@@ -1,15 +1,12 @@
-//! A run: burn-in rounds that tune the ladder, then sweeps whose coldest states are kept.
-
-use std::sync::Arc;
+//! A run: after burn-in, sweeps whose coldest states are kept.
 
 use rayon::prelude::*;
 
 use super::super::kernel::{Chains, Model};
-use super::bonds::{BondClusters, Bonds, Frustration};
-use super::cluster::Clusters;
+use super::TemperSettings;
 use super::ladder::Ladder;
-use super::team::{LADDERS, Number, Sums, Team};
-use super::{Moves, TemperSettings};
+use super::team::{LADDERS, Sums, Team};
+use super::tuned::Tuned;
 use crate::cancel;
 
 /// The most states that are kept of a ladder in a segment, unless more are asked for.
@@ -24,18 +21,6 @@ pub(super) const MOST_SEGMENTS: usize = 4;
 
 /// The run ends early with so many effective samples of every unit.
 const ENOUGH_SAMPLES: f64 = 2000.0;
-
-/// Sweeps of the first round of burn-in.
-const FIRST_ROUND: usize = 32;
-
-/// Sweeps from one exchange of clusters to the next.
-const CLUSTERS_EVERY: usize = 4;
-
-/// Sweeps from one turn of clusters of bonds to the next.
-const BONDS_EVERY: usize = 8;
-
-/// A cluster that holds nearly all units that differ moves nothing.
-const ONE_CLUSTER: f64 = 0.95;
 
 /// What a segment of a run takes and keeps.
 #[derive(Debug, Clone, Copy)]
@@ -87,6 +72,8 @@ pub(super) struct Kept {
 /// A finished run.
 pub(super) struct Run {
     pub(super) ladder: Ladder,
+    /// Over the free units.
+    pub(super) hottest_log_z: f64,
     pub(super) schedule: Schedule,
     /// c of each pair of levels, see [`Sums`].
     pub(super) centres: Vec<f64>,
@@ -110,10 +97,16 @@ impl Run {
         schedule: Schedule,
         row: u64,
     ) -> Self {
-        let Tuned { mut teams, ladder, centres } = Tuned::new(model, start, settings, row);
-        let mut run = Self { ladder, schedule, centres, teams: teams.iter().map(|_| Vec::new()).collect() };
+        let Tuned { model, mut teams, ladder, centres, .. } = Tuned::new(model, start, settings, row);
+        let mut run = Self {
+            hottest_log_z: ladder.hottest_log_z(&model),
+            ladder,
+            schedule,
+            centres,
+            teams: teams.iter().map(|_| Vec::new()).collect(),
+        };
         for _ in 0..schedule.segments {
-            let keep = |team: &mut Team| keep(team, model, &run.ladder, &run.centres, &schedule);
+            let keep = |team: &mut Team| keep(team, &model, &run.ladder, &run.centres, &schedule);
             let kept: Vec<Kept> = teams.par_iter_mut().map(keep).collect();
             run.teams.iter_mut().zip(kept).for_each(|(team, kept)| team.push(kept));
             let mixed = run.mixed(model.units());
@@ -123,94 +116,6 @@ impl Run {
         }
         run
     }
-}
-
-/// Teams after burn-in, on a ladder tuned for them.
-pub(super) struct Tuned {
-    pub(super) teams: Vec<Team>,
-    pub(super) ladder: Ladder,
-    /// c of each pair of levels, see [`Sums`].
-    pub(super) centres: Vec<f64>,
-}
-
-impl Tuned {
-    pub(super) fn new(model: &Model, start: Ladder, settings: &TemperSettings, row: u64) -> Self {
-        let ladder = start;
-        let with_clusters = settings.moves != Moves::Single && !model.couplings.follows_flips();
-        let frustration = if with_clusters { Frustration::of(model) } else { Frustration::Couplings };
-        let clusters = (with_clusters && frustration != Frustration::None).then_some(CLUSTERS_EVERY);
-        let bonds = (frustration != Frustration::Couplings).then(|| Arc::new(Bonds::new(model)));
-        let teams: Vec<Team> = (0..settings.replicas as u64)
-            .map(|team| {
-                let number = Number { seed: settings.seed, team: row * settings.replicas as u64 + team };
-                let bonds = bonds.as_ref().map(|bonds| BondClusters::new(bonds, BONDS_EVERY, number));
-                Team::new(model, &ladder, number, Clusters::new(clusters), bonds)
-            })
-            .collect();
-        let centres = vec![0.0; ladder.levels() - 1];
-        let mut tuned = Self { teams, ladder, centres };
-        for sweeps in rounds(settings.burn_in) {
-            tuned.round(model, settings, sweeps);
-        }
-        tuned
-    }
-
-    /// Some sweeps, after which the ladder is tuned by what they showed; sums and counts begin anew.
-    pub(super) fn round(&mut self, model: &Model, settings: &TemperSettings, sweeps: usize) {
-        let Self { teams, ladder, centres } = self;
-        teams.par_iter_mut().for_each(|team| {
-            for _ in 0..sweeps {
-                team.step(model, ladder, centres);
-            }
-        });
-        self.tune(model, settings);
-    }
-
-    /// Tunes the ladder by the sums of all sweeps since it was tuned last.
-    fn tune(&mut self, model: &Model, settings: &TemperSettings) {
-        let Self { teams, ladder, centres } = self;
-        let mut sums = Sums::zero(ladder.levels());
-        for team in &*teams {
-            sums.add(&team.sums);
-        }
-        let rejected: Vec<f64> = sums.rejected.iter().map(|sum| sum / sums.count).collect();
-        *centres = sums.centre.iter().map(|sum| sum / sums.count).collect();
-        let next = if ladder.is_tunable {
-            let levels = settings.levels.unwrap_or_else(|| ladder.wanted_levels(&rejected));
-            ladder.tuned(&rejected, levels)
-        } else {
-            ladder.clone()
-        };
-        if settings.moves == Moves::Auto {
-            let total = |get: fn(&Clusters) -> f64| teams.iter().map(|team| get(&team.clusters)).sum::<f64>();
-            let (largest, moves) = (total(|c| c.largest), total(|c| c.moves));
-            if largest > ONE_CLUSTER * moves {
-                for team in &mut *teams {
-                    team.clusters.every = None;
-                }
-            }
-        }
-        if next.levels() != ladder.levels() {
-            *centres = vec![0.0; next.levels() - 1];
-        }
-        teams.par_iter_mut().for_each(|team| team.set_ladder(model, ladder, &next));
-        *ladder = next;
-    }
-}
-
-/// The sweeps of each round of burn-in: each twice as long as the one before, and a last one in
-/// which nothing is changed but the centres.
-fn rounds(burn_in: usize) -> Vec<usize> {
-    let mut rounds = Vec::new();
-    let mut left = burn_in;
-    let mut next = FIRST_ROUND;
-    while left > 0 {
-        let round = if left < 3 * next { left } else { next };
-        rounds.push(round);
-        left -= round;
-        next *= 2;
-    }
-    rounds
 }
 
 /// The sweeps of a segment.
@@ -242,14 +147,6 @@ fn keep(team: &mut Team, model: &Model, ladder: &Ladder, centres: &[f64], schedu
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn rounds_double_and_add_up() {
-        assert_eq!(rounds(1000), [32, 64, 128, 256, 520]);
-        for burn_in in [0, 1, 31, 100, 4096] {
-            assert_eq!(rounds(burn_in).iter().sum::<usize>(), burn_in);
-        }
-    }
 
     #[test]
     fn blocks_are_whole_words_of_equal_length() {

@@ -121,7 +121,7 @@ impl Team {
         Chains::new(model, LADDERS * levels, number.seed, Purpose::TemperedChain, first)
     }
 
-    /// Moves to another ladder; sums and counts begin anew.
+    /// Moves to another ladder, or to the same with another model; sums and counts begin anew.
     pub(super) fn set_ladder(&mut self, model: &Model, old: &Ladder, new: &Ladder) {
         let levels = new.levels();
         if levels != old.levels() {
@@ -138,6 +138,7 @@ impl Team {
             }
             (self.chains, self.chain_at) = (chains, chain_at);
         }
+        self.chains.change_model();
         self.restart(levels);
         self.set_scales(new);
     }
