@@ -3,7 +3,7 @@
 use std::fmt::{self, Write};
 
 use isinglass::engine::auto::Reason;
-use isinglass::learn::Stop;
+use isinglass::learn::{Check, Stop};
 use isinglass::message::{Message, Setting, Style, render_settings};
 use isinglass::{Diagnostics, Expectations, Gibbs, Guarantee, Temper};
 
@@ -249,6 +249,11 @@ pub enum Note {
     },
     /// pl-em in place of pseudo-likelihood, since the table has missing cells.
     MissingCells,
+    /// The fit was not checked.
+    NotChecked {
+        /// Why.
+        why: isinglass::Error,
+    },
 }
 
 impl Message for Note {
@@ -256,11 +261,17 @@ impl Message for Note {
         match self {
             Self::Engine(reason) => write!(out, "engine: {reason}"),
             Self::Learner { learner, refusal } => {
-                write!(out, "learner: {learner}, since no exact engine is within the budget (")?;
+                // With samples where exact moments are out of reach.
+                let engine = if *learner == LearnerName::Likelihood { " with engine temper" } else { "" };
+                write!(out, "learner: {learner}{engine}, since no exact engine is within the budget (")?;
                 refusal.render(out, style)?;
                 out.write_char(')')
             }
             Self::MissingCells => out.write_str("learner: pl-em, since the table has missing cells"),
+            Self::NotChecked { why } => {
+                out.write_str("the fit is not checked: ")?;
+                why.render(out, style)
+            }
         }
     }
 }
@@ -312,6 +323,22 @@ pub enum Warning {
     },
     /// Starts that were compared by the pseudo-likelihood of completed rows.
     ComparedByCompletions,
+    /// A machine that is further from its table than independent units.
+    Unusable {
+        /// The check.
+        check: Check,
+        /// The log-likelihood of a row under independent units.
+        independent: f64,
+    },
+    /// A machine whose moments are not those of its table.
+    Deviates {
+        /// The largest deviation, in standard errors.
+        largest: f64,
+        /// The root of the mean square.
+        rms: f64,
+    },
+    /// The check of a fit rests on chains that did not mix.
+    CheckNotMixed,
 }
 
 impl Warning {
@@ -388,6 +415,29 @@ impl Message for Warning {
             Self::NotConverged { stopped } => write!(out, "not converged: {stopped}"),
             Self::ComparedByCompletions => out.write_str(
                 "starts were compared by the pseudo-likelihood of rows completed by draws, which favours hidden units that copy visible ones",
+            ),
+            Self::Unusable { check, independent } => {
+                write!(
+                    out,
+                    "the machine is unusable: draws from it are unlike the table (moments are off by up to {:.0} standard errors, {:.1} on average)",
+                    check.largest, check.rms
+                )?;
+                if let Some(found) = &check.log_likelihood {
+                    let error = found.error.map_or_else(String::new, |error| format!(" ± {error:.3}"));
+                    write!(
+                        out,
+                        "; its log-likelihood per row is {:.3}{error}, that of independent units {independent:.3}",
+                        found.value
+                    )?;
+                }
+                render_settings(out, style, "; use {learner} likelihood {engine} temper")
+            }
+            Self::Deviates { largest, rms } => write!(
+                out,
+                "draws from the machine deviate from the table: moments are off by up to {largest:.1} standard errors, {rms:.1} on average"
+            ),
+            Self::CheckNotMixed => out.write_str(
+                "the chains of the check did not mix: its figures and the log-likelihood are uncertain",
             ),
         }
     }

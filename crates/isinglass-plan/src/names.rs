@@ -92,7 +92,8 @@ choices! {
     /// Learners that users can name.
     pub enum LearnerName = Auto {
         /// likelihood if an engine is named or an exact engine is within the budget; otherwise
-        /// pseudo-likelihood, or pl-em with hidden units or missing cells.
+        /// likelihood by tempered chains for up to 300 units without hidden and input units, beyond
+        /// that pseudo-likelihood, or pl-em with hidden units or missing cells.
         Auto = "auto",
         /// Maximum likelihood with the expectations of an engine.
         Likelihood = "likelihood",

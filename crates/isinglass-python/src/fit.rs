@@ -148,7 +148,7 @@ pub(crate) fn fit<'py>(
         }
         let plan = request.settings.plan(&start, &table, &|choice| note(choice.text(Style::Keywords)))?;
         watcher.most = plan.limits().iterations;
-        let fitted = plan.fit(&start, &table, None, watcher)?;
+        let fitted = plan.fit(&start, &table, None, watcher, &|choice| note(choice.text(Style::Keywords)))?;
         fitted.fit.notes.iter().map(|text| text.text(Style::Keywords)).for_each(note);
         let intervals = watcher.resample(bootstrap, &plan, (&start, &table), &fitted);
         intervals.iter().flat_map(Intervals::notes).for_each(note);
@@ -283,7 +283,17 @@ fn answer(
     let mut warnings = in_words(fitted.warnings());
     warnings.extend(intervals.iter().filter_map(Intervals::warning).map(str::to_owned));
     let best = fitted.best_restart();
-    let Fitted { learner, engine, clamped_engine, fit, restart_objectives, remedy, is_complete } = fitted;
+    let error = fitted.log_likelihood_error();
+    let Fitted {
+        learner,
+        engine,
+        clamped_engine,
+        fit,
+        restart_objectives,
+        remedy,
+        is_complete,
+        checked,
+    } = fitted;
     let out = PyDict::new(py);
     out.set_item("learner", learner)?;
     out.set_item("engine", engine)?;
@@ -296,6 +306,18 @@ fn answer(
     out.set_item("stopped", fit.stopped.to_string())?;
     out.set_item("kept", fit.kept)?;
     out.set_item("log_likelihood", fit.log_likelihood)?;
+    out.set_item("log_likelihood_error", error)?;
+    out.set_item("independent_log_likelihood", checked.independent)?;
+    let check = checked.check.map(|check| -> PyResult<_> {
+        let found = PyDict::new(py);
+        found.set_item("largest", check.largest)?;
+        found.set_item("rms", check.rms)?;
+        found.set_item("noise", check.noise)?;
+        found.set_item("verdict", check.verdict.word())?;
+        found.set_item("converged", check.converged)?;
+        Ok(found)
+    });
+    out.set_item("check", check.transpose()?)?;
     out.set_item("pseudo_log_likelihood", fit.pseudo_log_likelihood)?;
     out.set_item("restart_objectives", restart_objectives)?;
     out.set_item("best_restart", best)?;
@@ -327,9 +349,10 @@ fn request(
             continue;
         }
         match key.as_str() {
-            "learner" | "restarts" | "engine" | "clamped_engine" | "budget" | "seed" if is_none => {}
+            "learner" | "restarts" | "engine" | "clamped_engine" | "budget" | "seed" | "check" if is_none => {}
             "learner" => settings.learner = word(&key, &value)?,
             "restarts" => settings.restarts = whole(&key, &value)?,
+            "check" => settings.check = value.extract()?,
             "engine" => settings.engine.engine = word(&key, &value)?,
             "clamped_engine" => settings.clamped_engine = Some(word(&key, &value)?),
             "budget" => common.budget = budget(&value)?,

@@ -6,6 +6,7 @@ use std::time::Instant;
 use clap::Args as ClapArgs;
 use isinglass::Table;
 use isinglass::engine::Guarantee;
+use isinglass::learn::Check;
 use isinglass_files::{Output, model_format, read_model, write_model, write_network, write_numbers};
 use isinglass_lab::report::FitSummary;
 use isinglass_plan::{Asked, FitSettings, Fitted, LearnerName};
@@ -66,6 +67,9 @@ pub(crate) struct Args {
     /// units that are −1 or +1; a regression on 0 and 1 has 4 times that), sign
     #[arg(long, value_name = "FILE.csv", help_heading = "Network")]
     network: Option<PathBuf>,
+    /// Do not compare draws from the machine with the table after a fit that is not exact
+    #[arg(long)]
+    no_check: bool,
     #[command(flatten)]
     bootstrap: BootstrapOptions,
     #[command(flatten)]
@@ -155,6 +159,9 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
             "objective": objective,
             "kept": fit.kept,
             "log_likelihood": fit.log_likelihood,
+            "log_likelihood_error": fitted.log_likelihood_error(),
+            "independent_log_likelihood": fitted.checked.independent,
+            "check": fitted.checked.check.as_ref().map(check_document),
             "pseudo_log_likelihood": fit.pseudo_log_likelihood,
             "restarts": objectives.len(),
             "best_restart": fitted.best_restart(),
@@ -186,6 +193,17 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
     intervals.done()
 }
 
+/// The check of a fit in JSON.
+fn check_document(check: &Check) -> serde_json::Value {
+    json!({
+        "largest": check.largest,
+        "rms": check.rms,
+        "noise": check.noise,
+        "verdict": check.verdict.word(),
+        "converged": check.converged,
+    })
+}
+
 /// Write a table of numbers, if there is a place for it.
 fn write_history<'a, R: AsRef<[f64]>>(
     output: Option<Output>,
@@ -207,9 +225,17 @@ fn plain(table: &Table, fitted: &Fitted, seconds: f64) -> String {
         (false, false) => "NOT converged",
     };
     let gradient = fit.best().map_or(0.0, |step| step.gradient_norm);
-    let likelihood = fit
-        .log_likelihood
-        .map_or_else(String::new, |x| format!("log-likelihood per row: {x:.6} ({})\n", fit.guarantee));
+    let independent = fitted.checked.independent;
+    let error = fitted.log_likelihood_error().map_or_else(String::new, |error| format!(" ± {error:.6}"));
+    let likelihood = fit.log_likelihood.map_or_else(String::new, |x| {
+        format!("log-likelihood per row: {x:.6}{error} ({}); independent units: {independent:.6}\n", fit.guarantee)
+    });
+    let check = fitted.checked.check.as_ref().map_or_else(String::new, |check| {
+        format!(
+            "check: {}, moments of draws are off by {:.1} standard errors on average, {:.1} at most\n",
+            check.verdict, check.rms, check.largest
+        )
+    });
     let pseudo = fit
         .pseudo_log_likelihood
         .filter(|_| fit.log_likelihood.is_none() || fit.guarantee != Guarantee::Exact);
@@ -217,7 +243,7 @@ fn plain(table: &Table, fitted: &Fitted, seconds: f64) -> String {
     format!(
         "{} ({} distinct, {} missing), {}, {}\n\
          learner {learner}{}: {ended}, {}, gradient {gradient:.1e}, {seconds:.2} s\n\
-         {likelihood}{pseudo}",
+         {likelihood}{pseudo}{check}",
         count(table.row_count(), "row"),
         table.distinct_count(),
         count(table.missing_count(), "cell"),

@@ -3,10 +3,12 @@
 //! [`FitSettings`] is the request, [`FitSettings::plan`] resolves it for a start and a table, and
 //! [`Plan::fit`] runs it.
 
+mod check;
 mod plan;
 mod settings;
 mod structure;
 
+pub use check::Checked;
 pub use plan::{Fitted, Limits, Plan};
 pub use settings::FitSettings;
 pub use structure::{Structure, VisibleLinks};

@@ -5,17 +5,21 @@ use isinglass::engine::auto::{self, Choice};
 use isinglass::learn::{
     Bootstrap, Bootstrapped, Checkpoint, ClosedForm, ContrastiveDivergence, Epochs, Factorized, Fit, L1,
     Learner, Likelihood, MeanFieldCd, Observer, Progress, PseudoLikelihood, PseudoLikelihoodEm, Remedy,
-    Restarts, start as start_of,
+    Restarts, SampledLikelihood, independent_log_likelihood, start as start_of,
 };
 use isinglass::likelihood::{Phases, TwoPhase, log_likelihood};
-use isinglass::{Budget, Engine, Error as CoreError, Machine, Mixture, Role, Table};
+use isinglass::{Budget, Engine, Error as CoreError, Machine, Mixture, Role, Table, Temper};
 
 use super::FitSettings;
+use super::check::Checked;
 use crate::{EngineName, Error, Hint, LearnerName, Note, Result, Task, Usage, Warning};
 
 /// Memory within which a likelihood that was not requested is computed all the same: it takes some
 /// hundredths of a second.
-const AT_HAND: Budget = Budget(16 << 20);
+pub(super) const AT_HAND: Budget = Budget(16 << 20);
+
+/// The most units of a machine that `auto` fits by sampling: beyond, a fit takes minutes.
+const MOST_SAMPLED: usize = 300;
 
 /// A request for a fit, resolved: its learner and engines are chosen.
 pub struct Plan {
@@ -29,6 +33,12 @@ enum Way {
         /// For rows, where it is another.
         clamped: Option<Box<dyn Engine>>,
         /// Whether any unit is free in any row.
+        is_open: bool,
+    },
+    /// With persistent chains in the free phase.
+    Sampled {
+        engine: Temper,
+        clamped: Box<dyn Engine>,
         is_open: bool,
     },
     /// Without an engine.
@@ -68,6 +78,8 @@ pub struct Fitted {
     pub remedy: Option<Remedy>,
     /// Whether a learner that does not converge has made all its iterations.
     pub is_complete: bool,
+    /// How the machine compares with its table.
+    pub checked: Checked,
 }
 
 /// A fit from one start, with its quality.
@@ -142,10 +154,14 @@ impl FitSettings {
         let Epochs { mut fit, state, is_complete } =
             made.map_err(|error| Error::from(error).with_hint(Hint::Budget))?;
         self.add_likelihood(&mut fit, table)?;
+        // Epochs are many, and most are followed by others: they are not checked.
+        let independent = independent_log_likelihood(&fit.machine, table)?;
+        let checked = Checked { independent, check: None };
         let (fit, restart_objectives) = once(fit);
         let learner = learner.name();
         let (engine, clamped_engine, remedy) = (None, None, None);
-        let fitted = Fitted { learner, engine, clamped_engine, fit, restart_objectives, remedy, is_complete };
+        let fitted =
+            Fitted { learner, engine, clamped_engine, fit, restart_objectives, remedy, is_complete, checked };
         Ok((fitted, state))
     }
 
@@ -180,7 +196,15 @@ impl FitSettings {
                     Ok(Resolved { learner: LearnerName::Likelihood, engine: Some(engine) })
                 }
                 Choice::Sampling { refusal } => {
-                    let learner = if is_open { LearnerName::PlEm } else { LearnerName::PseudoLikelihood };
+                    let has_inputs = start.with_role(Role::Input).next().is_some();
+                    let is_small = start.unit_count() <= MOST_SAMPLED;
+                    let learner = if is_small && !has_hidden && !has_inputs {
+                        LearnerName::Likelihood
+                    } else if is_open {
+                        LearnerName::PlEm
+                    } else {
+                        LearnerName::PseudoLikelihood
+                    };
                     note(Note::Learner { learner, refusal });
                     chosen(learner)
                 }
@@ -211,7 +235,13 @@ impl FitSettings {
         if self.component_history && start.with_role(Role::Input).next().is_some() {
             return Err(Usage::ComponentsWithInputs.into());
         }
-        let (name, rows) = (self.engine.engine, self.clamped_name());
+        // Where `auto` has come here without an engine, none was exact.
+        let samples = engine.is_none() && self.engine.engine == EngineName::Auto && self.learner == LearnerName::Auto;
+        let (name, rows) = if samples {
+            (EngineName::Temper, self.clamped_engine.unwrap_or(EngineName::Temper.for_rows()))
+        } else {
+            (self.engine.engine, self.clamped_name())
+        };
         let pick = |name, open, note| {
             let picked = self.engine.pick_for_rows(name, (&trained, open), Task::Exact, note);
             picked.map_err(|error| error.with_hint(Hint::LikelihoodBudget))
@@ -220,6 +250,8 @@ impl FitSettings {
             Some(engine) => engine,
             None => pick(name, free, note)?,
         };
+        let is_open = clamped.in_one_row.free_count() > 0;
+        let has_inputs = start.with_role(Role::Input).next().is_some();
         let clamped_engine = match self.clamped_engine {
             None if name.samples() => {
                 let picked = self.engine.pick_clamped((&trained, clamped), Task::Exact);
@@ -228,7 +260,12 @@ impl FitSettings {
             _ if rows == name => None,
             _ => Some(pick(rows, clamped, &|_| ())?),
         };
-        Ok(Way::Likelihood { engine, clamped: clamped_engine, is_open: clamped.in_one_row.free_count() > 0 })
+        if name == EngineName::Temper && !has_inputs {
+            let engine = Temper::from(self.engine.group.temper);
+            let clamped = clamped_engine.unwrap_or_else(|| Box::new(engine));
+            return Ok(Way::Sampled { engine, clamped, is_open });
+        }
+        Ok(Way::Likelihood { engine, clamped: clamped_engine, is_open })
     }
 
     /// Adds the likelihood where a learner does not need it but it costs next to nothing: it is
@@ -261,7 +298,7 @@ impl Plan {
     /// When the fit ends at the latest, and when it has converged.
     pub fn limits(&self) -> Limits {
         match &self.way {
-            Way::Likelihood { .. } => {
+            Way::Likelihood { .. } | Way::Sampled { .. } => {
                 let settings = self.settings.group.likelihood;
                 Limits { iterations: settings.iterations, tolerance: settings.tolerance }
             }
@@ -283,6 +320,10 @@ impl Plan {
                 let learner = Likelihood::with_phases(phases).with_settings(self.settings.group.likelihood);
                 act(&learner)
             }
+            Way::Sampled { engine, clamped, .. } => {
+                let learner = SampledLikelihood::new(*engine, &**clamped);
+                act(&learner.with_settings(self.settings.group.likelihood))
+            }
             Way::Other(learner, _) => act(&**learner),
             Way::ClosedForm(learner) => act(learner),
         }
@@ -295,13 +336,20 @@ impl Plan {
         table: &Table,
         from: Option<&Checkpoint>,
         observer: &mut dyn Observer,
+        note: &dyn Fn(Note),
     ) -> Result<Fitted> {
         let learner = self.with_learner(|learner| learner.name());
         let (mut engine, mut clamped_engine, mut remedy, mut is_complete) = (None, None, None, false);
-        let (fit, restart_objectives) = match &self.way {
+        let (mut fit, restart_objectives) = match &self.way {
             Way::Likelihood { engine: free, clamped, is_open, .. } => {
                 engine = Some(free.name());
                 clamped_engine = is_open.then(|| clamped.as_deref().unwrap_or(&**free).name());
+                self.fit_starts(start, table, from, observer)
+                    .map_err(|error| Error::from(error).with_hint(Hint::LikelihoodBudget))?
+            }
+            Way::Sampled { clamped, is_open, .. } => {
+                engine = Some(Temper::NAME);
+                clamped_engine = is_open.then(|| clamped.name());
                 self.fit_starts(start, table, from, observer)
                     .map_err(|error| Error::from(error).with_hint(Hint::LikelihoodBudget))?
             }
@@ -321,7 +369,18 @@ impl Plan {
                 once(fit)
             }
         };
-        Ok(Fitted { learner, engine, clamped_engine, fit, restart_objectives, remedy, is_complete })
+        let is_exact = self.is_exact(&fit);
+        let checked = self.settings.checked(&mut fit, table, is_exact, note)?;
+        Ok(Fitted { learner, engine, clamped_engine, fit, restart_objectives, remedy, is_complete, checked })
+    }
+
+    /// Whether the fit is that of an exact free phase, and has converged.
+    fn is_exact(&self, fit: &Fit) -> bool {
+        match &self.way {
+            Way::Likelihood { engine, .. } => engine.is_exact() && fit.converged,
+            Way::Other(..) => self.settings.learner == LearnerName::Factorized,
+            Way::Sampled { .. } | Way::ClosedForm(_) => false,
+        }
     }
 
     /// Fits resamples of the table, from where the fit that was kept began.
@@ -365,10 +424,17 @@ impl Fitted {
         Restarts::best(&self.restart_objectives)
     }
 
+    /// The standard error of the fit's log-likelihood, where it is an estimate of the check.
+    pub fn log_likelihood_error(&self) -> Option<f64> {
+        let found = self.checked.check.as_ref()?.log_likelihood.as_ref()?;
+        found.error.filter(|_| Some(found.value) == self.fit.log_likelihood)
+    }
+
     /// Warnings besides the fit's own notes.
     pub fn warnings(&self) -> Vec<Warning> {
         let fit = &self.fit;
-        let mut warnings = Vec::new();
+        // What the machine is worth comes first.
+        let mut warnings = self.checked.warnings();
         if self.engine.is_none() && self.restart_objectives.len() > 1 && fit.pseudo_log_likelihood.is_none() {
             warnings.push(Warning::ComparedByCompletions);
         }

@@ -24,6 +24,8 @@ pub struct FitSettings {
     pub clamped_engine: Option<EngineName>,
     /// likelihood: whether the components of a mixture are recorded.
     pub component_history: bool,
+    /// Whether a fit whose free phase is not exact is checked by fresh draws.
+    pub check: bool,
     pub(crate) group: LearnerGroup,
     /// The settings of learners that were given.
     pub(crate) given: BTreeSet<&'static str>,
@@ -38,6 +40,7 @@ impl Default for FitSettings {
             engine: EngineSettings::default(),
             clamped_engine: None,
             component_history: false,
+            check: true,
             group: LearnerGroup::default(),
             given: BTreeSet::new(),
         }

@@ -23,6 +23,7 @@ pub use exact::{
     Decimate, DecimationStep, Eliminate, Enumerate, ExactSettings, UnitOrZero, explain_decimation,
 };
 pub(crate) use exact::{digits, pinned};
+pub(crate) use expectations::packed_pair;
 pub use expectations::{
     Ask, BatchExpectations, Diagnostics, Expectations, Guarantee, Importance, Iteration, JointTable, Mixing,
     PairMoments, Pairs, StandardErrors, Statistics,

@@ -6,6 +6,7 @@
 //! [`Restarts`] fits from several starts, [`Bootstrap`] estimates how certain the parameters are.
 
 mod bootstrap;
+mod check;
 mod checkpoint;
 mod chow_liu;
 mod closed_form;
@@ -21,6 +22,7 @@ mod pair_counts;
 mod pl_em;
 mod pseudo_likelihood;
 mod restarts;
+mod sampled;
 mod start;
 mod trained;
 
@@ -28,6 +30,7 @@ use std::ops::ControlFlow;
 
 pub use crate::optimize::{Objective, Optimizer, Period, Stop};
 pub use bootstrap::{Bootstrap, Bootstrapped, Interval, Progress};
+pub use check::{Check, Verdict, check, independent_log_likelihood};
 pub use checkpoint::Checkpoint;
 pub use chow_liu::chow_liu;
 pub use closed_form::{ClosedForm, ClosedFormSettings, Remedy, Singular};
@@ -41,6 +44,7 @@ pub use pseudo_likelihood::{
     EbicFit, EbicPaths, EbicSettings, L1, PseudoGain, PseudoLikelihood, PseudoLikelihoodSettings, Rule,
 };
 pub use restarts::Restarts;
+pub use sampled::SampledLikelihood;
 pub use start::start;
 
 use serde::{Deserialize, Serialize};

@@ -33,14 +33,14 @@ pub(super) struct PairCounts {
     /// Column after column: set where the cell is +1.
     up: Vec<u64>,
     rest: Rest,
+    total: u64,
     is_exact: bool,
 }
 
 /// What is needed besides the bits.
 enum Rest {
-    /// No cell is missing: the total weight, and that of the rows in which each column is up.
+    /// No cell is missing: the weight of the rows in which each column is up.
     Complete {
-        total: u64,
         single: Vec<u64>,
     },
     Present(Vec<u64>),
@@ -101,9 +101,9 @@ impl PairCounts {
         } else {
             let ups = |column: &[u64]| weigh_common(&planes, column, column);
             let single = (0..columns.len()).map(|k| ups(&up[k * words..(k + 1) * words])).collect();
-            Rest::Complete { total: weights.iter().sum(), single }
+            Rest::Complete { single }
         };
-        Self { level: Level::new(), words, planes, up, rest, is_exact }
+        Self { level: Level::new(), words, planes, up, rest, total: weights.iter().sum(), is_exact }
     }
 
     /// Whether any packed cell is missing.
@@ -114,6 +114,11 @@ impl PairCounts {
     /// Whether the weights are those of the table, not rounded.
     pub(super) fn is_exact(&self) -> bool {
         self.is_exact
+    }
+
+    /// The weight of all rows.
+    pub(super) fn of_all_rows(&self) -> u64 {
+        self.total
     }
 
     /// The counts of two columns, by their positions among the packed ones.
@@ -127,8 +132,8 @@ impl PairCounts {
         let column = |k: usize| k * self.words..(k + 1) * self.words;
         let (up_a, up_b) = (&self.up[column(a)], &self.up[column(b)]);
         match &self.rest {
-            Rest::Complete { total, single } => Counts {
-                total: *total,
+            Rest::Complete { single } => Counts {
+                total: self.total,
                 first: single[a],
                 second: single[b],
                 both: weigh_common(&self.planes, up_a, up_b),

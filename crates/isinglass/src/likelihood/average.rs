@@ -39,10 +39,16 @@ pub struct Moments {
 /// (Rüger 1997, eq. 2.)
 pub struct AverageLikelihood<'a> {
     phases: Phases<'a>,
+    rows: ClampedRows,
+    free: Batch,
+}
+
+/// The rows of a table in the clamped phase: those without free units are summed up, the others
+/// are a batch.
+pub(crate) struct ClampedRows {
     complete: Statistics,
     incomplete: Batch,
-    free: Batch,
-    total_weight: f64,
+    pub(crate) total_weight: f64,
 }
 
 /// The average log-likelihood of a row of a table, visible given input units.
@@ -60,15 +66,12 @@ impl<'a> AverageLikelihood<'a> {
     /// A table that does not fit the machine, or whose rows have no weight.
     pub fn new(phases: Phases<'a>, machine: &Machine, table: &Table) -> Result<Self> {
         let rows = TwoPhase::weighted(machine, table)?;
-        let (complete, incomplete) = rows.clamped(machine)?;
-        // In the order of rows, so that the sum does not depend on how they are grouped.
-        let total_weight = complete.weight + rows.incomplete().map(|(_, weight)| weight).sum::<f64>();
-        Ok(Self { phases, complete, incomplete, free: rows.free()?, total_weight })
+        Ok(Self { phases, rows: ClampedRows::of(machine, &rows)?, free: rows.free()? })
     }
 
     /// The sum of the weights of all rows.
     pub fn total_weight(&self) -> f64 {
-        self.total_weight
+        self.rows.total_weight
     }
 
     /// Whether the moments are the derivatives of the value, for the engines at work.
@@ -78,7 +81,7 @@ impl<'a> AverageLikelihood<'a> {
 
     /// The engines at work: that of the clamped phase only if a row has free units.
     fn engines(&self) -> impl Iterator<Item = &'a dyn Engine> {
-        (self.incomplete.row_count() > 0).then_some(self.phases.clamped).into_iter().chain([self.phases.free])
+        self.rows.are_open().then_some(self.phases.clamped).into_iter().chain([self.phases.free])
     }
 
     /// The value alone. Engines that have log Z without moments do not compute them.
@@ -96,11 +99,8 @@ impl<'a> AverageLikelihood<'a> {
     /// As [`value`](Self::value).
     pub fn value_and_moments(&self, machine: &Machine) -> Result<(LogLikelihood, Moments)> {
         let (value, clamped, free) = self.evaluate(machine, true)?;
-        let mut moments = Moments { clamped: self.complete.clone(), free: required(self.phases.free, free)? };
-        if self.incomplete.row_count() > 0 {
-            moments.clamped.merge(&required(self.phases.clamped, clamped)?)?;
-        }
-        Ok((value, moments))
+        let clamped = required(self.phases.clamped, clamped)?;
+        Ok((value, Moments { clamped, free: required(self.phases.free, free)? }))
     }
 
     fn evaluate(
@@ -111,18 +111,15 @@ impl<'a> AverageLikelihood<'a> {
         self.engines().try_for_each(check_log_z)?;
         // The offset cancels; left out, it cannot take digits from the difference.
         let machine = &machine.clone().with_offset(0.0)?;
-        let mut clamped = Phase::direct();
-        if self.incomplete.row_count() > 0 {
-            clamped = Phase::of_rows(self.phases.clamped, machine, &self.incomplete, moments)?;
-        }
+        let clamped = self.rows.evaluate(self.phases.clamped, machine, moments)?;
         let free = Phase::of_rows(self.phases.free, machine, &self.free, moments)?;
         let error = match (clamped.error, free.error) {
             (Some(a), Some(b)) => Some(a.hypot(b)),
             (a, b) => a.or(b),
         };
         let value = LogLikelihood {
-            value: (self.complete.log_weight(machine) + clamped.value - free.value) / self.total_weight,
-            error: error.map(|x| x / self.total_weight),
+            value: (clamped.value - free.value) / self.total_weight(),
+            error: error.map(|x| x / self.total_weight()),
             guarantee: clamped.guarantee.and(free.guarantee.negated()),
             diagnostics: clamped.diagnostics.and(free.diagnostics),
         };
@@ -130,21 +127,60 @@ impl<'a> AverageLikelihood<'a> {
     }
 }
 
+impl ClampedRows {
+    /// The rows of positive weight of a table for a machine's structure.
+    ///
+    /// # Errors
+    /// A table that does not fit the machine, or whose rows have no weight.
+    pub(crate) fn new(machine: &Machine, table: &Table) -> Result<Self> {
+        Self::of(machine, &TwoPhase::weighted(machine, table)?)
+    }
+
+    fn of(machine: &Machine, rows: &TwoPhase) -> Result<Self> {
+        let (complete, incomplete) = rows.clamped(machine)?;
+        // In the order of rows, so that the sum does not depend on how they are grouped.
+        let total_weight = complete.weight + rows.incomplete().map(|(_, weight)| weight).sum::<f64>();
+        Ok(Self { complete, incomplete, total_weight })
+    }
+
+    /// Whether any row has free units.
+    pub(crate) fn are_open(&self) -> bool {
+        self.incomplete.row_count() > 0
+    }
+
+    /// Σ w log Z over the rows, and the sums of their moments if requested; the engine is for rows
+    /// with free units alone.
+    ///
+    /// # Errors
+    /// Those of the engine; [`Error::CannotDo`](crate::Error::CannotDo) if it has no log Z.
+    pub(crate) fn evaluate(&self, engine: &dyn Engine, machine: &Machine, moments: bool) -> Result<Phase> {
+        let value = self.complete.log_weight(machine);
+        if !self.are_open() {
+            let (guarantee, diagnostics) = (Guarantee::Exact, Diagnostics::direct());
+            let statistics = moments.then(|| self.complete.clone());
+            return Ok(Phase { value, error: None, statistics, guarantee, diagnostics });
+        }
+        let mut phase = Phase::of_rows(engine, machine, &self.incomplete, moments)?;
+        phase.value += value;
+        if let Some(open) = phase.statistics.take() {
+            let mut all = self.complete.clone();
+            all.merge(&open)?;
+            phase.statistics = Some(all);
+        }
+        Ok(phase)
+    }
+}
+
 /// One phase: Σ w log Z over rows, and the sums of their moments if requested.
-struct Phase {
-    value: f64,
-    error: Option<f64>,
-    statistics: Option<Statistics>,
-    guarantee: Guarantee,
-    diagnostics: Diagnostics,
+pub(crate) struct Phase {
+    pub(crate) value: f64,
+    pub(crate) error: Option<f64>,
+    pub(crate) statistics: Option<Statistics>,
+    pub(crate) guarantee: Guarantee,
+    pub(crate) diagnostics: Diagnostics,
 }
 
 impl Phase {
-    /// A phase without rows.
-    fn direct() -> Self {
-        let (guarantee, diagnostics) = (Guarantee::Exact, Diagnostics::direct());
-        Self { value: 0.0, error: None, statistics: None, guarantee, diagnostics }
-    }
 
     fn of_rows(engine: &dyn Engine, machine: &Machine, rows: &Batch, statistics: bool) -> Result<Self> {
         let answer = engine.batch(machine, rows, Ask { statistics, means: false })?;

@@ -13,6 +13,7 @@ mod conditionals;
 mod rows;
 mod two_phase;
 
+pub(crate) use average::ClampedRows;
 pub use average::{AverageLikelihood, LogLikelihood, Moments, log_likelihood};
 pub(crate) use completion::{completion, pseudo_log_likelihood};
 pub(crate) use conditionals::{Conditionals, filled_pseudo_log_likelihood};
@@ -39,7 +40,7 @@ impl<'a> Phases<'a> {
 }
 
 /// A part of an answer that a likelihood requires.
-fn required<T>(engine: &dyn Engine, part: Option<T>) -> Result<T> {
+pub(crate) fn required<T>(engine: &dyn Engine, part: Option<T>) -> Result<T> {
     part.ok_or_else(|| without_log_z(engine))
 }
 

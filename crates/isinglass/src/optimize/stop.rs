@@ -20,6 +20,11 @@ pub enum Stop {
         /// Whether averages over iterations are compared, as parameters fluctuate.
         averages: bool,
     },
+    /// Sampled moments agree with the table's within the sampling error.
+    MomentsAgree {
+        /// The largest deviation, in standard errors of table and samples together.
+        deviation: f64,
+    },
     /// The result is that of a formula.
     ClosedForm,
     /// Equations that were solved step by step hold.
@@ -104,6 +109,9 @@ impl fmt::Display for Stop {
             Self::Settled { tolerance, averages } => {
                 let what = if *averages { "averages of the parameters" } else { "the parameters" };
                 write!(f, "{what} changed by less than {tolerance:e}")
+            }
+            Self::MomentsAgree { deviation } => {
+                write!(f, "sampled moments agree with the table's (largest deviation: {deviation:.1} standard errors)")
             }
             Self::ClosedForm => f.write_str("closed form"),
             Self::EquationsHold => f.write_str("the equations hold"),

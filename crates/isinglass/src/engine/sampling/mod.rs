@@ -18,4 +18,5 @@ mod temper;
 pub use ais::{Ais, AisSettings};
 pub use gibbs::{Gibbs, GibbsSettings};
 pub(crate) use row_chains::RowChains;
+pub(crate) use temper::{Drawn, Length, Persistent};
 pub use temper::{Moves, Temper, TemperSettings, Temperatures};

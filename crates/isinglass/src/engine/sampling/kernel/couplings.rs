@@ -139,6 +139,12 @@ impl Model {
         Self { couplings: Arc::clone(couplings), fields, biases, shifts }
     }
 
+    /// The fields f/T of the reference, where they are not the units' own.
+    pub(crate) fn reference(&self) -> Option<Vec<f64>> {
+        let own = self.shifts.iter().all(|&shift| shift == 0.0);
+        (!own).then(|| self.biases.iter().map(|&bias| 0.5 * f64::from(bias)).collect())
+    }
+
     /// Takes independent units with some fields f/T as the reference; without these, in their own.
     pub(crate) fn set_reference(&mut self, reference: Option<&[f64]>) {
         let reference = reference.unwrap_or(&self.fields);

@@ -20,13 +20,15 @@ pub(super) use couplings::{Couplings, Model};
 pub(super) use lanes::choose;
 pub(crate) use lanes::{Spins, add_pull};
 
+use serde::{Deserialize, Serialize};
+
 use crate::numeric::chance::WIDTH;
 
 /// Chains of a vector.
 pub(super) const CHAINS: usize = WIDTH;
 
 /// The scales of a chain: of the reference's biases, and of the rest, couplings first of all.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(super) struct Scales {
     pub(super) bias: f64,
     pub(super) coupling: f64,

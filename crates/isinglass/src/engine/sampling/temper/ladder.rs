@@ -1,10 +1,12 @@
 //! Ladders of levels from a distribution that is known to the machine's own, and their tuning.
 
+use serde::{Deserialize, Serialize};
+
 use super::super::kernel::{Model, Scales};
 use crate::numeric::stable::log_cosh;
 
 /// The levels of a ladder, hottest first; the last is the machine.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Ladder {
     pub(super) points: Vec<Scales>,
     /// Whether levels may be moved and added.

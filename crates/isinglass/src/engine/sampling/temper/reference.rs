@@ -9,6 +9,8 @@
 //! trap: it pins each unit to its mean, and states with a cluster turned round are met nowhere on
 //! the ladder. This shows in the variance of `Σ f_i s_i`, and the units' own fields are kept there.
 
+use serde::{Deserialize, Serialize};
+
 use super::team::{LADDERS, Team};
 
 /// Means less than so many of their standard errors away from 0 are taken as 0; others move towards 0.
@@ -48,6 +50,7 @@ impl Counts {
 }
 
 /// Independent units with the means that were counted last.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Candidate {
     fields: Vec<f64>,
     /// Whether any states have been counted.

@@ -213,6 +213,22 @@ impl Team {
         }
     }
 
+    /// Visits all states: ladder by ladder, level by level, place by place, whether a unit is up.
+    pub(super) fn each_state(&self, mut visit: impl FnMut(bool)) {
+        for &chain in self.chain_at.iter().flatten() {
+            self.chains.each_spin(chain, |_, spin| visit(spin > 0.0));
+        }
+    }
+
+    /// Sets all states, in the same order.
+    pub(super) fn set_states(&mut self, states: &[bool], units: usize) {
+        for (&chain, state) in self.chain_at.iter().flatten().zip(states.chunks_exact(units.max(1))) {
+            for (place, &up) in state.iter().enumerate() {
+                self.chains.set_spin(chain, place, if up { 1.0 } else { -1.0 });
+            }
+        }
+    }
+
     /// Visits the coldest state of a ladder: each place and whether its unit is up.
     #[inline(always)]
     pub(super) fn coldest(&self, ladder: usize, mut visit: impl FnMut(usize, bool)) {

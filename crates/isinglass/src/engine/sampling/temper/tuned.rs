@@ -19,7 +19,7 @@ const FIRST_ROUND: usize = 32;
 const SETTLED: usize = 16;
 
 /// Sweeps from one count of the coldest states to the next.
-const COUNTED_EVERY: usize = 4;
+pub(super) const COUNTED_EVERY: usize = 4;
 
 /// Sweeps from one exchange of clusters to the next.
 const CLUSTERS_EVERY: usize = 4;
@@ -39,7 +39,7 @@ pub(super) struct Tuned {
     /// c of each pair of levels, see [`Sums`].
     pub(super) centres: Vec<f64>,
     /// The reference with the machine's means.
-    candidate: Candidate,
+    pub(super) candidate: Candidate,
 }
 
 impl Tuned {
@@ -74,6 +74,11 @@ impl Tuned {
     /// begin anew.
     pub(super) fn round(&mut self, settings: &TemperSettings, sweeps: usize) {
         let counts = self.sweep(sweeps);
+        self.follow(settings, &counts);
+    }
+
+    /// Levels, reference and moves follow what the sweeps since the last change showed.
+    pub(super) fn follow(&mut self, settings: &TemperSettings, counts: &[Counts]) {
         let sums = self.sums();
         let rejected: Vec<f64> = sums.rejected.iter().map(|sum| sum / sums.count).collect();
         let next = if self.ladder.is_tunable {
@@ -86,7 +91,7 @@ impl Tuned {
             self.drop_clusters_that_move_nothing();
         }
         if self.ladder.has_reference {
-            self.model.set_reference(self.candidate.follow(&counts));
+            self.model.set_reference(self.candidate.follow(counts));
         }
         self.set_centres(&sums, next.levels());
         let (model, ladder) = (&self.model, &self.ladder);
@@ -95,7 +100,7 @@ impl Tuned {
     }
 
     /// Some sweeps in which nothing is changed; centres follow.
-    fn settle(&mut self, sweeps: usize) {
+    pub(super) fn settle(&mut self, sweeps: usize) {
         self.sweep(sweeps);
         let sums = self.sums();
         self.set_centres(&sums, self.ladder.levels());
@@ -120,7 +125,7 @@ impl Tuned {
         teams.par_iter_mut().map(burn).collect()
     }
 
-    fn sums(&self) -> Sums {
+    pub(super) fn sums(&self) -> Sums {
         let mut sums = Sums::zero(self.ladder.levels());
         self.teams.iter().for_each(|team| sums.add(&team.sums));
         sums

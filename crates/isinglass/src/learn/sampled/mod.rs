@@ -1,0 +1,132 @@
+//! Maximum likelihood by sampling: `likelihood` where the free phase is beyond exact engines.
+
+mod coordinates;
+mod curvature;
+mod run;
+
+use self::run::Run;
+use super::journal::{Limits, iterate};
+use super::likelihood::LikelihoodSettings;
+use super::origin::Origin;
+use super::{Checkpoint, Fit, Learner, Observer};
+use crate::engine::{Engine, Temper};
+use crate::optimize::{Optimizer, Period};
+use crate::settings::Settings;
+use crate::{Error, Machine, Result, Role, Table};
+
+/// The name by which users choose the learner.
+const NAME: &str = "likelihood";
+
+/// Learns by maximum likelihood with the moments of persistent tempered chains.
+///
+/// ```text
+/// u ← u + (C + D)⁻¹ g,    g = ⟨x x⟩_rows − ⟨x x⟩_chains − λ w
+/// ```
+///
+/// in the coordinates of centred units `x = (s − m)/σ`, in which rare events are as well
+/// conditioned as others. C is the covariance of the statistics over the chains' states, so that a
+/// step is one of the natural gradient (Amari 1998): for visible units Newton's, with hidden units
+/// one that never overestimates the curvature of the likelihood. Steps are held short enough for
+/// the chains to follow. When g is no larger than its sampling error the number of states is
+/// doubled; at the end parameters are averaged over several steps, until their sampling error is
+/// far below that of the table itself.
+///
+/// *Accuracy*: with T states in the average, the sampling error adds rows / T to the variance of an
+/// exact fit; T is ten times the rows. *Complexity*: linear in units + couplings for sweeps, plus
+/// tens of products of the states with a matrix of the couplings per iteration. *When it fails*:
+/// where chains do not mix; the check of the fit on fresh chains shows it.
+///
+/// # Example
+/// ```
+/// use isinglass::prelude::*;
+/// use isinglass::learn::{Learner, SampledLikelihood, start};
+/// let truth = topology::sherrington_kirkpatrick(12, 0.7, 1)?;
+/// let rows = Enumerate::default().draw(&truth, &Evidence::none(12), 4000, 1)?;
+/// let table = Table::from_rows(truth.names(), rows.iter())?;
+/// let begin = start(&topology::full(12).with_names(truth.names())?, &table, 0, 0)?;
+/// let exact = Enumerate::default();
+/// let sampled = SampledLikelihood::new(Temper::new(), &exact).fit(&begin, &table)?;
+/// let best = isinglass::learn::Likelihood::new(&exact).fit(&begin, &table)?;
+/// assert!(sampled.converged);
+/// for (a, b) in sampled.machine.weights().iter().zip(best.machine.weights()) {
+///     assert!((a - b).abs() < 0.02);
+/// }
+/// # Ok::<(), isinglass::Error>(())
+/// ```
+pub struct SampledLikelihood<'a> {
+    engine: Temper,
+    clamped: &'a dyn Engine,
+    settings: LikelihoodSettings,
+}
+
+impl<'a> SampledLikelihood<'a> {
+    /// With the engine of the free phase, and one for rows with hidden units or missing cells.
+    pub fn new(engine: Temper, clamped: &'a dyn Engine) -> Self {
+        Self { engine, clamped, settings: LikelihoodSettings::default() }
+    }
+
+    /// With other settings: the penalty and the number of iterations.
+    #[must_use]
+    pub fn with_settings(self, settings: LikelihoodSettings) -> Self {
+        Self { settings, ..self }
+    }
+
+    /// Refuses settings of optimisers that need exact gradients.
+    fn check(&self, start: &Machine) -> Result<()> {
+        self.settings.validate()?;
+        let given = LikelihoodSettings::default();
+        let LikelihoodSettings { optimizer, rate, momentum, tolerance, .. } = self.settings;
+        let refused = [
+            ("optimizer", optimizer != Optimizer::default()),
+            ("rate", rate.is_some()),
+            ("momentum", momentum.is_some()),
+            ("tolerance", tolerance != given.tolerance),
+        ];
+        if let Some((setting, _)) = refused.into_iter().find(|(_, is_given)| *is_given) {
+            let why = format!("is not supported with the moments of engine {}, which are samples", Temper::NAME);
+            return Err(Error::setting(setting, why));
+        }
+        if start.with_role(Role::Input).next().is_some() {
+            return Err(Error::CannotDo {
+                who: NAME,
+                what: "learn given input units by sampling".into(),
+                why: "every row has a free phase of its own; pseudo-likelihood and contrastive-divergence can"
+                    .into(),
+            });
+        }
+        Ok(())
+    }
+
+    fn origin<'o>(&self, start: &'o Machine, table: &'o Table) -> Origin<'o> {
+        let settings = [
+            ("l2", format!("{:?}", self.settings.l2)),
+            ("engine", self.engine.fingerprint()),
+            ("clamped engine", self.clamped.fingerprint()),
+        ];
+        Origin::new(NAME, start, table, settings)
+    }
+}
+
+impl Learner for SampledLikelihood<'_> {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn fit_from(
+        &self,
+        start: &Machine,
+        table: &Table,
+        from: Option<&Checkpoint>,
+        observer: &mut dyn Observer,
+    ) -> Result<Fit> {
+        self.check(start)?;
+        let mut run = Run::new(&self.engine, self.clamped, self.settings.l2, start, table)?;
+        let limits = Limits {
+            iterations: self.settings.iterations,
+            tolerance: 0.0,
+            period: Period::Iteration,
+        };
+        let ended = iterate(NAME, &mut run, (self.origin(start, table), limits), from, observer)?;
+        Ok(run.fit(ended, table))
+    }
+}

@@ -1,0 +1,375 @@
+//! The iterations: chains are continued, a step is computed from their states, and made.
+
+use serde::{Deserialize, Serialize};
+
+use super::coordinates::Coordinates;
+use super::curvature::{Averages, Centred, dot};
+use crate::engine::sampling::{Drawn, Length, Persistent};
+use crate::engine::{Diagnostics, Engine, Guarantee, Temper};
+use crate::learn::journal::{Ended, Iterated, are_within};
+use crate::learn::notes::about_likelihood;
+use crate::learn::{Fit, Step, Stop};
+use crate::likelihood::{ClampedRows, required};
+use crate::{Error, Machine, Result, Table};
+
+/// Sweeps before the first state of an iteration is kept, and from one state to the next.
+const BEFORE: usize = 32;
+const THIN: usize = 2;
+
+/// States of all ladders in the first iterations, for each parameter and at least; they may be fewer
+/// than the parameters where these are very many.
+const STATES_PER_PARAMETER: usize = 8;
+const FIRST_STATES: usize = 1 << 11;
+const MOST_FIRST_STATES: usize = 1 << 15;
+
+/// The share of a step that is made first; it changes by these factors at most, and not below this.
+const FIRST_RATE: f64 = 0.5;
+const LEAST_CHANGE: f64 = 0.5;
+const MOST_CHANGE: f64 = 1.3;
+const LEAST_RATE: f64 = 0.02;
+
+/// The noise of a step, as a divergence in nats: a full step from N independent states has one of
+/// parameters / 2N.
+const STEP_NOISE: f64 = 0.02;
+
+/// States of all teams from which the curvature is estimated.
+const CURVATURE_STATES: usize = 4096;
+
+/// The most that a step changes the distribution, as a Kullback–Leibler divergence in nats; and the
+/// least effective number of states after it, as a share.
+const LONGEST_STEP: f64 = 0.5;
+const LEAST_EFFECTIVE: f64 = 0.5;
+
+/// A step after which the likelihood is lower by more than this is taken back; the next is shorter.
+const SLACK: f64 = 0.05;
+const SHORTER: f64 = 0.25;
+const LONGER: f64 = 1.5;
+
+/// The states in the final average, in rows of the table, and their least and largest number.
+const STATES_PER_ROW: f64 = 10.0;
+const LEAST_STATES: usize = 1 << 15;
+const MOST_STATES: usize = 1 << 20;
+
+/// Steps over which the final average goes, at least, and the share of each that is made.
+const AVERAGED_STEPS: usize = 8;
+const AVERAGED_SHARE: f64 = 0.5;
+
+/// The gradient counts as sampling error up to so many times its expected square.
+const NOISE: f64 = 1.5;
+
+/// Energies beyond this leave the range of single precision.
+const SCALE: f64 = 1e30;
+fn env(n: &str, d: f64) -> f64 { std::env::var(n).ok().and_then(|x| x.parse().ok()).unwrap_or(d) }
+
+/// A fit in progress.
+pub(super) struct Run<'a> {
+    engine: &'a Temper,
+    clamped: &'a dyn Engine,
+    l2: f64,
+    rows: ClampedRows,
+    machine: Machine,
+    state: Option<State>,
+}
+
+/// All that the next iteration depends on besides the machine.
+#[derive(Clone, Serialize, Deserialize)]
+pub(super) struct State {
+    weights: Vec<f64>,
+    biases: Vec<f64>,
+    /// The next change of weights, then of biases.
+    step: Vec<f64>,
+    /// The same in centred coordinates, and the rise of the objective that its gradient promises.
+    direction: Vec<f64>,
+    slope: f64,
+    /// The share of a step by the curvature that is made.
+    rate: f64,
+    chains: Persistent,
+    /// States to be kept of each ladder in the next iteration.
+    states: usize,
+    /// Sums of weights, then biases, over the iterations of the final average, and their states.
+    sums: Vec<f64>,
+    summed: usize,
+    summed_states: usize,
+    /// That of the machine.
+    objective: f64,
+    gradient_norm: f64,
+    /// The share of the longest step that is allowed at present.
+    trust: f64,
+    /// The largest deviation of a moment, in standard errors of table and chains together.
+    deviation: f64,
+    is_done: bool,
+}
+
+/// What an iteration is to do.
+struct Plan<'a> {
+    /// States to be kept of each ladder.
+    states: usize,
+    trust: f64,
+    rate: f64,
+    /// The step before in centred coordinates, and the rise that its gradient promised.
+    last: Option<(&'a [f64], f64)>,
+}
+
+/// What the chains tell about a machine.
+struct Found {
+    objective: f64,
+    /// The largest component of the gradient by weights and biases.
+    gradient_norm: f64,
+    /// The step in weights, then biases.
+    step: Vec<f64>,
+    direction: Vec<f64>,
+    slope: f64,
+    rate: f64,
+    /// Whether the gradient is no larger than its sampling error.
+    is_noise: bool,
+    deviation: f64,
+}
+
+impl<'a> Run<'a> {
+    pub(super) fn new(
+        engine: &'a Temper,
+        clamped: &'a dyn Engine,
+        l2: f64,
+        start: &Machine,
+        table: &Table,
+    ) -> Result<Self> {
+        let rows = ClampedRows::new(start, table)?;
+        // The offset cancels; left out, it cannot take digits from the difference.
+        let machine = start.clone().with_offset(0.0)?;
+        Ok(Self { engine, clamped, l2, rows, machine, state: None })
+    }
+
+    /// The states over which parameters are averaged in the end.
+    fn goal(&self) -> usize {
+        ((STATES_PER_ROW * self.rows.total_weight) as usize).clamp(LEAST_STATES, MOST_STATES)
+    }
+
+    /// The most states of a ladder in an iteration.
+    fn most_states(&self) -> usize {
+        (self.goal() / (AVERAGED_STEPS * 2 * self.engine.teams())).max(self.first_states())
+    }
+
+    /// States of a ladder in the first iterations.
+    fn first_states(&self) -> usize {
+        let parameters = self.machine.weights().len() + self.machine.unit_count();
+        let all = (env("SP", 8.0) as usize * parameters).clamp(FIRST_STATES, MOST_FIRST_STATES);
+        all.div_ceil(2 * self.engine.teams())
+    }
+
+    fn bytes(&self) -> u128 {
+        let states = 2 * self.engine.teams() * self.most_states();
+        Centred::bytes(self.machine.unit_count(), states)
+    }
+
+    /// Continues the chains on the machine, and computes the next step from their states.
+    fn evaluate(&self, chains: &mut Persistent, plan: &Plan<'_>, call: usize) -> Result<Found> {
+        let Plan { states, trust, .. } = *plan;
+        let graph = self.machine.graph();
+        let temperature = self.machine.temperature();
+        let length = Length { before: BEFORE, states, thin: THIN };
+        let Drawn { teams, log_z } = self.engine.advance(chains, &self.machine, length, call as u64);
+        let clamped = self.rows.evaluate(self.clamped, &self.machine, true)?;
+        let rows = required(self.clamped, clamped.statistics)?;
+        let means: Vec<f64> = rows.means.iter().map(|sum| sum / rows.weight).collect();
+        let coordinates = Coordinates::of(&means);
+        let wanted = coordinates.centred(graph, &rows);
+        let Averages { mean, variance } = Averages::of(graph, &coordinates, &teams);
+        let edges = graph.edges();
+        let mut gradient: Vec<f64> = wanted.iter().zip(&mean).map(|(a, b)| a - b).collect();
+        let error = |k: usize| (variance[k] + 1.0 / self.rows.total_weight).sqrt();
+        let deviation = (0..gradient.len()).map(|k| gradient[k].abs() / error(k)).fold(0.0, f64::max);
+        let centred = {
+            let each = CURVATURE_STATES.div_ceil(self.engine.teams());
+            Centred::new(graph, &coordinates, &teams, each)
+        };
+        // A sample of the covariance is off by about this.
+        let shrinkage = (env("SH", 100.0) * gradient.len() as f64 / centred.count() as f64).clamp(1e-3, env("SM", 1.0));
+        let mut diagonal = vec![shrinkage; gradient.len()];
+        let mut penalty = 0.0;
+        for (k, &(a, b)) in edges.iter().enumerate() {
+            let weight = self.machine.weights()[k];
+            let scale = temperature / (coordinates.deviations[a] * coordinates.deviations[b]);
+            gradient[k] -= self.l2 * weight * scale;
+            diagonal[k] += self.l2 * scale * scale;
+            penalty += 0.5 * self.l2 * weight * weight;
+        }
+        let signal: f64 = gradient.iter().map(|g| g * g).sum();
+        let noise: f64 = variance.iter().sum();
+        let is_noise = signal <= NOISE * noise;
+        // Statistics have variance 1, about, so that this is half of parameters / N, with N the
+        // number of independent states.
+        let rate = (2.0 * env("SN", STEP_NOISE) / noise).sqrt().min(1.0);
+        // The last step has shown how much of the gradient along it was left: none is right, and less
+        // than none means that it went too far, since the curvature had risen on the way.
+        let change = plan.last.map_or(1.0, |(direction, slope)| {
+            let left = dot(direction, &gradient) / slope;
+            (1.0 / (1.0 - left)).clamp(LEAST_CHANGE, MOST_CHANGE)
+        });
+        let change = if change.is_finite() { change } else { MOST_CHANGE };
+        let rate = (plan.rate * change).clamp(LEAST_RATE, 1.0).min(rate);
+        let mut step = centred.solve(&gradient, &diagonal);
+        let share = centred.share(&step, 1.0 - trust * (1.0 - env("LE", LEAST_EFFECTIVE)), trust * env("LS", LONGEST_STEP));
+        step.iter_mut().for_each(|u| *u *= share.min(rate));
+        let slope = dot(&step, &gradient);
+        if std::env::var("DBG").is_ok() { let tau = noise * 2.0 * self.engine.teams() as f64 * states as f64 / gradient.len() as f64; eprintln!("{call} rate {rate:.3} change {change:.2} share {share:.3} states {states} signal {signal:.4} noise {noise:.4} tau {tau:.2} dev {deviation:.1}"); }
+
+        let (mut weights, mut biases) = (vec![0.0; edges.len()], vec![0.0; graph.unit_count()]);
+        coordinates.add(graph, &step, &mut weights, &mut biases);
+        weights.extend(biases);
+        weights.iter_mut().for_each(|x| *x *= temperature);
+        let gradient_norm = (0..edges.len())
+            .map(|k| (gradient[k] * coordinates.deviations[edges[k].0] * coordinates.deviations[edges[k].1]).abs())
+            .fold(0.0, f64::max);
+        Ok(Found {
+            objective: clamped.value / self.rows.total_weight - log_z - penalty,
+            gradient_norm: gradient_norm / temperature,
+            step: weights,
+            direction: step,
+            slope,
+            rate,
+            is_noise,
+            deviation,
+        })
+    }
+
+    /// Returns to the machine before the last step; the next is shorter.
+    fn take_back(&mut self, iteration: usize) -> Result<Step> {
+        let Some(state) = &mut self.state else { return Err(Error::checkpoint("it has no chains")) };
+        self.machine = self.machine.clone().with_parameters(state.weights.clone(), state.biases.clone())?;
+        state.step.iter_mut().chain(&mut state.direction).for_each(|x| *x *= SHORTER);
+        state.slope *= SHORTER;
+        state.rate *= SHORTER;
+        state.trust *= SHORTER;
+        // Its own estimate may have been too high by chance.
+        state.objective -= SLACK;
+        Ok(Step { iteration, objective: state.objective, gradient_norm: state.gradient_norm })
+    }
+
+    /// The fit that has ended.
+    pub(super) fn fit(self, ended: Ended, table: &Table) -> Fit {
+        let objective = ended.history.last().map(|step| step.objective);
+        let weights = self.machine.weights().iter();
+        let penalty = 0.5 * self.l2 * weights.map(|w| w * w).sum::<f64>();
+        Fit {
+            kept: ended.history.len() - 1,
+            notes: about_likelihood(&self.machine, table),
+            log_likelihood: objective.map(|objective| objective + penalty),
+            guarantee: Guarantee::Estimate,
+            machine: self.machine,
+            history: ended.history,
+            converged: ended.converged,
+            stopped: ended.stopped,
+            pseudo_log_likelihood: None,
+            diagnostics: Diagnostics::direct(),
+        }
+    }
+}
+
+impl Iterated for Run<'_> {
+    type Rest = Option<State>;
+
+    fn rest(&self) -> impl Serialize {
+        self.state.clone()
+    }
+
+    fn restore(&mut self, rest: Option<State>, _iteration: usize) -> Result<()> {
+        let count = self.machine.weights().len() + self.machine.unit_count();
+        if let Some(state) = &rest {
+            Error::check_length("parameters of the state", state.step.len(), count)?;
+            self.machine =
+                self.machine.clone().with_parameters(state.weights.clone(), state.biases.clone())?;
+        }
+        self.state = rest;
+        Ok(())
+    }
+
+    fn begin(&mut self) -> Result<Step> {
+        let mut chains = self.engine.persistent(&self.machine, self.bytes())?;
+        let plan = Plan { states: self.first_states(), trust: 1.0, rate: FIRST_RATE, last: None };
+        let found = self.evaluate(&mut chains, &plan, 1)?;
+        self.state = Some(State {
+            weights: self.machine.weights().to_vec(),
+            biases: self.machine.biases().to_vec(),
+            step: found.step,
+            direction: found.direction,
+            slope: found.slope,
+            rate: found.rate,
+            chains,
+            states: self.first_states(),
+            sums: Vec::new(),
+            summed: 0,
+            summed_states: 0,
+            objective: found.objective,
+            gradient_norm: found.gradient_norm,
+            trust: 1.0,
+            deviation: found.deviation,
+            is_done: false,
+        });
+        Ok(Step { iteration: 0, objective: found.objective, gradient_norm: found.gradient_norm })
+    }
+
+    fn advance(&mut self, iteration: usize) -> Result<Option<Step>> {
+        let Some(mut state) = self.state.clone() else { return Ok(None) };
+        let before = self.machine.clone();
+        let is_averaging = !state.sums.is_empty();
+        let share = if is_averaging { AVERAGED_SHARE } else { 1.0 };
+        let (weights, biases) = state.step.split_at(before.weights().len());
+        let add = |old: &[f64], step: &[f64]| -> Vec<f64> {
+            old.iter().zip(step).map(|(x, d)| x + share * d).collect()
+        };
+        (state.weights, state.biases) = (add(&state.weights, weights), add(&state.biases, biases));
+        let all: Vec<f64> = state.weights.iter().chain(&state.biases).copied().collect();
+        if !are_within(&all, before.temperature(), SCALE) {
+            return Ok(None);
+        }
+        self.machine = before.with_parameters(state.weights.clone(), state.biases.clone())?;
+        let mut chains = state.chains.clone();
+        let trust = (LONGER * state.trust).min(1.0);
+        let last = Some((&state.direction[..], state.slope));
+        let plan = Plan { states: state.states, trust, rate: state.rate, last };
+        let found = self.evaluate(&mut chains, &plan, iteration + 1)?;
+        let is_lower = !found.objective.is_finite() || found.objective < state.objective - SLACK;
+        if is_lower && !is_averaging {
+            return Ok(Some(self.take_back(iteration)?));
+        }
+        (state.chains, state.trust) = (chains, trust);
+        (state.objective, state.gradient_norm) = (found.objective, found.gradient_norm);
+        let made = 2 * self.engine.teams() * state.states;
+        (state.step, state.deviation) = (found.step, found.deviation);
+        (state.direction, state.slope, state.rate) = (found.direction, found.slope, found.rate);
+        if is_averaging {
+            state.sums.iter_mut().zip(&all).for_each(|(sum, x)| *sum += x);
+            state.summed += 1;
+            state.summed_states += made;
+            state.is_done = state.summed >= AVERAGED_STEPS && state.summed_states >= self.goal();
+            if state.is_done {
+                let mean: Vec<f64> = state.sums.iter().map(|sum| sum / state.summed as f64).collect();
+                let (weights, biases) = mean.split_at(state.weights.len());
+                (state.weights, state.biases) = (weights.to_vec(), biases.to_vec());
+                self.machine =
+                    self.machine.clone().with_parameters(state.weights.clone(), state.biases.clone())?;
+            }
+        } else if found.is_noise {
+            if state.states >= self.most_states() {
+                state.sums = vec![0.0; all.len()];
+            } else {
+                state.states = (2 * state.states).min(self.most_states());
+            }
+        }
+        self.state = Some(state);
+        Ok(Some(Step { iteration, objective: found.objective, gradient_norm: found.gradient_norm }))
+    }
+
+    fn machine(&self) -> &Machine {
+        &self.machine
+    }
+
+    fn converged(&self, _last: &Step, _tolerance: f64) -> Option<Stop> {
+        let state = self.state.as_ref().filter(|state| state.is_done)?;
+        Some(Stop::MomentsAgree { deviation: state.deviation })
+    }
+
+    fn rate(&self) -> Option<f64> {
+        None
+    }
+}
