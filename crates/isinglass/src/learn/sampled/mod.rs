@@ -20,19 +20,19 @@ const NAME: &str = "likelihood";
 /// Learns by maximum likelihood with the moments of persistent tempered chains.
 ///
 /// ```text
-/// u ← u + (C + D)⁻¹ g,    g = ⟨x x⟩_rows − ⟨x x⟩_chains − λ w
+/// u ← u + η (C + D)⁻¹ g,    g = ⟨x x⟩_rows − ⟨x x⟩_chains − λ w
 /// ```
 ///
 /// in the coordinates of centred units `x = (s − m)/σ`, in which rare events are as well
 /// conditioned as others. C is the covariance of the statistics over the chains' states, so that a
-/// step is one of the natural gradient (Amari 1998): for visible units Newton's, with hidden units
-/// one that never overestimates the curvature of the likelihood. Steps are held short enough for
-/// the chains to follow. When g is no larger than its sampling error the number of states is
+/// step is one of the natural gradient (Amari 1998), damped by D where covariances are known badly.
+/// Steps are held short enough for the chains to follow, and taken back where the likelihood
+/// falls. When g is no larger than its sampling error the number of states is
 /// doubled; at the end parameters are averaged over several steps, until their sampling error is
 /// far below that of the table itself.
 ///
 /// *Accuracy*: with T states in the average, the sampling error adds rows / T to the variance of an
-/// exact fit; T is ten times the rows. *Complexity*: linear in units + couplings for sweeps, plus
+/// exact fit; T is twenty times the rows. *Complexity*: linear in units + couplings for sweeps, plus
 /// tens of products of the states with a matrix of the couplings per iteration. *When it fails*:
 /// where chains do not mix; the check of the fit on fresh chains shows it.
 ///
