@@ -37,6 +37,7 @@ _EXPORTS = {
     "BoltzmannMachine": "_density",
     "Bracket": "_results",
     "Completion": "_results",
+    "Check": "_fit",
     "ConvergenceWarning": "_results",
     "Cumulants": "_results",
     "Draws": "_results",

@@ -111,6 +111,31 @@ class Intervals:
 
 
 @dataclass(frozen=True, eq=False)
+class Check:
+    """Draws from a fitted machine compared with its table.
+
+    Deviations are those of means and pair moments, in standard errors of the table and the draws together.
+
+    Attributes
+    ----------
+    verdict : {'reproduces', 'deviates', 'unusable'}
+        ``unusable`` if the machine is further from the table than independent units.
+    rms, largest : float
+        The root of the mean squared deviation, and the largest.
+    noise : float
+        The root of the mean squared standard error of a moment.
+    converged : bool
+        Whether the chains mixed.
+    """
+
+    verdict: Literal["reproduces", "deviates", "unusable"]
+    rms: float
+    largest: float
+    noise: float
+    converged: bool
+
+
+@dataclass(frozen=True, eq=False)
 class FitResult:
     """How a machine was fitted.
 
@@ -138,6 +163,12 @@ class FitResult:
         The iteration whose machine was kept.
     log_likelihood, pseudo_log_likelihood : float or None
         Means per row; None where not computed.
+    log_likelihood_error : float or None
+        The standard error of the log-likelihood, where it is an estimate.
+    independent_log_likelihood : float
+        That of independent units with the rates of the columns.
+    check : Check or None
+        Draws from the machine compared with the table. None with ``check=False`` and after exact fits that converged.
     restart_objectives : list of float
         The final objective of each start.
     best_restart : int
@@ -161,7 +192,10 @@ class FitResult:
     stopped: str
     log_likelihood: float | None
     pseudo_log_likelihood: float | None
+    independent_log_likelihood: float
+    check: Check | None
     history: History = field(repr=False)
+    log_likelihood_error: float | None = field(repr=False)
     kept: int = field(repr=False)
     clamped_engine: str | None = field(repr=False)
     restart_objectives: Sequence[float] = field(repr=False)
@@ -216,7 +250,7 @@ def fit(
         False, the fit stops with the best machine so far. If it has a method ``resampled``, that is called with ``(done, count)`` after
         resamples, and can stop them in the same way.
     **settings
-        Settings of the learner and its engine, such as ``l2``, ``l1``, ``iterations``, ``restarts``, ``budget`` or ``bootstrap``: the flags of
+        Settings of the learner and its engine, such as ``l2``, ``l1``, ``iterations``, ``restarts``, ``check``, ``budget`` or ``bootstrap``: the flags of
         ``isinglass fit`` with underscores, which ``isinglass fit --help`` lists with their defaults. A setting that the learner does not
         accept is refused.
 
@@ -311,8 +345,9 @@ def _links(links: Any) -> Any:
 def _result(found: dict[str, Any]) -> FitResult:
     """The result of a fit from a native answer."""
     history = History(*(found.pop(name) for name in ("iteration", "objective", "gradient_norm")))
+    check = found.pop("check")
     intervals = found.pop("intervals")
     if intervals is not None:
         couplings, biases = (Spread(**intervals.pop(name)) for name in ("couplings", "biases"))
         intervals = Intervals(couplings=couplings, biases=biases, **intervals)
-    return FitResult(history=history, intervals=intervals, **found)
+    return FitResult(history=history, intervals=intervals, check=None if check is None else Check(**check), **found)

@@ -284,16 +284,8 @@ fn answer(
     warnings.extend(intervals.iter().filter_map(Intervals::warning).map(str::to_owned));
     let best = fitted.best_restart();
     let error = fitted.log_likelihood_error();
-    let Fitted {
-        learner,
-        engine,
-        clamped_engine,
-        fit,
-        restart_objectives,
-        remedy,
-        is_complete,
-        checked,
-    } = fitted;
+    let Fitted { learner, engine, clamped_engine, fit, restart_objectives, remedy, is_complete, checked } =
+        fitted;
     let out = PyDict::new(py);
     out.set_item("learner", learner)?;
     out.set_item("engine", engine)?;
@@ -349,7 +341,8 @@ fn request(
             continue;
         }
         match key.as_str() {
-            "learner" | "restarts" | "engine" | "clamped_engine" | "budget" | "seed" | "check" if is_none => {}
+            "learner" | "restarts" | "engine" | "clamped_engine" | "budget" | "seed" | "check" if is_none => {
+            }
             "learner" => settings.learner = word(&key, &value)?,
             "restarts" => settings.restarts = whole(&key, &value)?,
             "check" => settings.check = value.extract()?,

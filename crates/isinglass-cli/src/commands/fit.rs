@@ -141,7 +141,8 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
     common.warn(fitted.warnings());
     let seconds = began.elapsed().as_secs_f64();
     if let Some(page) = page {
-        let story = FitSummary::of(fit, fitted.learner, fitted.engine, fitted.clamped_engine);
+        let story = FitSummary::of(fit, fitted.learner, fitted.engine, fitted.clamped_engine)
+            .with_check(fitted.checked.check.as_ref(), fitted.checked.independent);
         args.write_report(fit, &table, story, page, common)?;
     }
     if common.json {
@@ -228,7 +229,10 @@ fn plain(table: &Table, fitted: &Fitted, seconds: f64) -> String {
     let independent = fitted.checked.independent;
     let error = fitted.log_likelihood_error().map_or_else(String::new, |error| format!(" ± {error:.6}"));
     let likelihood = fit.log_likelihood.map_or_else(String::new, |x| {
-        format!("log-likelihood per row: {x:.6}{error} ({}); independent units: {independent:.6}\n", fit.guarantee)
+        format!(
+            "log-likelihood per row: {x:.6}{error} ({}); independent units: {independent:.6}\n",
+            fit.guarantee
+        )
     });
     let check = fitted.checked.check.as_ref().map_or_else(String::new, |check| {
         format!(

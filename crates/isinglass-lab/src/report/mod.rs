@@ -23,7 +23,7 @@ pub use structure::Structure;
 use std::collections::BTreeMap;
 
 use isinglass::engine::auto;
-use isinglass::learn::{Fit, Step};
+use isinglass::learn::{Check, Fit, Step};
 use isinglass::likelihood::Phases;
 use isinglass::score::{Score, score};
 use isinglass::{Budget, Error, Evidence, Machine, Pairs, Result, Role, Table};
@@ -88,9 +88,33 @@ pub struct FitSummary {
     converged: bool,
     stopped: String,
     notes: Vec<String>,
+    check: Option<CheckSummary>,
+}
+
+/// How draws from a machine compare with its table.
+#[derive(Debug, Clone, Serialize)]
+struct CheckSummary {
+    verdict: &'static str,
+    rms: f64,
+    largest: f64,
+    log_likelihood: Option<f64>,
+    independent: f64,
 }
 
 impl FitSummary {
+    /// With a check by fresh draws, and the log-likelihood of independent units.
+    #[must_use]
+    pub fn with_check(self, check: Option<&Check>, independent: f64) -> Self {
+        let check = check.map(|check| CheckSummary {
+            verdict: check.verdict.word(),
+            rms: check.rms,
+            largest: check.largest,
+            log_likelihood: check.log_likelihood.as_ref().map(|found| found.value),
+            independent,
+        });
+        Self { check, ..self }
+    }
+
     /// Summarises a fit by a learner, with engines for the free and the clamped phase.
     pub fn of(
         fit: &Fit,
@@ -108,6 +132,7 @@ impl FitSummary {
             converged: fit.converged,
             stopped: fit.stopped.to_string(),
             notes: fit.notes.iter().map(ToString::to_string).collect(),
+            check: None,
         }
     }
 }

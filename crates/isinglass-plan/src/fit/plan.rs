@@ -236,7 +236,8 @@ impl FitSettings {
             return Err(Usage::ComponentsWithInputs.into());
         }
         // Where `auto` has come here without an engine, none was exact.
-        let samples = engine.is_none() && self.engine.engine == EngineName::Auto && self.learner == LearnerName::Auto;
+        let samples =
+            engine.is_none() && self.engine.engine == EngineName::Auto && self.learner == LearnerName::Auto;
         let (name, rows) = if samples {
             (EngineName::Temper, self.clamped_engine.unwrap_or(EngineName::Temper.for_rows()))
         } else {

@@ -181,7 +181,6 @@ pub(crate) struct Phase {
 }
 
 impl Phase {
-
     fn of_rows(engine: &dyn Engine, machine: &Machine, rows: &Batch, statistics: bool) -> Result<Self> {
         let answer = engine.batch(machine, rows, Ask { statistics, means: false })?;
         let log_z = required(engine, answer.log_z)?;

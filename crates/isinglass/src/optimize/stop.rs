@@ -111,7 +111,10 @@ impl fmt::Display for Stop {
                 write!(f, "{what} changed by less than {tolerance:e}")
             }
             Self::MomentsAgree { deviation } => {
-                write!(f, "sampled moments agree with the table's (largest deviation: {deviation:.1} standard errors)")
+                write!(
+                    f,
+                    "sampled moments agree with the table's (largest deviation: {deviation:.1} standard errors)"
+                )
             }
             Self::ClosedForm => f.write_str("closed form"),
             Self::EquationsHold => f.write_str("the equations hold"),

@@ -41,9 +41,8 @@ impl Args {
         let plan = plan.map_err(|error| self.in_table(error))?;
         let record = plan.recorded_mixture().map(ComponentRecord::new);
         let watch = self.checkpoint.watch(plan.limits(), record, common)?;
-        let (fitted, mut components) = watch.run(|from, observer| {
-            plan.fit(start, table, from, observer, &|note| common.choice(&note))
-        })?;
+        let (fitted, mut components) = watch
+            .run(|from, observer| plan.fit(start, table, from, observer, &|note| common.choice(&note)))?;
         let intervals = self.bootstrap.run((&plan, &fitted), (start, table), self.engine.budget, common)?;
         let best = fitted.best_restart();
         let components = if best < components.len() { components.swap_remove(best) } else { Vec::new() };

@@ -10,6 +10,19 @@ function overview() {
       + (table ? `, and its fit to ${plural(table.rows, 'row')} of ${table.name || 'a table'}.` : '.')),
     el('nav', { 'aria-label': 'sections' })));
 
+  if (fit && fit.check) {
+    const { verdict, rms, largest, log_likelihood: likelihood, independent } = fit.check;
+    const says = {
+      reproduces: 'Draws from the machine reproduce the table.',
+      deviates: 'Draws from the machine deviate from the table.',
+      unusable: 'Unusable: the machine is further from the table than independent units.',
+    };
+    const than = likelihood === null ? '' : ` Log-likelihood per row ${show(likelihood, 5)}, independent units ${show(independent, 5)}.`;
+    report.append(el('p', { class: `verdict ${verdict}`, role: 'status' },
+      el('strong', {}, says[verdict]),
+      ` Moments are off by ${show(rms, 2)} standard errors on average, ${show(largest, 2)} at most.${than}`));
+  }
+
   const tiles = el('div', { class: 'tiles' });
   const tile = (label, value, note) => tiles.append(el('div', { class: 'tile' },
     el('div', { class: 'label' }, label),

@@ -81,6 +81,11 @@ impl<'a> Centred<'a> {
         10 * units as u128 * states as u128 + 64 * (units * (units + ROWS)) as u128
     }
 
+    /// The number of states.
+    pub(super) fn count(&self) -> usize {
+        self.count
+    }
+
     /// `C v`: the covariance of the statistics times a vector.
     fn covariance_times(&self, v: &[f64]) -> Vec<f64> {
         cancel::point();
@@ -259,15 +264,16 @@ impl Averages {
     pub(super) fn of(graph: &Graph, coordinates: &Coordinates, teams: &[Vec<bool>]) -> Self {
         let parts: Vec<Vec<f64>> = teams
             .iter()
-            .map(|states| {
-                Centred::new(graph, coordinates, std::slice::from_ref(states), usize::MAX).means()
-            })
+            .map(|states| Centred::new(graph, coordinates, std::slice::from_ref(states), usize::MAX).means())
             .collect();
         let count = parts.len() as f64;
         let size = graph.edges().len() + graph.unit_count();
-        let mean: Vec<f64> = (0..size).map(|k| parts.iter().map(|part| part[k]).sum::<f64>() / count).collect();
+        let mean: Vec<f64> =
+            (0..size).map(|k| parts.iter().map(|part| part[k]).sum::<f64>() / count).collect();
         let variance = (0..size)
-            .map(|k| parts.iter().map(|part| (part[k] - mean[k]).powi(2)).sum::<f64>() / (count * (count - 1.0)))
+            .map(|k| {
+                parts.iter().map(|part| (part[k] - mean[k]).powi(2)).sum::<f64>() / (count * (count - 1.0))
+            })
             .collect();
         Self { mean, variance }
     }

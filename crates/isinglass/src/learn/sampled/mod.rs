@@ -32,7 +32,7 @@ const NAME: &str = "likelihood";
 /// far below that of the table itself.
 ///
 /// *Accuracy*: with T states in the average, the sampling error adds rows / T to the variance of an
-/// exact fit; T is twenty times the rows. *Complexity*: linear in units + couplings for sweeps, plus
+/// exact fit; T is forty times the rows, of which correlated states leave about a half. *Complexity*: linear in units + couplings for sweeps, plus
 /// tens of products of the states with a matrix of the couplings per iteration. *When it fails*:
 /// where chains do not mix; the check of the fit on fresh chains shows it.
 ///
@@ -83,15 +83,17 @@ impl<'a> SampledLikelihood<'a> {
             ("tolerance", tolerance != given.tolerance),
         ];
         if let Some((setting, _)) = refused.into_iter().find(|(_, is_given)| *is_given) {
-            let why = format!("is not supported with the moments of engine {}, which are samples", Temper::NAME);
+            let why =
+                format!("is not supported with the moments of engine {}, which are samples", Temper::NAME);
             return Err(Error::setting(setting, why));
         }
         if start.with_role(Role::Input).next().is_some() {
             return Err(Error::CannotDo {
                 who: NAME,
                 what: "learn given input units by sampling".into(),
-                why: "every row has a free phase of its own; pseudo-likelihood and contrastive-divergence can"
-                    .into(),
+                why:
+                    "every row has a free phase of its own; pseudo-likelihood and contrastive-divergence can"
+                        .into(),
             });
         }
         Ok(())
@@ -121,11 +123,8 @@ impl Learner for SampledLikelihood<'_> {
     ) -> Result<Fit> {
         self.check(start)?;
         let mut run = Run::new(&self.engine, self.clamped, self.settings.l2, start, table)?;
-        let limits = Limits {
-            iterations: self.settings.iterations,
-            tolerance: 0.0,
-            period: Period::Iteration,
-        };
+        let limits =
+            Limits { iterations: self.settings.iterations, tolerance: 0.0, period: Period::Iteration };
         let ended = iterate(NAME, &mut run, (self.origin(start, table), limits), from, observer)?;
         Ok(run.fit(ended, table))
     }

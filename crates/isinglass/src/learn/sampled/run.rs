@@ -36,10 +36,12 @@ const STEP_NOISE: f64 = 0.02;
 /// States of all teams from which the curvature is estimated.
 const CURVATURE_STATES: usize = 4096;
 
-/// What is added to the variance of each statistic, which is about 1. Of rare events few states are
-/// seen, so that their covariances are known badly, and small eigenvalues worst of all: without it,
-/// steps are mostly noise (measured on tables with rates of 1 %; 3 to 10 do about as well).
-const SHRINKAGE: f64 = 5.0;
+/// What is added to the variance of each statistic, which is about 1: so many times parameters per
+/// state, within limits. Of rare events few states are seen, so that their covariances are known
+/// badly, and small eigenvalues worst of all: without it, steps are mostly noise.
+const SHRINKAGE: f64 = 16.0;
+const LEAST_SHRINKAGE: f64 = 0.05;
+const MOST_SHRINKAGE: f64 = 5.0;
 
 /// The most that a step changes the distribution, as a Kullback–Leibler divergence in nats; and the
 /// least effective number of states after it, as a share.
@@ -52,7 +54,7 @@ const SHORTER: f64 = 0.25;
 const LONGER: f64 = 1.5;
 
 /// The states in the final average, in rows of the table, and their least and largest number.
-const STATES_PER_ROW: f64 = 20.0;
+const STATES_PER_ROW: f64 = 40.0;
 const LEAST_STATES: usize = 1 << 15;
 const MOST_STATES: usize = 1 << 20;
 
@@ -190,7 +192,8 @@ impl<'a> Run<'a> {
             let each = CURVATURE_STATES.div_ceil(self.engine.teams());
             Centred::new(graph, &coordinates, &teams, each)
         };
-        let mut diagonal = vec![SHRINKAGE; gradient.len()];
+        let shrinkage = SHRINKAGE * gradient.len() as f64 / centred.count() as f64;
+        let mut diagonal = vec![shrinkage.clamp(LEAST_SHRINKAGE, MOST_SHRINKAGE); gradient.len()];
         let mut penalty = 0.0;
         for (k, &(a, b)) in edges.iter().enumerate() {
             let weight = self.machine.weights()[k];
@@ -222,7 +225,9 @@ impl<'a> Run<'a> {
         weights.extend(biases);
         weights.iter_mut().for_each(|x| *x *= temperature);
         let gradient_norm = (0..edges.len())
-            .map(|k| (gradient[k] * coordinates.deviations[edges[k].0] * coordinates.deviations[edges[k].1]).abs())
+            .map(|k| {
+                (gradient[k] * coordinates.deviations[edges[k].0] * coordinates.deviations[edges[k].1]).abs()
+            })
             .fold(0.0, f64::max);
         Ok(Found {
             objective: clamped.value / self.rows.total_weight - log_z - penalty,

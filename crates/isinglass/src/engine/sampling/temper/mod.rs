@@ -16,9 +16,9 @@ use std::sync::Arc;
 
 use self::bonds::Bonds;
 use self::ladder::Ladder;
+pub(crate) use self::persistent::{Drawn, Length, Persistent};
 use self::run::{Run, Schedule};
 use self::solution::{Found, Solution, log_ratio};
-pub(crate) use self::persistent::{Drawn, Length, Persistent};
 pub use self::temperatures::Temperatures;
 use super::answer::{self, Average};
 use super::kernel::{Couplings, Model};
