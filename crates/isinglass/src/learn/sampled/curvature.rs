@@ -81,11 +81,6 @@ impl<'a> Centred<'a> {
         10 * units as u128 * states as u128 + 64 * (units * (units + ROWS)) as u128
     }
 
-    /// The number of states.
-    pub(super) fn count(&self) -> usize {
-        self.count
-    }
-
     /// `C v`: the covariance of the statistics times a vector.
     fn covariance_times(&self, v: &[f64]) -> Vec<f64> {
         cancel::point();

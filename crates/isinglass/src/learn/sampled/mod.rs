@@ -27,7 +27,8 @@ const NAME: &str = "likelihood";
 /// conditioned as others. C is the covariance of the statistics over the chains' states, so that a
 /// step is one of the natural gradient (Amari 1998), damped by D where covariances are known badly.
 /// Steps are held short enough for the chains to follow, and taken back where the likelihood
-/// falls. When g is no larger than its sampling error the number of states is
+/// falls. A fit without couplings to start from begins at the pseudo-likelihood's, unless its
+/// sampled moments are further from the table's. When g is no larger than its sampling error the number of states is
 /// doubled; at the end parameters are averaged over several steps, until their sampling error is
 /// far below that of the table itself.
 ///

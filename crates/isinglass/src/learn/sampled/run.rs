@@ -8,7 +8,7 @@ use crate::engine::sampling::{Drawn, Length, Persistent};
 use crate::engine::{Diagnostics, Engine, Guarantee, Temper};
 use crate::learn::journal::{Ended, Iterated, are_within};
 use crate::learn::notes::about_likelihood;
-use crate::learn::{Fit, Step, Stop};
+use crate::learn::{Fit, Learner, PseudoLikelihood, Step, Stop};
 use crate::likelihood::{ClampedRows, required};
 use crate::{Error, Machine, Result, Table};
 
@@ -21,6 +21,9 @@ const THIN: usize = 2;
 const STATES_PER_PARAMETER: usize = 8;
 const FIRST_STATES: usize = 1 << 11;
 const MOST_FIRST_STATES: usize = 1 << 13;
+
+/// Iterations of the pseudo-likelihood that gives another start.
+const RIVAL_ITERATIONS: usize = 100;
 
 /// The share of a step that is made first; it changes by these factors at most, and not below this.
 const FIRST_RATE: f64 = 0.5;
@@ -42,6 +45,14 @@ const CURVATURE_STATES: usize = 4096;
 const SHRINKAGE: f64 = 16.0;
 const LEAST_SHRINKAGE: f64 = 0.05;
 const MOST_SHRINKAGE: f64 = 5.0;
+
+/// While the gradient is its sampling error alone, less is added, so that what varies little is
+/// learned, too; where it has become larger again, more.
+const LESS_SHRINKAGE: f64 = 0.8;
+const MORE_SHRINKAGE: f64 = 1.3;
+
+/// Iterations with no more than the sampling error before the final average begins.
+const QUIET: usize = 12;
 
 /// The most that a step changes the distribution, as a Kullback–Leibler divergence in nats; and the
 /// least effective number of states after it, as a share.
@@ -78,6 +89,8 @@ pub(super) struct Run<'a> {
     l2: f64,
     rows: ClampedRows,
     machine: Machine,
+    /// Another machine to begin with, if its moments are nearer to the table's.
+    rival: Option<Machine>,
     state: Option<State>,
 }
 
@@ -93,6 +106,10 @@ pub(super) struct State {
     slope: f64,
     /// The share of a step by the curvature that is made.
     rate: f64,
+    /// What is added to the variance of each statistic.
+    shrinkage: f64,
+    /// Iterations with no more than the sampling error.
+    quiet: usize,
     chains: Persistent,
     /// States to be kept of each ladder in the next iteration.
     states: usize,
@@ -116,6 +133,7 @@ struct Plan<'a> {
     states: usize,
     trust: f64,
     rate: f64,
+    shrinkage: f64,
     /// The step before in centred coordinates, and the rise that its gradient promised.
     last: Option<(&'a [f64], f64)>,
 }
@@ -130,7 +148,9 @@ struct Found {
     direction: Vec<f64>,
     slope: f64,
     rate: f64,
-    /// Whether the gradient is no larger than its sampling error.
+    /// The squared gradient in centred coordinates.
+    signal: f64,
+    /// Whether it is no larger than its sampling error.
     is_noise: bool,
     deviation: f64,
 }
@@ -146,7 +166,12 @@ impl<'a> Run<'a> {
         let rows = ClampedRows::new(start, table)?;
         // The offset cancels; left out, it cannot take digits from the difference.
         let machine = start.clone().with_offset(0.0)?;
-        Ok(Self { engine, clamped, l2, rows, machine, state: None })
+        let is_fresh = start.weights().iter().all(|&weight| weight == 0.0);
+        let rival = (is_fresh && !rows.are_open()).then(|| {
+            let learner = PseudoLikelihood::new().l2(l2).iterations(RIVAL_ITERATIONS);
+            learner.fit(&machine, table).map(|fit| fit.machine)
+        });
+        Ok(Self { engine, clamped, l2, rows, rival: rival.transpose()?, machine, state: None })
     }
 
     /// The states over which parameters are averaged in the end.
@@ -192,8 +217,7 @@ impl<'a> Run<'a> {
             let each = CURVATURE_STATES.div_ceil(self.engine.teams());
             Centred::new(graph, &coordinates, &teams, each)
         };
-        let shrinkage = SHRINKAGE * gradient.len() as f64 / centred.count() as f64;
-        let mut diagonal = vec![shrinkage.clamp(LEAST_SHRINKAGE, MOST_SHRINKAGE); gradient.len()];
+        let mut diagonal = vec![plan.shrinkage; gradient.len()];
         let mut penalty = 0.0;
         for (k, &(a, b)) in edges.iter().enumerate() {
             let weight = self.machine.weights()[k];
@@ -236,6 +260,7 @@ impl<'a> Run<'a> {
             direction: step,
             slope,
             rate,
+            signal,
             is_noise,
             deviation,
         })
@@ -294,8 +319,22 @@ impl Iterated for Run<'_> {
 
     fn begin(&mut self) -> Result<Step> {
         let mut chains = self.engine.persistent(&self.machine, self.bytes())?;
-        let plan = Plan { states: self.first_states(), trust: 1.0, rate: FIRST_RATE, last: None };
-        let found = self.evaluate(&mut chains, &plan, 1)?;
+        let rival = self.rival.take();
+        let parameters = (self.machine.weights().len() + self.machine.unit_count()) as f64;
+        let shrinkage = SHRINKAGE * parameters / CURVATURE_STATES as f64;
+        let shrinkage = shrinkage.clamp(LEAST_SHRINKAGE, MOST_SHRINKAGE);
+        let plan = Plan { states: self.first_states(), trust: 1.0, rate: FIRST_RATE, shrinkage, last: None };
+        let mut found = self.evaluate(&mut chains, &plan, 1)?;
+        if let Some(rival) = rival {
+            let first = std::mem::replace(&mut self.machine, rival);
+            let mut others = self.engine.persistent(&self.machine, self.bytes())?;
+            let other = self.evaluate(&mut others, &plan, 1)?;
+            if other.objective.is_finite() && other.signal < found.signal {
+                (found, chains) = (other, others);
+            } else {
+                self.machine = first;
+            }
+        }
         self.state = Some(State {
             weights: self.machine.weights().to_vec(),
             biases: self.machine.biases().to_vec(),
@@ -303,6 +342,8 @@ impl Iterated for Run<'_> {
             direction: found.direction,
             slope: found.slope,
             rate: found.rate,
+            shrinkage,
+            quiet: 0,
             chains,
             states: self.first_states(),
             sums: Vec::new(),
@@ -335,7 +376,7 @@ impl Iterated for Run<'_> {
         let mut chains = state.chains.clone();
         let trust = (LONGER * state.trust).min(1.0);
         let last = Some((&state.direction[..], state.slope));
-        let plan = Plan { states: state.states, trust, rate: state.rate, last };
+        let plan = Plan { states: state.states, trust, rate: state.rate, shrinkage: state.shrinkage, last };
         let found = self.evaluate(&mut chains, &plan, iteration + 1)?;
         let is_lower = !found.objective.is_finite() || found.objective < state.objective - SLACK;
         if is_lower && !is_averaging {
@@ -359,11 +400,15 @@ impl Iterated for Run<'_> {
                     self.machine.clone().with_parameters(state.weights.clone(), state.biases.clone())?;
             }
         } else if found.is_noise {
-            if state.states >= self.most_states() {
+            state.quiet += 1;
+            state.shrinkage = (LESS_SHRINKAGE * state.shrinkage).max(LEAST_SHRINKAGE);
+            if state.states >= self.most_states() && state.quiet >= QUIET {
                 state.sums = vec![0.0; all.len()];
             } else {
                 state.states = (2 * state.states).min(self.most_states());
             }
+        } else if state.quiet > 0 {
+            state.shrinkage = (MORE_SHRINKAGE * state.shrinkage).min(MOST_SHRINKAGE);
         }
         self.state = Some(state);
         Ok(Some(Step { iteration, objective: found.objective, gradient_norm: found.gradient_norm }))
