@@ -6,8 +6,11 @@
 use std::any::TypeId;
 
 use clap::builder::ValueParser;
+use clap::error::ErrorKind;
 use clap::parser::ValueSource;
-use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
+use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
+use serde::de::value::{BoolDeserializer, Error as ValueError};
+use serde::de::IntoDeserializer;
 
 use crate::groups::{Definition, EngineGroup, LearnerGroup};
 use crate::{EngineSettings, FitSettings};
@@ -52,11 +55,41 @@ fn friendly(definitions: &[Definition], heading: &'static str) -> Arg {
         arg.value_name("N").value_parser(ValueParser::new(whole))
     } else if kind == TypeId::of::<f64>() {
         arg.value_name("X").value_parser(ValueParser::new(number)).allow_hyphen_values(true)
+    } else if is_switch(&arg) {
+        arg.num_args(0..=1).require_equals(true).default_missing_value("true").hide_possible_values(true)
     } else if arg.get_action().takes_values() {
         arg.allow_hyphen_values(true)
     } else {
         arg
     }
+}
+
+/// Whether an option is a yes or no whose default depends on other settings.
+fn is_switch(arg: &Arg) -> bool {
+    arg.get_value_parser().type_id() == TypeId::of::<bool>() && arg.get_action().takes_values()
+}
+
+/// The prefix of the option that says no.
+const NO: &str = "no_";
+
+/// With an option that says no beside each that says yes.
+fn with_opposites(args: Vec<Arg>) -> Vec<Arg> {
+    let mut all = Vec::with_capacity(args.len());
+    for arg in args {
+        let opposite = is_switch(&arg).then(|| {
+            let id = arg.get_id().to_string();
+            let heading = arg.get_help_heading().unwrap_or_default().to_owned();
+            Arg::new(format!("{NO}{id}"))
+                .long(format!("{NO}{id}").replace('_', "-"))
+                .help(format!("The opposite of --{}", id.replace('_', "-")))
+                .help_heading(heading)
+                .action(ArgAction::SetTrue)
+                .conflicts_with(id)
+        });
+        all.push(arg);
+        all.extend(opposite);
+    }
+    all
 }
 
 fn whole(text: &str) -> Result<usize, String> {
@@ -111,7 +144,8 @@ impl Args for FitSettings {
         let learners = merged(learners, "Learner settings", &[]);
         let engines = merged(engines, "Engine settings", &learners);
         let alias = |arg: Arg| if arg.get_id() == "iterations" { arg.visible_alias("epochs") } else { arg };
-        command.args(learners.into_iter().map(alias)).args(engines)
+        let learners = learners.into_iter().map(alias).collect();
+        command.args(with_opposites(learners)).args(engines)
     }
 
     fn augment_args_for_update(command: Command) -> Command {
@@ -131,7 +165,17 @@ impl FromArgMatches for FitSettings {
         self.group.update(matches)?;
         let ids =
             LearnerGroup::definitions().into_iter().map(|definition| definition.arg.get_id().to_string());
-        self.given.extend(ids.filter(|id| is_given(matches, id)).filter_map(|id| LearnerGroup::known(&id)));
+        let ids: Vec<String> = ids.collect();
+        for id in &ids {
+            let is_refused = matches.try_get_one::<bool>(&format!("{NO}{id}")).ok().flatten() == Some(&true);
+            if let Some(name) = LearnerGroup::known(id).filter(|_| is_refused) {
+                let no = || -> BoolDeserializer<ValueError> { false.into_deserializer() };
+                self.group.set(name, no).map_err(|error| clap::Error::raw(ErrorKind::InvalidValue, error))?;
+                self.given.insert(name);
+            }
+        }
+        let given = ids.iter().filter(|id| is_given(matches, id));
+        self.given.extend(given.filter_map(|id| LearnerGroup::known(id)));
         Ok(())
     }
 }

@@ -12,6 +12,8 @@ use crate::message::{Message, Style};
 pub enum Note {
     /// Columns with one value, whose biases have no finite optimum.
     ConstantColumns(Vec<String>),
+    /// Columns that others determine, whose couplings have no finite optimum.
+    DeterminedColumns(Vec<String>),
     /// Columns without values, about which nothing is learned.
     EmptyColumns(Vec<String>),
     /// Columns of inputs with missing cells, which are summed out.
@@ -51,6 +53,15 @@ pub enum Note {
         count: usize,
         /// All.
         couplings: usize,
+    },
+    /// Couplings that were fitted again, without the penalty that selected them.
+    Refitted {
+        /// Their number.
+        couplings: usize,
+        /// The iterations of the second fit.
+        iterations: usize,
+        /// The exact engine of its likelihood; without one, it was by pseudo-likelihood.
+        engine: Option<String>,
     },
     /// Columns whose regressions did not converge for some penalty.
     UnconvergedColumns(Vec<String>),
@@ -205,6 +216,7 @@ impl Note {
     pub fn code(&self) -> &'static str {
         match self {
             Self::ConstantColumns(_) => "constant-columns",
+            Self::DeterminedColumns(_) => "determined-columns",
             Self::EmptyColumns(_) => "empty-columns",
             Self::SummedInputs(_) => "summed-inputs",
             Self::SmoothedColumns(_) => "smoothed-columns",
@@ -215,6 +227,7 @@ impl Note {
             Self::MeanFieldLearning => "mean-field-learning",
             Self::BestKept { .. } => "best-kept",
             Self::NotZero { .. } => "not-zero",
+            Self::Refitted { .. } => "refitted",
             Self::UnconvergedColumns(_) => "unconverged-columns",
             Self::ColumnsLeft(_) => "columns-left",
             Self::PairwiseCorrelations => "pairwise-correlations",
@@ -263,6 +276,11 @@ impl fmt::Display for Note {
             Self::ConstantColumns(names) => {
                 columns(f, names, "with one value only, whose bias has no finite optimum")
             }
+            Self::DeterminedColumns(names) => columns(
+                f,
+                names,
+                "that others determine in every row: couplings have no finite optimum; an L2 penalty keeps them small",
+            ),
             Self::EmptyColumns(names) => {
                 columns(f, names, "without values, about which nothing can be learned")
             }
@@ -295,6 +313,14 @@ impl fmt::Display for Note {
                 "the machine of iteration {iteration} is kept, that of largest pseudo-likelihood among {seen}"
             ),
             Self::NotZero { count, couplings } => write!(f, "{count} of {couplings} couplings are not 0"),
+            Self::Refitted { couplings, iterations, engine } => {
+                write!(f, "{couplings} couplings were fitted again without penalty, by ")?;
+                match engine {
+                    Some(engine) => write!(f, "likelihood with engine {engine}")?,
+                    None => f.write_str("pseudo-likelihood")?,
+                }
+                write!(f, " ({iterations} iterations)")
+            }
             Self::UnconvergedColumns(names) => {
                 columns(f, names, "whose regressions have not converged for some λ")
             }

@@ -9,12 +9,14 @@ use std::ops::ControlFlow;
 use std::sync::LazyLock;
 
 use common::{brute_force, close};
-use isinglass::learn::{Factorized, InformationGain, Learner, Likelihood, Objective};
+use isinglass::learn::{
+    Factorized, InformationGain, Learner, Likelihood, Objective, Optimizer, PseudoLikelihood,
+};
 use isinglass::likelihood::Phases;
 use isinglass::topology::{self, Links, Numbers};
 use isinglass::{
     Ask, Batch, Decimate, Eliminate, Engine, Enumerate, Error, Evidence, Gibbs, Graph, Guarantee, Machine,
-    Pairs, Role, Table, score,
+    Note, Pairs, Role, Table, score,
 };
 use proptest::prelude::*;
 
@@ -271,6 +273,50 @@ fn a_fully_visible_fit_reproduces_the_moments_of_the_data() {
 }
 
 /// Far too many units for a sum over states.
+/// Every state of a machine, weighted by its probability.
+fn whole_distribution(machine: &Machine) -> Table {
+    let mut table = Table::new(machine.names().iter().cloned()).unwrap();
+    for (state, p) in plain_probabilities(machine, &vec![0; machine.unit_count()]) {
+        table.push(&state, 1e5 * p).unwrap();
+    }
+    table
+}
+
+#[test]
+fn rare_events_converge_in_few_iterations_to_the_machine_that_they_come_from() {
+    let biases = Numbers::Uniform { low: -4.0, high: -1.5 };
+    let weights = Numbers::Normal { mean: 0.1, deviation: 0.3 };
+    let names = ["a", "b", "c", "d", "e", "f", "g", "h"];
+    let truth = topology::full(8).with_numbers(&weights, &biases, 3).unwrap().with_names(names).unwrap();
+    let table = whole_distribution(&truth);
+    let rarest = table.means().iter().flatten().fold(1.0, |least: f64, mean| least.min(0.5 * (1.0 + mean)));
+    assert!(rarest < 1e-3, "{rarest}");
+    let start = topology::full(8).with_names(names).unwrap();
+    for optimizer in [Optimizer::Lbfgs, Optimizer::Cg] {
+        let fit = Likelihood::new(&Enumerate::default()).optimizer(optimizer).tolerance(1e-10).fit(&start, &table);
+        let fit = fit.unwrap();
+        assert!(fit.converged && fit.iterations() <= 200, "{optimizer}: {} iterations", fit.iterations());
+        for (found, expected) in fit.machine.weights().iter().zip(truth.weights()) {
+            close(*found, *expected, 1e-3, "coupling");
+        }
+    }
+}
+
+#[test]
+fn columns_that_others_determine_are_named() {
+    let mut table = Table::new(["a", "b", "c"]).unwrap();
+    for (row, weight) in [([1, 1, 1], 30.0), ([-1, -1, 1], 20.0), ([1, 1, -1], 10.0), ([-1, -1, -1], 40.0)] {
+        table.push(&row, weight).unwrap();
+    }
+    let start = topology::full(3).with_names(["a", "b", "c"]).unwrap();
+    let named = Note::DeterminedColumns(vec!["a".into(), "b".into()]);
+    let engine = Enumerate::default();
+    assert!(Likelihood::new(&engine).fit(&start, &table).unwrap().notes.contains(&named));
+    assert!(PseudoLikelihood::new().fit(&start, &table).unwrap().notes.contains(&named));
+    let held = Likelihood::new(&engine).l2(0.01).fit(&start, &table).unwrap();
+    assert!(!held.notes.contains(&named), "a penalty bounds them");
+}
+
 #[test]
 fn a_large_decimatable_fit_reproduces_the_moments_of_the_data() {
     let engine = Decimate::default();

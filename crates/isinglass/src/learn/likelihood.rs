@@ -12,6 +12,7 @@
 
 use std::ops::ControlFlow;
 
+use super::conditioning::Conditioning;
 use super::journal::{Journal, Resumed};
 use super::judge::{Candidate, Judge};
 use super::notes::{about_likelihood, about_oscillation};
@@ -107,6 +108,7 @@ impl<'a> Likelihood<'a> {
         let settings = [
             ("l2", format!("{:?}", self.l2)),
             ("optimizer", format!("{:?}", self.optimizer_settings().method)),
+            ("first curvature", "information".into()),
             ("engine", self.phases.free.fingerprint()),
             ("clamped engine", self.phases.clamped.fingerprint()),
         ];
@@ -206,6 +208,8 @@ pub(super) fn kept_iteration(history: &[Step], converged: bool) -> usize {
 pub struct InformationGain<'a> {
     likelihood: AverageLikelihood<'a>,
     trained: Trained,
+    conditioning: Conditioning,
+    information: Vec<f64>,
     l2: f64,
 }
 
@@ -216,7 +220,14 @@ impl<'a> InformationGain<'a> {
     /// A table that does not fit the machine, or whose rows have no weight.
     pub fn new(phases: Phases<'a>, start: &Machine, table: &Table, l2: f64) -> Result<Self> {
         let likelihood = AverageLikelihood::new(phases, start, table)?;
-        Ok(Self { likelihood, trained: Trained::of(start), l2 })
+        let trained = Trained::of(start);
+        let mut means = vec![0.0; start.unit_count()];
+        for (unit, mean) in table.positions_in(start)?.into_iter().zip(table.means()) {
+            means[unit] = mean.unwrap_or(0.0);
+        }
+        let conditioning = Conditioning::new(&trained, &means, table.total_weight());
+        let information = conditioning.information(l2, start.temperature());
+        Ok(Self { likelihood, trained, conditioning, information, l2 })
     }
 
     /// The trainable parameters of a machine with this structure.
@@ -262,5 +273,9 @@ impl Objective for InformationGain<'_> {
 
     fn gradient_is_of_value(&self) -> bool {
         self.likelihood.moments_are_derivatives()
+    }
+
+    fn precondition(&self, gradient: &mut [f64]) {
+        self.conditioning.divide(gradient, &self.information, |_| true);
     }
 }

@@ -35,6 +35,12 @@ pub(super) fn about_likelihood(machine: &Machine, table: &Table) -> Vec<Note> {
         Note::of_columns(&summed, Note::SummedInputs),
     ];
     let mut notes: Vec<Note> = columns.into_iter().flatten().collect();
+    let is_complete = table.missing_count() == 0 && machine.with_role(Role::Hidden).next().is_none();
+    if is_complete {
+        let names = determined(machine, table);
+        let names: Vec<&str> = names.into_iter().filter(|name| !constant.contains(name)).collect();
+        notes.extend(Note::of_columns(&names, Note::DeterminedColumns));
+    }
     let largest =
         machine.weights().iter().fold(0.0, |most: f64, w| most.max(w.abs())) / machine.temperature();
     if largest > UNBOUNDED {
@@ -44,6 +50,39 @@ pub(super) fn about_likelihood(machine: &Machine, table: &Table) -> Vec<Note> {
         notes.push(Note::NoVisibleUnits);
     }
     notes
+}
+
+/// Half a nat, over all rows together: where a conditional leaves less, it was never wrong, and a
+/// larger field would leave less still.
+const NEVER_WRONG: f64 = 0.5;
+
+/// The visible columns that the others determine, by the conditionals of a machine that was fitted
+/// to complete rows.
+fn determined<'a>(machine: &'a Machine, table: &Table) -> Vec<&'a str> {
+    let Ok((cells, weights)) = table.cells_for(machine) else { return Vec::new() };
+    let (units, temperature) = (machine.unit_count(), machine.temperature());
+    let total: f64 = weights.iter().sum();
+    // A smaller field leaves more than that in every row.
+    let least = -0.5 * (NEVER_WRONG / total.max(1.0)).exp_m1().ln();
+    let is_determined = |&unit: &usize| {
+        let around: Vec<(usize, f64)> =
+            machine.graph().neighbours(unit).map(|(other, edge)| (other, machine.weights()[edge])).collect();
+        let bias = machine.biases()[unit];
+        let largest = bias.abs() + around.iter().map(|(_, w)| w.abs()).sum::<f64>();
+        if total <= 0.0 || around.is_empty() || largest < least * temperature {
+            return false;
+        }
+        let mut left = 0.0;
+        for (row, &weight) in cells.chunks_exact(units).zip(&weights) {
+            let field = around.iter().fold(bias, |sum, &(other, w)| sum + w * f64::from(row[other]));
+            left += weight * (-2.0 * f64::from(row[unit]) * field / temperature).exp().ln_1p();
+            if left > NEVER_WRONG {
+                return false;
+            }
+        }
+        true
+    };
+    machine.with_role(Role::Visible).filter(is_determined).map(|unit| machine.name(unit)).collect()
 }
 
 /// Fewer iterations show no oscillation.

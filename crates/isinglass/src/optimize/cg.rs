@@ -1,4 +1,5 @@
-//! Nonlinear conjugate gradients after Polak and Ribière, with a strong-Wolfe line search.
+//! Nonlinear conjugate gradients after Polak and Ribière, with a strong-Wolfe line search and the
+//! objective's preconditioner.
 //!
 //! Each search begins with the step that the last one suggests: where the maximum lies at infinity
 //! (as for a constant column) steps grow without bound, and searches with a fixed first step do not
@@ -11,7 +12,8 @@ use super::line_search::search;
 use super::{Climb, Objective, Optimum, Point, dot, fits};
 use crate::Result;
 
-/// A direction with a smaller cosine of its angle with the gradient is replaced by the gradient.
+/// A direction whose cosine with the gradient is a smaller share of that of the steepest direction
+/// is replaced by the steepest one.
 const LEAST_COSINE: f64 = 0.01;
 
 /// Most growth of the first step of a line search over what the last one suggests.
@@ -43,7 +45,8 @@ pub(super) fn maximize(
 ) -> Result<Optimum> {
     let mut way = climb.begin(start, |parameters| {
         let here = Point::start(objective, parameters)?;
-        let (direction, step) = (here.gradient.clone(), fresh(&here.gradient));
+        let direction = scaled(objective, &here.gradient);
+        let step = fresh(&direction);
         Ok(Conjugate { here, direction, steepest: true, step })
     })?;
     loop {
@@ -57,47 +60,60 @@ pub(super) fn maximize(
             if way.steepest {
                 return Ok(climb.stuck());
             }
-            way.restart();
+            way.restart(objective);
         };
-        way.turn(taken, next);
+        way.turn(objective, taken, next);
     }
 }
 
 /// The first step: no parameter moves by more than 1, which is much for a coupling.
-fn fresh(gradient: &[f64]) -> f64 {
-    1.0 / gradient.iter().fold(1.0, |most: f64, g| most.max(g.abs()))
+fn fresh(direction: &[f64]) -> f64 {
+    1.0 / direction.iter().fold(1.0, |most: f64, d| most.max(d.abs()))
+}
+
+/// The direction of steepest ascent, in the coordinates in which the preconditioner is the
+/// identity.
+fn scaled(objective: &dyn Objective, gradient: &[f64]) -> Vec<f64> {
+    let mut direction = gradient.to_vec();
+    objective.precondition(&mut direction);
+    direction
 }
 
 impl Conjugate {
     /// Restarts along the gradient.
-    fn restart(&mut self) {
-        self.direction.clone_from(&self.here.gradient);
-        self.step = fresh(&self.here.gradient);
+    fn restart(&mut self, objective: &dyn Objective) {
+        self.direction = scaled(objective, &self.here.gradient);
+        self.step = fresh(&self.direction);
         self.steepest = true;
     }
 
     /// Chooses the direction after a step.
-    fn turn(&mut self, taken: f64, next: Point) {
+    fn turn(&mut self, objective: &dyn Objective, taken: f64, next: Point) {
         let Self { here, direction, .. } = self;
         let slope = dot(&here.gradient, direction);
-        // β = max(0, g'·(g' − g) / g·g): at 0 the method restarts by itself.
-        let beta = (dot(&next.gradient, &next.gradient) - dot(&next.gradient, &here.gradient))
-            / dot(&here.gradient, &here.gradient);
+        let steepest = scaled(objective, &next.gradient);
+        let square = dot(&next.gradient, &steepest);
+        // β = max(0, g'·M(g' − g) / g·Mg): at 0 the method restarts by itself.
+        let beta = (square - dot(&here.gradient, &steepest))
+            / dot(&here.gradient, &scaled(objective, &here.gradient));
         let beta = if beta.is_finite() { beta.max(0.0) } else { 0.0 };
-        for (d, g) in direction.iter_mut().zip(&next.gradient) {
+        for (d, g) in direction.iter_mut().zip(&steepest) {
             *d = beta.mul_add(*d, *g);
         }
         let mut rise = dot(&next.gradient, direction);
         let lengths = (dot(direction, direction) * dot(&next.gradient, &next.gradient)).sqrt();
+        let cosine = dot(&next.gradient, &steepest)
+            / (dot(&steepest, &steepest) * dot(&next.gradient, &next.gradient)).sqrt();
         self.steepest = beta == 0.0;
-        if rise.is_nan() || rise <= LEAST_COSINE * lengths {
-            direction.clone_from(&next.gradient);
+        // Compared with the cosine of the steepest direction, which a preconditioner makes smaller.
+        if rise.is_nan() || rise <= LEAST_COSINE * cosine * lengths {
+            direction.clone_from(&steepest);
             self.steepest = true;
-            rise = dot(direction, direction);
+            rise = square;
         }
         // Assume that the next step gains as much as this one.
         let guess = taken * (slope / rise).min(GROWTH);
-        self.step = if guess.is_finite() && guess > 0.0 { guess } else { fresh(&next.gradient) };
+        self.step = if guess.is_finite() && guess > 0.0 { guess } else { fresh(direction) };
         self.here = next;
     }
 }

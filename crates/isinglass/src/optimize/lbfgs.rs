@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::climb::{Start, Way};
 use super::line_search::search;
-use super::memory::{Memory, Pair, difference, norm};
+use super::memory::{Memory, Pair, difference};
 use super::secant::{LEAST_CURVATURE, MEMORY};
 use super::{Climb, Objective, Optimum, Point, dot};
 use crate::Result;
@@ -49,11 +49,12 @@ impl Newton {
     fn step(&mut self, objective: &dyn Objective) -> Result<Option<Point>> {
         loop {
             let gradient = &self.here.gradient;
-            let direction = self.memory.scaled_step(gradient);
-            let rises = dot(&direction, gradient) > 0.0;
-            // Without curvature, the first step has a length of at most 1.
-            let first = if self.memory.is_empty() { norm(gradient).recip().min(1.0) } else { 1.0 };
-            if rises && let Some((_, next)) = search(objective, &self.here, &direction, first, FLAT)? {
+            let direction = self.memory.scaled_step(gradient, |x| objective.precondition(x));
+            let rise = dot(&direction, gradient);
+            // Without curvature, the first step has a length of at most 1, in the coordinates in
+            // which the preconditioner is the identity.
+            let first = if self.memory.is_empty() { rise.sqrt().recip().min(1.0) } else { 1.0 };
+            if rise > 0.0 && let Some((_, next)) = search(objective, &self.here, &direction, first, FLAT)? {
                 return Ok(Some(next));
             }
             if self.memory.is_empty() {

@@ -83,11 +83,14 @@ impl Memory {
         direction
     }
 
-    /// The same, initialised with the curvature along the latest step.
-    pub(crate) fn scaled_step(&self, gradient: &[f64]) -> Vec<f64> {
+    /// The same, initialised with a given inverse curvature, scaled to that along the latest step.
+    pub(crate) fn scaled_step(&self, gradient: &[f64], precondition: impl Fn(&mut [f64])) -> Vec<f64> {
         self.newton_step(gradient.to_vec(), |direction| {
+            precondition(direction);
             if let Some(last) = self.last() {
-                let scale = last.product / dot(&last.fall, &last.fall);
+                let mut fall = last.fall.clone();
+                precondition(&mut fall);
+                let scale = last.product / dot(&last.fall, &fall);
                 for d in direction {
                     *d *= scale;
                 }

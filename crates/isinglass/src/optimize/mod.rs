@@ -44,6 +44,10 @@ pub trait Objective {
     fn gradient_is_of_value(&self) -> bool {
         true
     }
+
+    /// Multiplies a gradient by an estimate of the inverse curvature: symmetric, positive definite,
+    /// and the same everywhere. By default it is the identity.
+    fn precondition(&self, _gradient: &mut [f64]) {}
 }
 
 choices! {

@@ -24,7 +24,7 @@ impl Model for Remembered<'_> {
     }
 
     fn newton_step(&self, known: &Memory, slope: &[f64], is_free: &[bool]) -> Vec<f64> {
-        let step = known.scaled_step(slope);
+        let step = known.scaled_step(slope, |x| self.0.precondition(x));
         step.into_iter().zip(is_free).map(|(x, &free)| if free { x } else { 0.0 }).collect()
     }
 

@@ -109,7 +109,7 @@ impl Search {
             self.norms.pop_front();
         }
         loop {
-            let mut direction = self.memory.scaled_step(&self.here.gradient);
+            let mut direction = self.memory.scaled_step(&self.here.gradient, |_| ());
             if dot(&direction, &self.here.gradient) <= 0.0 {
                 self.memory.clear();
                 direction.clone_from(&self.here.gradient);

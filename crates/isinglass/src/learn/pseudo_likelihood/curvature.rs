@@ -153,22 +153,16 @@ impl<'a> Curvature<'a> {
         bent
     }
 
-    /// The diagonal of the initial curvature: second moments of ±1 are 1.
-    fn diagonal(&self, known: &Known) -> Vec<f64> {
-        let layout = &self.gain.layout;
-        let mut parts = vec![0.0; layout.size];
-        for (range, &bend) in layout.units.iter().zip(&known.bends) {
-            parts[range.clone()].fill(bend);
-        }
-        let mut diagonal = layout.gather(&parts, self.gain.temperature.powi(-2));
-        diagonal[..self.gain.couplings()].iter_mut().for_each(|x| *x += self.gain.l2);
-        diagonal
-    }
-
     #[inline(always)]
     fn solve<S: Simd>(&self, simd: S, known: &Known, slope: &[f64], is_free: &[bool]) -> Vec<f64> {
-        let diagonal = self.diagonal(known);
-        let scaled = |rest: &[f64]| -> Vec<f64> { rest.iter().zip(&diagonal).map(|(r, d)| r / d).collect() };
+        let gain = self.gain;
+        let diagonal = gain.conditioning.pseudo_information(&known.bends, gain.l2, gain.temperature);
+        // Iterations in centred coordinates, where few are needed also for rare events.
+        let scaled = |rest: &[f64]| -> Vec<f64> {
+            let mut scaled = rest.to_vec();
+            gain.conditioning.divide(&mut scaled, &diagonal, |k| is_free[k]);
+            scaled
+        };
         let mut step = vec![0.0; slope.len()];
         let mut rest = slope.to_vec();
         keep(&mut rest, is_free);

@@ -10,6 +10,7 @@ use super::layout::Layout;
 use super::panels::Panels;
 use super::responses::{lane, product, respond};
 use crate::cancel;
+use crate::learn::conditioning::Conditioning;
 use crate::learn::trained::Trained;
 use crate::numeric::dense::{add_transposed_times, multiply};
 use crate::numeric::lanes::LANES;
@@ -66,6 +67,9 @@ pub struct PseudoGain {
     /// `None` if each modelled unit has a column of all units, and fields are products of matrices.
     pub(super) others: Option<Vec<usize>>,
     level: Level,
+    pub(super) conditioning: Conditioning,
+    /// The curvature of centred parameters, for independent units.
+    information: Vec<f64>,
 }
 
 /// Whether enough pairs of units are joined for products of matrices.
@@ -132,9 +136,15 @@ impl PseudoGain {
             let (layout, others) = Layout::of_edges(&trained, start);
             (layout, Some(others))
         };
+        let means: Vec<f64> = (0..start.unit_count()).map(|unit| panels.mean(unit)).collect();
+        let conditioning = Conditioning::new(&trained, &means, panels.total_weight);
+        let alone: Vec<f64> = trained.biases.iter().map(|&unit| conditioning.variance(unit)).collect();
+        let information = conditioning.pseudo_information(&alone, l2, start.temperature());
         Self {
             panels,
             l2,
+            conditioning,
+            information,
             temperature: start.temperature(),
             units: start.unit_count(),
             layout,
@@ -312,5 +322,9 @@ impl Objective for PseudoGain {
     fn value(&self, parameters: &[f64]) -> Result<f64> {
         self.check_length(parameters)?;
         Ok(self.sums(parameters, false).value - self.penalty(parameters))
+    }
+
+    fn precondition(&self, gradient: &mut [f64]) {
+        self.conditioning.divide(gradient, &self.information, |_| true);
     }
 }
