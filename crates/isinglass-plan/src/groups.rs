@@ -9,7 +9,7 @@ use isinglass::engine::{
 };
 use isinglass::learn::{
     ClosedFormSettings, ContrastiveDivergenceSettings, LikelihoodSettings, MeanFieldCdSettings, PlEmSettings,
-    PseudoLikelihoodSettings,
+    PseudoLikelihoodSettings, RiseSettings,
 };
 use isinglass::search::MaxProductSettings;
 #[cfg(feature = "clap")]
@@ -126,6 +126,7 @@ group! {
     pub struct LearnerGroup of LearnerName {
         likelihood: LikelihoodSettings => Likelihood,
         pseudo_likelihood: PseudoLikelihoodSettings => PseudoLikelihood,
+        rise: RiseSettings => Rise,
         pl_em: PlEmSettings => PlEm,
         contrastive_divergence: ContrastiveDivergenceSettings => ContrastiveDivergence,
         mean_field_cd: MeanFieldCdSettings => MeanFieldCd,

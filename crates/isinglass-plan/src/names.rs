@@ -100,6 +100,9 @@ choices! {
         /// Every column given all others, for hundreds of columns; no hidden units; missing cells
         /// are drawn, as by pl-em.
         PseudoLikelihood = "pseudo-likelihood",
+        /// Interaction screening: which columns are coupled, from as few rows as possible; no hidden
+        /// units, no missing cells.
+        Rise = "rise",
         /// Pseudo-likelihood EM: hidden and missing units are drawn at every iteration.
         PlEm = "pl-em",
         /// Contrastive divergence: mini-batches, and a few sweeps from the rows or of persistent
@@ -123,6 +126,7 @@ impl LearnerName {
             Self::Auto => &[Self::Likelihood, Self::PseudoLikelihood, Self::PlEm],
             Self::PseudoLikelihood => &[Self::PseudoLikelihood, Self::PlEm],
             Self::Likelihood => &[Self::Likelihood],
+            Self::Rise => &[Self::Rise],
             Self::PlEm => &[Self::PlEm],
             Self::ContrastiveDivergence => &[Self::ContrastiveDivergence],
             Self::MeanFieldCd => &[Self::MeanFieldCd],

@@ -9,8 +9,8 @@ use clap::builder::ValueParser;
 use clap::error::ErrorKind;
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
-use serde::de::value::{BoolDeserializer, Error as ValueError};
 use serde::de::IntoDeserializer;
+use serde::de::value::{BoolDeserializer, Error as ValueError};
 
 use crate::groups::{Definition, EngineGroup, LearnerGroup};
 use crate::{EngineSettings, FitSettings};
@@ -69,27 +69,26 @@ fn is_switch(arg: &Arg) -> bool {
     arg.get_value_parser().type_id() == TypeId::of::<bool>() && arg.get_action().takes_values()
 }
 
-/// The prefix of the option that says no.
-const NO: &str = "no_";
+/// Switches, each with the option that says no, as an identifier and as a flag.
+const OPPOSITES: [(&str, &str, &str); 1] = [("refit", "no_refit", "no-refit")];
 
-/// With an option that says no beside each that says yes.
-fn with_opposites(args: Vec<Arg>) -> Vec<Arg> {
-    let mut all = Vec::with_capacity(args.len());
-    for arg in args {
-        let opposite = is_switch(&arg).then(|| {
-            let id = arg.get_id().to_string();
-            let heading = arg.get_help_heading().unwrap_or_default().to_owned();
-            Arg::new(format!("{NO}{id}"))
-                .long(format!("{NO}{id}").replace('_', "-"))
-                .help(format!("The opposite of --{}", id.replace('_', "-")))
-                .help_heading(heading)
-                .action(ArgAction::SetTrue)
-                .conflicts_with(id)
-        });
-        all.push(arg);
-        all.extend(opposite);
-    }
-    all
+/// With an option that says no beside each switch.
+fn with_opposites(args: Vec<Arg>, heading: &'static str) -> Vec<Arg> {
+    let opposite = |(yes, no, flag): (&'static str, &'static str, &'static str)| {
+        let help = format!("The opposite of --{yes}");
+        Arg::new(no)
+            .long(flag)
+            .help(help)
+            .help_heading(heading)
+            .action(ArgAction::SetTrue)
+            .conflicts_with(yes)
+    };
+    let has = |arg: &Arg, yes: &str| arg.get_id() == yes;
+    let beside = |arg: Arg| {
+        let no = OPPOSITES.into_iter().find(|(yes, ..)| has(&arg, yes)).map(opposite);
+        [Some(arg), no].into_iter().flatten()
+    };
+    args.into_iter().flat_map(beside).collect()
 }
 
 fn whole(text: &str) -> Result<usize, String> {
@@ -145,7 +144,7 @@ impl Args for FitSettings {
         let engines = merged(engines, "Engine settings", &learners);
         let alias = |arg: Arg| if arg.get_id() == "iterations" { arg.visible_alias("epochs") } else { arg };
         let learners = learners.into_iter().map(alias).collect();
-        command.args(with_opposites(learners)).args(engines)
+        command.args(with_opposites(learners, "Learner settings")).args(engines)
     }
 
     fn augment_args_for_update(command: Command) -> Command {
@@ -165,17 +164,17 @@ impl FromArgMatches for FitSettings {
         self.group.update(matches)?;
         let ids =
             LearnerGroup::definitions().into_iter().map(|definition| definition.arg.get_id().to_string());
-        let ids: Vec<String> = ids.collect();
-        for id in &ids {
-            let is_refused = matches.try_get_one::<bool>(&format!("{NO}{id}")).ok().flatten() == Some(&true);
-            if let Some(name) = LearnerGroup::known(id).filter(|_| is_refused) {
-                let no = || -> BoolDeserializer<ValueError> { false.into_deserializer() };
-                self.group.set(name, no).map_err(|error| clap::Error::raw(ErrorKind::InvalidValue, error))?;
+        for (yes, no, _) in OPPOSITES {
+            let is_refused = matches.try_get_one::<bool>(no).ok().flatten() == Some(&true);
+            if let Some(name) = LearnerGroup::known(yes).filter(|_| is_refused) {
+                let value = || -> BoolDeserializer<ValueError> { false.into_deserializer() };
+                self.group
+                    .set(name, value)
+                    .map_err(|error| clap::Error::raw(ErrorKind::InvalidValue, error))?;
                 self.given.insert(name);
             }
         }
-        let given = ids.iter().filter(|id| is_given(matches, id));
-        self.given.extend(given.filter_map(|id| LearnerGroup::known(id)));
+        self.given.extend(ids.filter(|id| is_given(matches, id)).filter_map(|id| LearnerGroup::known(&id)));
         Ok(())
     }
 }

@@ -293,7 +293,8 @@ fn rare_events_converge_in_few_iterations_to_the_machine_that_they_come_from() {
     assert!(rarest < 1e-3, "{rarest}");
     let start = topology::full(8).with_names(names).unwrap();
     for optimizer in [Optimizer::Lbfgs, Optimizer::Cg] {
-        let fit = Likelihood::new(&Enumerate::default()).optimizer(optimizer).tolerance(1e-10).fit(&start, &table);
+        let fit =
+            Likelihood::new(&Enumerate::default()).optimizer(optimizer).tolerance(1e-10).fit(&start, &table);
         let fit = fit.unwrap();
         assert!(fit.converged && fit.iterations() <= 200, "{optimizer}: {} iterations", fit.iterations());
         for (found, expected) in fit.machine.weights().iter().zip(truth.weights()) {

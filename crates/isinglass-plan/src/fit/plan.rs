@@ -5,7 +5,7 @@ use isinglass::engine::auto::{self, Choice};
 use isinglass::learn::{
     Bootstrap, Bootstrapped, Checkpoint, ClosedForm, ContrastiveDivergence, Epochs, Factorized, Fit, L1,
     Learner, Likelihood, MeanFieldCd, Observer, Progress, PseudoLikelihood, PseudoLikelihoodEm, Remedy,
-    Restarts, SampledLikelihood, independent_log_likelihood, start as start_of,
+    Restarts, Rise, SampledLikelihood, independent_log_likelihood, start as start_of,
 };
 use isinglass::likelihood::{Phases, TwoPhase, log_likelihood};
 use isinglass::{Budget, Engine, Error as CoreError, Machine, Mixture, Role, Table, Temper};
@@ -117,6 +117,7 @@ impl FitSettings {
                 };
                 Way::Other(Box::new(PseudoLikelihood::from(settings)), limits)
             }
+            LearnerName::Rise => Way::Other(Box::new(Rise::from(group.rise)), limits(0, 0.0)),
             LearnerName::PlEm => Way::Other(
                 Box::new(PseudoLikelihoodEm::from(group.pl_em)),
                 limits(group.pl_em.iterations, 0.0),

@@ -43,7 +43,8 @@ pub use factorized::Factorized;
 pub use likelihood::{InformationGain, Likelihood, LikelihoodSettings};
 pub use pl_em::{Drawing, MStep, PlEmSettings, PseudoLikelihoodEm};
 pub use pseudo_likelihood::{
-    EbicFit, EbicPaths, EbicSettings, L1, PseudoGain, PseudoLikelihood, PseudoLikelihoodSettings, Rule,
+    EbicFit, EbicPaths, EbicSettings, L1, PseudoGain, PseudoLikelihood, PseudoLikelihoodSettings, Rise,
+    RiseSettings, Rule,
 };
 pub use restarts::Restarts;
 pub use sampled::SampledLikelihood;

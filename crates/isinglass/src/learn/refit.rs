@@ -1,8 +1,12 @@
 //! After couplings were selected: those that are 0 leave the graph, and the others are fitted
 //! again without the penalty that selected them.
+//!
+//! A penalty is left that no coupling notices which the data bound, and that keeps the others
+//! finite: selections of columns that exclude each other are common.
 
 use std::ops::ControlFlow;
 
+use super::pseudo_likelihood::weakest_penalty;
 use super::trained::Trained;
 use super::{Fit, Learner, Likelihood, Observer, PseudoLikelihood, Step};
 use crate::engine::auto::{self, Choice};
@@ -71,14 +75,22 @@ impl Selected {
         let machine = &fit.machine;
         let mut counted = Counted { observer, before: fit.iterations() };
         let engine = self.engine(machine, table)?;
+        let l2 = weakest_penalty(table.total_weight()) / machine.temperature().powi(2);
         let found = match &engine {
-            Some(engine) => Likelihood::with_phases(Phases::both(&**engine)).fit_with(machine, table, &mut counted)?,
-            None => PseudoLikelihood::new().budget(self.budget).fit_with(machine, table, &mut counted)?,
+            Some(engine) => {
+                let learner = Likelihood::with_phases(Phases::both(&**engine)).l2(l2);
+                learner.fit_with(machine, table, &mut counted)?
+            }
+            None => {
+                let learner = PseudoLikelihood::new().l2(l2).budget(self.budget);
+                learner.fit_with(machine, table, &mut counted)?
+            }
         };
         let engine = engine.as_deref().map(|engine| engine.name().to_owned());
         let couplings = found.machine.weights().len();
         fit.notes.push(Note::Refitted { couplings, iterations: found.iterations(), engine });
-        fit.notes.extend(found.notes.into_iter().filter(|note| !fit.notes.contains(note)).collect::<Vec<_>>());
+        fit.notes
+            .extend(found.notes.into_iter().filter(|note| !fit.notes.contains(note)).collect::<Vec<_>>());
         fit.machine = found.machine;
         (fit.log_likelihood, fit.guarantee) = (found.log_likelihood, found.guarantee);
         if fit.converged && !found.converged {
@@ -90,9 +102,8 @@ impl Selected {
     /// An exact engine for the likelihood, where one is cheap.
     fn engine(&self, machine: &Machine, table: &Table) -> Result<Option<Box<dyn Engine>>> {
         // Every bias is trained, whatever it is now.
-        let trained = machine
-            .clone()
-            .with_parameters(machine.weights().to_vec(), vec![1.0; machine.unit_count()])?;
+        let trained =
+            machine.clone().with_parameters(machine.weights().to_vec(), vec![1.0; machine.unit_count()])?;
         let (_, free) = TwoPhase::new(machine, table)?.open()?;
         Ok(match auto::choose_for_rows(&trained, &free, self.budget.min(EXACT))? {
             Choice::Exact { engine, .. } => Some(engine),

@@ -54,7 +54,9 @@ impl Newton {
             // Without curvature, the first step has a length of at most 1, in the coordinates in
             // which the preconditioner is the identity.
             let first = if self.memory.is_empty() { rise.sqrt().recip().min(1.0) } else { 1.0 };
-            if rise > 0.0 && let Some((_, next)) = search(objective, &self.here, &direction, first, FLAT)? {
+            if rise > 0.0
+                && let Some((_, next)) = search(objective, &self.here, &direction, first, FLAT)?
+            {
                 return Ok(Some(next));
             }
             if self.memory.is_empty() {

@@ -7,9 +7,10 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::about_zeros;
-use super::logistic::Logistic;
 use super::panels::Panels;
 use super::path::{Path, TOLERANCE};
+use super::regression::{Loss, Regression};
+use super::relax::Relaxed;
 use crate::engine::{Diagnostics, Guarantee};
 use crate::learn::factorized::{Alone, about_alone};
 use crate::learn::origin::Origin;
@@ -33,6 +34,9 @@ const GAINED: f64 = 1e-5;
 /// The number of these λ.
 const FEW: usize = 5;
 
+/// or where its EBIC is behind the smallest by the price of so many couplings.
+const BEHIND: f64 = 20.0;
+
 /// The observer is called after at least so many units, and at most so many times. Regressions of
 /// units are independent of each other, so this does not change the result.
 const OBSERVED: (usize, usize) = (32, 16);
@@ -55,6 +59,10 @@ choices! {
 /// EBIC = −2 Σ_r ln P(s_i | others) + k ln N + 2 γ k ln p        k couplings of p that are possible, N rows
 /// ```
 ///
+/// With `relax`, each column's couplings are then fitted without penalty, and single ones leave or
+/// enter as long as that lowers the criterion: a lasso takes more couplings than are true to make up
+/// for those that it shrinks.
+///
 /// A coupling stays by the [`Rule`], and is the mean of its two estimates; biases are those of the
 /// regressions. Candidates are the edges of the machine's structure, which is kept; couplings not
 /// selected are exactly 0.
@@ -64,8 +72,8 @@ choices! {
 /// are no more rows than columns. They belong to regressions on standardised columns,
 /// `−⟨ln P⟩ + λ Σ_j σ_j |β_j|`, with coefficients `β_ij = 2 w_ij / T`. N is the total weight of the
 /// rows. A path also ends where the fit is nearly perfect or no longer improves, as in glmnet, and
-/// where it has more couplings than any model with a smaller EBIC could have, even with the best
-/// unpenalised fit.
+/// where it has more couplings than any model with a smaller EBIC could have, or an EBIC that is
+/// behind the smallest by the price of twenty couplings.
 ///
 /// Input units have no regressions: a coupling with one has a single estimate. A constant column
 /// has no couplings, and the bias that [`Factorized`](crate::learn::Factorized) gives it.
@@ -78,8 +86,8 @@ choices! {
 /// units are independent; a fit that is stopped returns that machine.
 ///
 /// # Accuracy, and when it fails
-/// Estimates are shrunk towards 0, as the lasso's are; for unbiased ones, fit a
-/// [`PseudoLikelihood`](super::PseudoLikelihood) to the structure found. Few selected couplings are
+/// Without `relax`, estimates are shrunk towards 0, as the lasso's are.
+/// [`PseudoLikelihood`](super::PseudoLikelihood) with `l1` ebic fits the structure found again. Few selected couplings are
 /// wrong, but with few rows many weak ones are missed. Hidden units and missing cells are refused.
 ///
 /// # Example
@@ -111,6 +119,9 @@ settings! {
         gamma: f64 = 0.25 => range::not_negative,
         /// Which couplings stay that one of their two columns selects
         rule: Rule = Rule::And,
+        /// Fit the couplings that a column selects without penalty, and let single ones leave or
+        /// enter where that lowers the criterion
+        relax: bool = false,
     }
     common { budget }
 }
@@ -146,6 +157,18 @@ impl Chosen {
         };
         Self { couplings: Vec::new(), bias, lambda: None, converged: true }
     }
+}
+
+/// The numbers of the largest regression.
+fn most_numbers(start: &Machine) -> usize {
+    (0..start.unit_count()).map(|unit| start.graph().degree(unit)).max().unwrap_or(0) + 1
+}
+
+/// The bytes that paths need, with cells in their shortest form.
+fn needed(start: &Machine, table: &Table) -> u128 {
+    let cells = table.distinct_count() as u128 * start.unit_count() as u128;
+    let most = most_numbers(start) as u128;
+    2 * cells + 8 * rayon::current_num_threads() as u128 * (4 * most * most + 600 * most)
 }
 
 /// The regressions so far, with the remaining units uncoupled.
@@ -212,10 +235,19 @@ impl EbicPaths {
         observer: &mut dyn Observer,
     ) -> Result<EbicFit> {
         self.check(start, table)?;
-        let panels = Panels::new(super::NAME, start, table)?;
+        let mut panels = Panels::new(super::NAME, start, table)?;
+        let cells = table.distinct_count() as u128 * start.unit_count() as u128;
+        if self.budget.check(super::NAME, needed(start, table) + 8 * cells, String::new).is_ok() {
+            panels.widen();
+        }
+        let means: Vec<f64> = (0..start.unit_count()).map(|unit| panels.mean(unit)).collect();
         let varied: Vec<bool> = (0..start.unit_count()).map(|unit| panels.is_varied(unit)).collect();
         let visible = |unit: usize| start.roles()[unit] == Role::Visible;
-        let settings = [("gamma", format!("{:?}", self.gamma)), ("rule", format!("{:?}", self.rule))];
+        let settings = [
+            ("gamma", format!("{:?}", self.gamma)),
+            ("rule", format!("{:?}", self.rule)),
+            ("relax", self.relax.to_string()),
+        ];
         let origin = Origin::new(super::NAME, start, table, settings);
         let mut chosen: Vec<Option<Chosen>> = Vec::new();
         let mut history: Vec<Step> = Vec::new();
@@ -230,7 +262,7 @@ impl EbicPaths {
         while !stopped && (chosen.len() < start.unit_count() || history.is_empty()) {
             let next = (chosen.len() + block).min(start.unit_count());
             let units = (chosen.len()..next).into_par_iter();
-            let choose = |unit| visible(unit).then(|| self.choose(start, &panels, &varied, unit));
+            let choose = |unit| visible(unit).then(|| self.choose(start, &panels, (&varied, &means), unit));
             chosen.extend(units.map(choose).collect::<Vec<_>>());
             let machine = self.combine(start, &with_rest(&chosen, start, &panels, &varied))?;
             let objective = filled_pseudo_log_likelihood(&machine, table, &vec![0.0; start.unit_count()])?;
@@ -273,38 +305,38 @@ impl EbicPaths {
 
     fn check(&self, start: &Machine, table: &Table) -> Result<()> {
         self.validate()?;
-        let n = start.unit_count() as u128;
-        let cells = table.distinct_count() as u128 * n;
-        let most =
-            (0..start.unit_count()).map(|unit| start.graph().degree(unit)).max().unwrap_or(0) as u128 + 1;
-        let threads = rayon::current_num_threads() as u128;
-        let needed = 2 * cells + 8 * threads * (4 * most * most + 600 * most);
-        self.budget.check(super::NAME, needed, || {
+        let cells = table.distinct_count() as u128 * start.unit_count() as u128;
+        let (most, threads) = (most_numbers(start), rayon::current_num_threads());
+        self.budget.check(super::NAME, needed(start, table), || {
             format!("{cells} cells, with matrices of {most} × {most} on {threads} threads,")
         })
     }
 
     /// Chooses the regression of one unit along its path.
-    fn choose(&self, start: &Machine, panels: &Panels, varied: &[bool], unit: usize) -> Chosen {
+    fn choose(
+        &self,
+        start: &Machine,
+        panels: &Panels,
+        (varied, means): (&[bool], &[f64]),
+        unit: usize,
+    ) -> Chosen {
         let around = start.graph().neighbours(unit);
         let others: Vec<usize> = around.map(|(other, _)| other).filter(|&other| varied[other]).collect();
         if others.is_empty() || !varied[unit] {
             return Chosen::alone(panels, varied, unit);
         }
-        let logistic = Logistic { panels, unit, level: Level::new() };
+        let regression = Regression { panels, unit, loss: Loss::Logistic, level: Level::new() };
         let possible = others.len();
-        let mut path = Path::new(logistic, others.clone());
+        let mut path = Path::new(regression, others.clone(), means);
         let rows = panels.total_weight;
         let price = rows.max(1.0).ln() + 2.0 * self.gamma * (possible as f64).ln();
         let ebic = |path: &Path<'_>| price.mul_add(path.size() as f64, -2.0 * rows * path.value);
         let nothing = path.value;
         let ratio = if rows > varied.len() as f64 { SMALLEST[0] } else { SMALLEST[1] };
         let first = path.largest_penalty();
-        let mut best = (ebic(&path), path.couplings.clone(), first);
+        let mut best = (ebic(&path), path.clone(), first);
         let mut values = vec![path.value];
         let mut converged = true;
-        // The average of ln P without penalty, once computed.
-        let mut height = None;
         // Without correlations there is no path.
         let lambdas = if first > TOLERANCE { LAMBDAS } else { 1 };
         for k in 1..lambdas {
@@ -313,25 +345,28 @@ impl EbicPaths {
             values.push(path.value);
             let found = ebic(&path);
             if found < best.0 {
-                best = (found, path.couplings.clone(), penalty);
+                best = (found, path.clone(), penalty);
             }
             let gained = path.value - values[values.len().saturating_sub(FEW)];
             let is_at_rest = values.len() >= FEW && gained < GAINED * (path.value - nothing);
             if path.value > (1.0 - EXPLAINED) * nothing || is_at_rest {
                 break;
             }
-            // Computed only where the path may soon end: it costs as much as several λ.
-            if found > best.0 + FEW as f64 * price {
-                let height = *height.get_or_insert_with(|| {
-                    let mut free = path.clone();
-                    if free.advance(0.0) { free.value } else { 0.0 }
-                });
-                if price * path.size() as f64 - 2.0 * rows * height > best.0 {
-                    break;
-                }
+            // Each further coupling gains less than those before: a path that is so far behind, or
+            // pays more for its couplings than a perfect fit would save, does not catch up.
+            if found > best.0 + BEHIND * price || price * path.size() as f64 > best.0 {
+                break;
             }
         }
-        let (_, couplings, penalty) = best;
+        let (_, mut best, penalty) = best;
+        best.tolerance = TOLERANCE;
+        converged &= best.advance(penalty);
+        if self.relax {
+            let mut relaxed = Relaxed::of(&best, price, rows);
+            relaxed.settle();
+            best = relaxed.path;
+        }
+        let couplings = best.couplings;
         let bias = couplings[possible];
         Chosen {
             couplings: others.into_iter().zip(couplings).filter(|(_, w)| *w != 0.0).collect(),

@@ -4,13 +4,17 @@ mod curvature;
 mod ebic;
 mod gain;
 mod layout;
-mod logistic;
 mod panels;
 mod path;
+mod regression;
+mod relax;
 mod responses;
+mod rise;
 
 pub use ebic::{EbicFit, EbicPaths, EbicSettings, Rule};
 pub use gain::PseudoGain;
+pub(super) use path::weakest_penalty;
+pub use rise::{Rise, RiseSettings};
 
 use std::str::FromStr;
 
@@ -193,7 +197,9 @@ impl PseudoLikelihoodSettings {
     fn paths(&self) -> Option<EbicPaths> {
         let usual = EbicSettings::default();
         let (gamma, rule) = (self.gamma.unwrap_or(usual.gamma), self.rule.unwrap_or(usual.rule));
-        (self.l1 == Some(L1::Ebic)).then(|| EbicPaths::new().gamma(gamma).rule(rule).budget(self.budget))
+        let relax = self.selected().refit;
+        let paths = EbicPaths::new().gamma(gamma).rule(rule).relax(relax).budget(self.budget);
+        (self.l1 == Some(L1::Ebic)).then_some(paths)
     }
 
     fn check_together(&self) -> Result<()> {

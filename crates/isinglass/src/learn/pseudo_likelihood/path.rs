@@ -1,15 +1,20 @@
-//! The lasso path of one unit's logistic regression: its couplings for falling penalties.
+//! The lasso path of one unit's regression: its couplings for falling penalties.
 //!
 //! For each λ, quadratic models are made at the current couplings and solved by coordinate descent
 //! (Friedman, Hastie and Tibshirani 2010), over the couplings that are not 0 or that the strong
 //! rule (Tibshirani et al. 2012) does not exclude. Excluded ones are checked afterwards, and added
 //! if needed.
 
-use super::logistic::{Logistic, Slopes};
+use super::regression::{Loss, Regression, Slopes};
 use crate::cancel;
+use crate::numeric::dense::Matrix;
 
 /// Tolerance of the optimality conditions, for averages over rows.
 pub(super) const TOLERANCE: f64 = 1e-9;
+
+/// The same on the way along a path, whose points are compared and not kept: values are off by its
+/// square.
+pub(super) const ON_THE_WAY: f64 = 1e-6;
 
 /// Most quadratic models for one λ.
 const MODELS: usize = 60;
@@ -27,34 +32,107 @@ const HALVINGS: usize = 30;
 /// A unit's couplings with others and its bias, all divided by T, along the path.
 #[derive(Clone)]
 pub(super) struct Path<'a> {
-    pub(super) logistic: Logistic<'a>,
-    others: Vec<usize>,
-    /// The standard deviation of each, in proportion to which its coupling is penalised.
-    deviations: Vec<f64>,
+    pub(super) regression: Regression<'a>,
+    pub(super) others: Vec<usize>,
+    /// The standard deviation of each.
+    pub(super) deviations: Vec<f64>,
     pub(super) couplings: Vec<f64>,
-    gradient: Vec<f64>,
-    /// The average of `ln P(s_i | others)`.
+    pub(super) gradient: Vec<f64>,
+    /// The objective of the regression, without penalty.
     pub(super) value: f64,
     last_penalty: f64,
+    /// The tolerance of the optimality conditions.
+    pub(super) tolerance: f64,
+    /// ρ of the penalty `ρ/2 Σ_j w_j²` of fits without λ.
+    ridge: f64,
+    known: Known,
+}
+
+/// The curvature over some couplings and the bias, where it was computed last.
+#[derive(Clone, Default)]
+struct Known {
+    set: Vec<usize>,
+    curvature: Vec<f64>,
+}
+
+impl Known {
+    /// The curvature over some of its couplings and the bias, if they are among them.
+    fn over(&self, set: &[usize]) -> Option<Vec<f64>> {
+        let place = |k: &usize| self.set.binary_search(k).ok();
+        let mut places: Vec<usize> = set.iter().map(place).collect::<Option<_>>()?;
+        let size = self.set.len() + 1;
+        if self.curvature.len() != size * size {
+            return None;
+        }
+        places.push(size - 1);
+        let column = |&column: &usize| places.iter().map(move |row| (column, *row));
+        Some(
+            places.iter().flat_map(column).map(|(column, row)| self.curvature[column * size + row]).collect(),
+        )
+    }
 }
 
 impl<'a> Path<'a> {
     /// The beginning of the path, with all couplings 0. The unit must have both values.
-    pub(super) fn new(logistic: Logistic<'a>, others: Vec<usize>) -> Self {
-        let deviation = |&unit: &usize| (1.0 - logistic.panels.mean(unit).powi(2)).max(0.0).sqrt();
-        let deviations: Vec<f64> = others.iter().map(deviation).collect();
+    pub(super) fn new(regression: Regression<'a>, others: Vec<usize>, means: &[f64]) -> Self {
+        let deviations = others.iter().map(|&unit| (1.0 - means[unit].powi(2)).max(0.0).sqrt()).collect();
         let mut couplings = vec![0.0; others.len() + 1];
-        couplings[others.len()] = logistic.panels.mean(logistic.unit).atanh();
-        let Slopes { value, gradient, .. } = logistic.slopes(&others, &couplings, false);
-        let mut path = Self { logistic, others, deviations, couplings, gradient, value, last_penalty: 0.0 };
+        // The optimum without couplings, for every loss.
+        couplings[others.len()] = means[regression.unit].atanh();
+        let Slopes { value, gradient, .. } = regression.slopes(&others, &couplings, false);
+        let (last_penalty, tolerance, known) = (0.0, ON_THE_WAY, Known::default());
+        let ridge = weakest_penalty(regression.panels.total_weight);
+        let mut path = Self {
+            regression,
+            others,
+            deviations,
+            couplings,
+            gradient,
+            value,
+            last_penalty,
+            tolerance,
+            ridge,
+            known,
+        };
         path.last_penalty = path.largest_penalty();
         path
     }
 
+    /// What a coupling's penalty is proportional to: glmnet standardises columns, interaction
+    /// screening does not.
+    fn unit_penalty(&self, k: usize) -> f64 {
+        if self.regression.loss == Loss::Logistic { self.deviations[k] } else { 1.0 }
+    }
+
     /// The smallest λ for which all couplings are 0.
     pub(super) fn largest_penalty(&self) -> f64 {
-        let pairs = self.gradient.iter().zip(&self.deviations);
-        pairs.map(|(g, deviation)| g.abs() / deviation).fold(0.0, f64::max)
+        let each = (0..self.others.len()).map(|k| self.gradient[k].abs() / self.unit_penalty(k));
+        each.fold(0.0, f64::max)
+    }
+
+    /// The positions of the couplings that are not 0.
+    pub(super) fn support(&self) -> Vec<usize> {
+        (0..self.others.len()).filter(|&k| self.couplings[k] != 0.0).collect()
+    }
+
+    /// The average curvature of rows, as of the latest one computed.
+    pub(super) fn bend(&self) -> f64 {
+        self.known.curvature.last().copied().unwrap_or(1.0)
+    }
+
+    /// The optimum over some couplings and the bias with the weakest of penalties, the others being
+    /// 0. The value is without it.
+    pub(super) fn free(&self, set: &[usize]) -> Self {
+        let mut free = self.clone();
+        for k in 0..self.others.len() {
+            if set.binary_search(&k).is_err() {
+                free.couplings[k] = 0.0;
+            }
+        }
+        free.solve(set, 0.0);
+        let all = free.regression.slopes(&free.others, &free.couplings, false);
+        (free.value, free.gradient) = (all.value, all.gradient);
+        free
     }
 
     /// The number of couplings that are not 0.
@@ -66,14 +144,14 @@ impl<'a> Path<'a> {
     pub(super) fn advance(&mut self, penalty: f64) -> bool {
         let bound = 2.0 * penalty - self.last_penalty;
         let is_strong =
-            |k: usize| self.couplings[k] != 0.0 || self.gradient[k].abs() >= self.deviations[k] * bound;
+            |k: usize| self.couplings[k] != 0.0 || self.gradient[k].abs() >= self.unit_penalty(k) * bound;
         let mut set: Vec<usize> = (0..self.others.len()).filter(|&k| is_strong(k)).collect();
         self.last_penalty = penalty;
         loop {
             let converged = self.solve(&set, penalty);
-            let all = self.logistic.slopes(&self.others, &self.couplings, false);
+            let all = self.regression.slopes(&self.others, &self.couplings, false);
             (self.value, self.gradient) = (all.value, all.gradient);
-            let limit = |k: usize| penalty * self.deviations[k] + TOLERANCE;
+            let limit = |k: usize| penalty * self.unit_penalty(k) + self.tolerance;
             let before = set.len();
             let missed = |k: &usize| self.gradient[*k].abs() > limit(*k) && self.couplings[*k] == 0.0;
             let wrong: Vec<usize> =
@@ -91,23 +169,33 @@ impl<'a> Path<'a> {
         let bias = self.others.len();
         let places: Vec<usize> = set.iter().copied().chain([bias]).collect();
         let others: Vec<usize> = set.iter().map(|&k| self.others[k]).collect();
-        let penalties: Vec<f64> = set.iter().map(|&k| penalty * self.deviations[k]).chain([0.0]).collect();
+        let penalties: Vec<f64> = set.iter().map(|&k| penalty * self.unit_penalty(k)).chain([0.0]).collect();
         let mut here: Vec<f64> = places.iter().map(|&k| self.couplings[k]).collect();
-        let mut slopes = self.logistic.slopes(&others, &here, true);
+        let ridge = if penalty == 0.0 { self.ridge } else { 0.0 };
+        let regression = self.regression;
+        let evaluate = |at: &[f64], curvature: bool| {
+            let mut slopes = regression.slopes(&others, at, curvature);
+            slopes.bend_by(at, ridge);
+            slopes
+        };
+        let known = self.known.over(set);
+        let mut slopes = evaluate(&here, known.is_none());
+        slopes.curvature = known.unwrap_or(slopes.curvature);
         let mut distance = distance_from_optimum(&here, &slopes.gradient, &penalties);
         for _ in 0..MODELS {
             cancel::point();
-            if distance <= TOLERANCE {
+            if distance <= self.tolerance {
                 break;
             }
-            let step = minimum_of_model(&here, &slopes, &penalties);
+            let step = if penalty == 0.0 { maximum_of_model(&slopes) } else { None };
+            let step = step.unwrap_or_else(|| minimum_of_model(&here, &slopes, &penalties, self.tolerance));
             let height = penalised(slopes.value, &here, &penalties);
             let mut share = 1.0;
             let mut next = None;
             for _ in 0..HALVINGS {
                 cancel::point();
                 let there: Vec<f64> = here.iter().zip(&step).map(|(w, d)| w + share * d).collect();
-                let found = self.logistic.slopes(&others, &there, false);
+                let found = evaluate(&there, false);
                 let gain = penalised(found.value, &there, &penalties) - height;
                 if gain >= -1e-14 * height.abs().max(1.0) {
                     next = Some((there, found));
@@ -120,7 +208,7 @@ impl<'a> Path<'a> {
             // The curvature changes little over a short step: recompute it only if progress is
             // slow.
             if left > QUICK * distance {
-                found = self.logistic.slopes(&others, &there, true);
+                found = evaluate(&there, true);
             } else {
                 found.curvature = slopes.curvature;
             }
@@ -129,8 +217,15 @@ impl<'a> Path<'a> {
         for (&k, w) in places.iter().zip(here) {
             self.couplings[k] = w;
         }
-        distance <= TOLERANCE
+        self.known = Known { set: set.to_vec(), curvature: slopes.curvature };
+        distance <= self.tolerance
     }
+}
+
+/// ρ of `ρ/2 Σ w²` on averages over rows, with couplings divided by T: a normal prior with standard
+/// deviation 8, which no coupling that data can bound notices, and which keeps the others finite.
+pub(in crate::learn) fn weakest_penalty(rows: f64) -> f64 {
+    1.0 / (64.0 * rows.max(1.0))
 }
 
 fn penalised(value: f64, couplings: &[f64], penalties: &[f64]) -> f64 {
@@ -145,9 +240,17 @@ fn distance_from_optimum(couplings: &[f64], gradient: &[f64], penalties: &[f64])
     each.fold(0.0, f64::max)
 }
 
+/// The step that maximises `gᵀd − ½ dᵀHd`; `None` if the curvature is singular.
+fn maximum_of_model(slopes: &Slopes) -> Option<Vec<f64>> {
+    let factor = Matrix::of_numbers(slopes.gradient.len(), &slopes.curvature).cholesky()?;
+    let mut step = slopes.gradient.clone();
+    factor.solve(&mut step);
+    step.iter().all(|x| x.is_finite()).then_some(step)
+}
+
 /// The step that maximises `gᵀd − ½ dᵀHd − Σ λ_k |w_k + d_k|`, by coordinate descent: sweeps over
 /// all elements, then over the nonzero ones until these converge.
-fn minimum_of_model(couplings: &[f64], slopes: &Slopes, penalties: &[f64]) -> Vec<f64> {
+fn minimum_of_model(couplings: &[f64], slopes: &Slopes, penalties: &[f64], tolerance: f64) -> Vec<f64> {
     let size = couplings.len();
     let mut reached = couplings.to_vec();
     let mut rest = slopes.gradient.clone();
@@ -171,7 +274,7 @@ fn minimum_of_model(couplings: &[f64], slopes: &Slopes, penalties: &[f64]) -> Ve
                 largest = largest.max(bend(k) * change.abs());
             }
         }
-        let is_at_rest = largest <= 0.1 * TOLERANCE;
+        let is_at_rest = largest <= 0.1 * tolerance;
         if is_at_rest && over_all {
             break;
         }
