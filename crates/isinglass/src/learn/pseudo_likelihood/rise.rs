@@ -26,8 +26,8 @@ const PENALTIES: usize = 8;
 /// logarithm.
 const FACTORS: [f64; 2] = [0.4, 0.8];
 
-/// The γ of the extended BIC by which couplings are thresholded.
-const GAMMA: f64 = 0.25;
+/// The chance with which any coupling may be wrong, in λ and in the threshold.
+const RISK: f64 = 0.05;
 
 /// Selects couplings by interaction screening (Vuffray, Misra, Lokhov and Chertkov 2016), for each
 /// unit by itself:
@@ -39,9 +39,10 @@ const GAMMA: f64 = 0.25;
 ///
 /// or, with `log`, the logarithm of the average. c is 0.4, and 0.8 with `log` (Lokhov, Vuffray,
 /// Misra and Chertkov 2018, who found these best over many topologies). The two estimates of a
-/// coupling are averaged. Couplings below `least` are dropped; without `least`, those whose removal
-/// lowers the extended BIC of the two conditionals together, fitted without penalty, a pair at a
-/// time. The rest is fitted again, unless `refit` says no.
+/// coupling are averaged. Couplings below `least` are dropped; without `least`, those without which
+/// the conditionals of their two units, fitted without penalty, lose on average less than
+/// `ln(n² / 0.05)` of the sum of `ln P` over rows: by chance, one of all pairs gains as much in one
+/// of more than twenty tables. The rest is fitted again, unless `refit` says no.
 ///
 /// # Complexity
 /// Eight lassos per unit, `O(r k²)` each for r distinct rows and k couplings; units run in parallel.
@@ -81,7 +82,7 @@ settings! {
         log: bool = false,
         /// The penalty is X times √(ln(n² / 0.05) / rows) [default: 0.4, with log 0.8]
         penalty: Option<f64> = None => range::not_negative,
-        /// Drop couplings below X (and fit the others again, with refit) [default: by the extended BIC]
+        /// Drop couplings below X (and fit the others again, with refit) [default: by what they are worth to the conditionals]
         least: Option<f64> = None => range::not_negative,
         /// Fit the couplings that were not dropped again, without penalty: by exact likelihood where
         /// that is cheap, otherwise by pseudo-likelihood [default: yes]
@@ -183,7 +184,7 @@ impl Rise {
     /// λ.
     fn strength(&self, units: usize, rows: f64) -> f64 {
         let factor = self.penalty.unwrap_or(FACTORS[usize::from(self.log)]);
-        factor * ((units.max(2) as f64).powi(2) / 0.05).ln().max(0.0).sqrt() / rows.sqrt()
+        factor * (confidence(units) / rows).sqrt()
     }
 
     fn check(&self, start: &Machine, table: &Table) -> Result<()> {
@@ -244,8 +245,8 @@ impl<'a> Rows<'a> {
     /// can best do without, and those on which both units' gains are below the price leave.
     fn thresholded(&self, mut machine: Machine) -> Result<Machine> {
         let (units, rows) = (machine.unit_count(), self.panels.total_weight);
-        let possible = |unit: usize| (self.start.graph().degree(unit).max(1)) as f64;
-        let least = |unit: usize| 0.5 * (rows.max(1.0).ln() + 2.0 * GAMMA * possible(unit).ln()) / rows;
+        // What a conditional must lose, on average over rows.
+        let least = confidence(units) / rows;
         loop {
             let worth: Vec<Vec<(usize, f64)>> = (0..units)
                 .into_par_iter()
@@ -267,7 +268,7 @@ impl<'a> Rows<'a> {
                 if weights[edge] == 0.0 || of(a, b).is_none() && of(b, a).is_none() {
                     continue;
                 }
-                let price = of(a, b).map_or(0.0, |_| least(a)) + of(b, a).map_or(0.0, |_| least(b));
+                let price = least * [of(a, b), of(b, a)].iter().flatten().count() as f64;
                 let lack = price - of(a, b).unwrap_or(0.0) - of(b, a).unwrap_or(0.0);
                 if lack > 0.0 {
                     lacking.push((edge, a, b, lack));
@@ -290,6 +291,11 @@ impl<'a> Rows<'a> {
             machine = machine.clone().with_parameters(weights, machine.biases().to_vec())?;
         }
     }
+}
+
+/// `ln(n² / 0.05)`.
+fn confidence(units: usize) -> f64 {
+    ((units.max(1) as f64).powi(2) / RISK).ln()
 }
 
 /// For each unit of an unpenalised conditional, what it adds to the average of `ln P`.
