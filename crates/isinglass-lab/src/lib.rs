@@ -2,7 +2,7 @@
 //!
 //! [`votes`] and [`digits`] are the studies of `isinglass demo`; [`reproduce`] holds the
 //! experiments of the sources; [`report`] builds the HTML page about a machine; [`lattice`]
-//! denoises pictures; `figure` draws. Writing files and printing are left to the caller.
+//! denoises pictures; [`scan`] is the figure of thermodynamics over temperature; `figure` draws. Writing files and printing are left to the caller.
 
 mod accuracy;
 pub mod data;
@@ -14,6 +14,7 @@ mod progress;
 pub mod report;
 pub mod reproduce;
 pub mod sample;
+pub mod scan;
 mod statistics;
 mod streams;
 pub mod votes;

@@ -35,6 +35,7 @@ mod names;
 mod options;
 #[cfg(feature = "clap")]
 mod reference;
+mod scan;
 mod tables;
 
 pub use choose::{Task, sampler};

@@ -55,6 +55,8 @@ pub enum Asked {
     Draws,
     /// The most probable state.
     Mode,
+    /// Thermodynamics over temperature.
+    Scan,
 }
 
 impl EngineName {
@@ -67,6 +69,7 @@ impl EngineName {
             Asked::Likelihood => !matches!(self, Self::Gibbs | Self::MaxProduct),
             Asked::Draws => is_exact || matches!(self, Self::Gibbs | Self::Temper),
             Asked::Mode => is_exact || matches!(self, Self::Temper | Self::MaxProduct),
+            Asked::Scan => is_exact || self == Self::Temper,
         }
     }
 
@@ -164,6 +167,7 @@ mod tests {
             assert_eq!(name.gives(Asked::Likelihood), engine.has_log_z(), "{name}");
             assert_eq!(name.gives(Asked::Draws), engine.sampler().is_some(), "{name}");
             assert_eq!(name.gives(Asked::Mode), engine.mode_finder().is_some(), "{name}");
+            assert_eq!(name.gives(Asked::Scan), engine.scanner().is_some(), "{name}");
         }
     }
 

@@ -13,4 +13,5 @@ pub(crate) mod query;
 pub(crate) mod report;
 pub(crate) mod reproduce;
 pub(crate) mod sample;
+pub(crate) mod scan;
 pub(crate) mod score;

@@ -16,6 +16,7 @@ mod open;
 pub(crate) mod parts;
 mod pieces;
 pub(crate) mod sampling;
+mod scan;
 mod variational;
 
 pub use cumulants::Cumulants;
@@ -33,6 +34,7 @@ pub use open::Open;
 pub(crate) use pieces::in_pieces;
 pub(crate) use sampling::RowChains;
 pub use sampling::{Ais, AisSettings, Gibbs, GibbsSettings, Moves, Temper, TemperSettings, Temperatures};
+pub use scan::{Curves, Overlap, Scan, ScanRequest, Scanner};
 pub use variational::{
     Annealing, Around, Bethe, LinearResponse, LinearResponseSettings, MeanField, Mixture, MixtureComponents,
     MixtureSettings, Schedule, Structured, StructuredSettings, Tap, Trw, TrwSettings, VariationalSettings,
@@ -99,6 +101,11 @@ pub trait Engine: fmt::Debug + Send + Sync {
 
     /// The engine as one that finds most probable states, if it can.
     fn mode_finder(&self) -> Option<&dyn ModeFinder> {
+        None
+    }
+
+    /// The engine as one that knows the thermodynamics of a machine, if it does.
+    fn scanner(&self) -> Option<&dyn Scanner> {
         None
     }
 

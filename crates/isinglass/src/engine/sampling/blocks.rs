@@ -47,6 +47,25 @@ pub(super) fn estimate(means: &[f64], runs: usize) -> Estimate {
     Estimate { mean, variance, between: spread(&halves) }
 }
 
+/// Numbers that are estimated from all blocks of several runs, by a jackknife: from all blocks, and
+/// from all but each.
+///
+/// Pseudo-values stand for blocks: their mean is free of the first order of the bias, their spread is
+/// the error.
+pub(super) fn jackknife<const N: usize>(
+    blocks: usize,
+    runs: usize,
+    numbers: impl Fn(Option<usize>) -> [f64; N],
+) -> [Estimate; N] {
+    let count = blocks as f64;
+    let all = numbers(None);
+    let rest: Vec<[f64; N]> = (0..blocks).map(|block| numbers(Some(block))).collect();
+    std::array::from_fn(|k| {
+        let values: Vec<f64> = rest.iter().map(|rest| count * all[k] - (count - 1.0) * rest[k]).collect();
+        estimate(&values, runs)
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,7 +1,8 @@
 //! Engine `enumerate`: every state of the free units, once.
 //!
 //! `problem` prepares the walk, `blocks` walks through the states in tables that fit the innermost
-//! cache; `moments` sums over them, `states` finds the mode and draws; `single` puts one row of
+//! cache; `moments` sums over them, `states` finds the mode and draws, `thermal`
+//! sums at many temperatures; `single` puts one row of
 //! evidence on all lanes and cores, `rows` a batch.
 
 mod blocks;
@@ -10,10 +11,12 @@ mod problem;
 mod rows;
 mod single;
 mod states;
+mod thermal;
 
 use self::moments::Order;
 use self::single::RowMoments;
 use crate::engine::exact::ExactSettings;
+use crate::engine::scan::Scanner;
 use crate::engine::{
     Ask, BatchExpectations, Diagnostics, Engine, Expectations, Guarantee, ModeFinder, PairMoments, Pairs,
     Sampler,
@@ -101,6 +104,10 @@ impl Engine for Enumerate {
     }
 
     fn mode_finder(&self) -> Option<&dyn ModeFinder> {
+        Some(self)
+    }
+
+    fn scanner(&self) -> Option<&dyn Scanner> {
         Some(self)
     }
 

@@ -1,4 +1,4 @@
-//! Elimination with numbers of any kind: derivatives up to the fourth order, complex weights.
+//! Elimination with numbers of any kind: derivatives, complex weights.
 //!
 //! A plan of tables only is run forward, number by number. The entries of tables are logarithms of
 //! sums, in the form that [`Number`] defines.
@@ -12,8 +12,12 @@ pub(super) trait Number: Clone {
     fn one() -> Self;
     /// Multiplies by a weight.
     fn times(&mut self, other: &Self);
-    /// Multiplies by `e^x`.
+    /// Multiplies by `e^x`, a constant.
     fn shift(&mut self, x: f64);
+    /// Multiplies by `e^x` with x a sum of couplings.
+    fn couple(&mut self, x: f64) {
+        self.shift(x);
+    }
     /// The logarithm of the weight's size.
     fn log_size(&self) -> f64;
     /// The sum of two weights.
@@ -56,8 +60,8 @@ pub(super) fn partition_sum<N: Number>(
                     |(place, w): (usize, &f64)| if state >> (bits - 1 - place) & 1 == 1 { *w } else { -w };
                 let field: f64 = weights.iter().enumerate().map(pull).sum();
                 let [mut down, mut up] = own.clone();
-                down.shift(-field);
-                up.shift(field);
+                down.couple(-field);
+                up.couple(field);
                 for child in plan.children(bucket) {
                     let table = &tables[child.table as usize];
                     let place = child.index(state);

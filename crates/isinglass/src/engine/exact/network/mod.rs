@@ -5,8 +5,8 @@
 //! (log Z) and backward (all moments), for one row or eight at a time. `structure` and `prepare`
 //! lead from a machine to a plan, `store` keeps plans for the next call, `memory` fits passes into
 //! the budget. `single` and `rows` answer for one evidence and for batches; `walk` draws states and
-//! finds the most probable one; `cumulants` and `fourier` run plans of tables with the numbers of
-//! `generic`. `compiled` runs the plan of a graph without a machine. `digits` decides whether
+//! finds the most probable one; `cumulants`, `fourier` and `thermal` run plans of tables with the
+//! numbers of `generic`. `compiled` runs the plan of a graph without a machine. `digits` decides whether
 //! answers are called exact.
 
 mod bucket;
@@ -24,6 +24,7 @@ mod star;
 mod store;
 mod structure;
 mod tape;
+mod thermal;
 mod walk;
 
 use num_complex::Complex64;
@@ -35,6 +36,7 @@ pub(in crate::engine) use self::structure::Structure;
 use crate::engine::auto::Estimate;
 use crate::engine::cumulants::by_joint;
 use crate::engine::exact::ExactSettings;
+use crate::engine::scan::{Scan, ScanRequest, Scanner, of_draws};
 use crate::engine::{
     Ask, BatchExpectations, Cumulants, Draws, Engine, Expectations, JointTable, Mode, ModeFinder, Pairs,
     Sampler,
@@ -152,6 +154,10 @@ macro_rules! engine_by_network {
                 Some(self)
             }
 
+            fn scanner(&self) -> Option<&dyn Scanner> {
+                Some(self)
+            }
+
             fn expectations(
                 &self,
                 machine: &Machine,
@@ -244,6 +250,14 @@ macro_rules! engine_by_network {
         impl Sampler for $engine {
             fn draw(&self, machine: &Machine, evidence: &Evidence, count: usize, seed: u64) -> Result<Draws> {
                 self.solver().draw(machine, evidence, count, seed)
+            }
+        }
+
+        /// One forward pass at each temperature, with numbers that carry their derivatives.
+        impl Scanner for $engine {
+            fn scan(&self, machine: &Machine, evidence: &Evidence, request: &ScanRequest) -> Result<Scan> {
+                let scan = self.solver().scan(machine, evidence, request)?;
+                Ok(Scan { overlaps: of_draws(self, machine, evidence, request)?, ..scan })
             }
         }
 

@@ -160,6 +160,21 @@ impl Chains {
         }
     }
 
+    /// Σ s of each chain.
+    pub(in crate::engine::sampling) fn totals(&self, out: &mut Vec<f64>) {
+        out.clear();
+        match &self.kind {
+            Kind::Flips(chains) => {
+                let total = |chain: &flips::Chain| chain.spins.iter().flat_map(|spins| spins.0).sum::<f32>();
+                out.extend(chains.iter().map(|chain| f64::from(total(chain))));
+            }
+            Kind::Lanes { wide, narrow } => {
+                wide.iter().for_each(|lanes| lanes.add_totals(out));
+                narrow.iter().for_each(|lanes| lanes.add_totals(out));
+            }
+        }
+    }
+
     /// Flips some units of a chain.
     pub(in crate::engine::sampling) fn flip(&mut self, chain: usize, places: &[u32]) {
         let places = places.iter().map(|&place| place as usize);

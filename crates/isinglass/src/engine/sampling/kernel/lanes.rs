@@ -120,6 +120,17 @@ impl<const GROUPS: usize> Lanes<GROUPS> {
         self.random = random.map(|words| words.map(SimdBase::to_array));
     }
 
+    /// Appends Σ s of each chain; whole numbers, which single precision holds for 2^24 units.
+    pub(super) fn add_totals(&self, out: &mut Vec<f64>) {
+        for group in 0..GROUPS {
+            let mut sums = [0.0f32; CHAINS];
+            for state in &self.states {
+                sums.iter_mut().zip(&state.0[group]).for_each(|(sum, spin)| *sum += spin);
+            }
+            out.extend(sums.map(f64::from));
+        }
+    }
+
     /// For each unit, one bit for each chain: whether it is up.
     #[inline(always)]
     pub(super) fn masks<S: Simd>(&self, simd: S, out: &mut [u64]) {

@@ -6,7 +6,9 @@ mod ground;
 mod ladder;
 mod persistent;
 mod reference;
+mod reweight;
 mod run;
+mod scan;
 mod solution;
 mod team;
 mod temperatures;
@@ -27,7 +29,7 @@ use crate::engine::joint::check_asked;
 use crate::engine::parts::{Piece, solve_in_parts, statistics_bytes};
 use crate::engine::{
     Ask, BatchExpectations, Draws, Engine, Expectations, Guarantee, JointTable, ModeFinder, PairMoments,
-    Pairs, Sampler,
+    Pairs, Sampler, Scanner,
 };
 use crate::settings::{Settings, choices, constructors, range, settings};
 use crate::table::{Batch, Group};
@@ -233,6 +235,10 @@ impl Engine for Temper {
     }
 
     fn mode_finder(&self) -> Option<&dyn ModeFinder> {
+        Some(self)
+    }
+
+    fn scanner(&self) -> Option<&dyn Scanner> {
         Some(self)
     }
 

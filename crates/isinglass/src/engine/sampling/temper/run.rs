@@ -54,6 +54,16 @@ impl Schedule {
         self.words() / self.words
     }
 
+    /// Sweeps of a block.
+    pub(super) fn block_sweeps(&self) -> usize {
+        64 * self.words * self.thin
+    }
+
+    /// The most segments.
+    pub(super) fn segments(&self) -> usize {
+        self.segments
+    }
+
     /// Words of a block.
     pub(super) fn block_words(&self) -> usize {
         self.words

@@ -1,17 +1,17 @@
 //! What a run tells about a row: log Z from all levels, averages over the coldest states.
 
 use super::super::answer::{Answer, Average};
-use super::super::blocks::{Estimate, estimate};
+use super::super::blocks::{Estimate, estimate, jackknife};
 use super::run::{Kept, Run};
 use super::team::{LADDERS, Sums};
 use crate::engine::{Diagnostics, Guarantee, JointTable, Mixing};
 use crate::numeric::stable::log_sigmoid_twice;
 
 /// Chains count as mixed up to this split-R̂.
-const R_HAT_LIMIT: f64 = 1.05;
+pub(super) const R_HAT_LIMIT: f64 = 1.05;
 
 /// The least effective sample size of a unit that moves.
-const LEAST_EFFECTIVE_SAMPLES: f64 = 400.0;
+pub(super) const LEAST_EFFECTIVE_SAMPLES: f64 = 400.0;
 
 /// Round trips of each team at least, on average.
 const LEAST_ROUND_TRIPS: usize = 4;
@@ -53,22 +53,16 @@ pub(super) fn log_ratio(run: &Run) -> Average {
         all.add(sums);
     }
     let without = |left_out: Option<&Sums>| -> f64 {
-        (0..run.centres.len())
-            .map(|k| {
-                let rest = |sum: f64, part: &dyn Fn(&Sums) -> f64| sum - left_out.map_or(0.0, part);
-                let forward = rest(all.forward[k], &|sums| sums.forward[k]);
-                let backward = rest(all.backward[k], &|sums| sums.backward[k]);
-                (forward / backward).ln() + 2.0 * run.centres[k]
-            })
-            .sum()
+        run.centres.iter().enumerate().map(|(k, &centre)| all.log_ratio(left_out, k, centre)).sum()
     };
-    let mean = without(None);
-    let count = blocks.len() as f64;
-    // Pseudo-values: their mean is free of the first order of the bias, their spread is the error.
-    let values: Vec<f64> =
-        blocks.iter().map(|sums| count * mean - (count - 1.0) * without(Some(sums))).collect();
-    let found = estimate(&values, run.teams.len());
+    let [found] = jackknife(blocks.len(), run.teams.len(), |left_out| [without(left_out.map(|k| blocks[k]))]);
     Average { mean: found.mean, standard_error: found.variance.sqrt() }
+}
+
+/// Whether the chains of all teams went up and down their ladders.
+pub(super) fn have_travelled(round_trips: &[usize]) -> bool {
+    let total: usize = round_trips.iter().sum();
+    round_trips.iter().all(|&trips| trips > 0) && total >= LEAST_ROUND_TRIPS * round_trips.len()
 }
 
 impl Run {
@@ -137,8 +131,7 @@ impl Run {
 
     /// Whether chains travelled and agree.
     pub(super) fn has_mixed(&self, mixed: &Mixed) -> bool {
-        self.round_trips().all(|trips| trips > 0)
-            && self.round_trips().sum::<usize>() >= LEAST_ROUND_TRIPS * self.teams.len()
+        have_travelled(&self.round_trips().collect::<Vec<_>>())
             && mixed.r_hat <= R_HAT_LIMIT
             && mixed.effective_samples >= LEAST_EFFECTIVE_SAMPLES.min(self.states() as f64)
     }
@@ -247,7 +240,7 @@ impl Answer for Solution {
                 r_hat: mixed.r_hat,
                 effective_samples: mixed.effective_samples,
                 round_trips: Some(run.round_trips().sum()),
-                swap_rates: sums.rejected.iter().map(|sum| 1.0 - sum / sums.count).collect(),
+                swap_rates: sums.swap_rates(),
             }),
             ..Diagnostics::direct()
         }

@@ -18,7 +18,7 @@ use crate::numeric::streams::{Purpose, stream};
 pub(super) const LADDERS: usize = 2;
 
 /// Sweeps from one entry of the sums to the next.
-const SUMMED_EVERY: usize = 4;
+pub(super) const SUMMED_EVERY: usize = 4;
 
 /// The number of a run: a row of evidence, and a team of its replicas.
 #[derive(Debug, Clone, Copy)]
@@ -70,6 +70,28 @@ impl Sums {
         add(&mut self.backward, &other.backward);
         add(&mut self.centre, &other.centre);
     }
+
+    /// `ln Z_{k+1} − ln Z_k` by the geometric bridge, from all sums but some that are left out.
+    pub(super) fn log_ratio(&self, left_out: Option<&Self>, k: usize, centre: f64) -> f64 {
+        let forward = self.forward[k] - left_out.map_or(0.0, |sums| sums.forward[k]);
+        let backward = self.backward[k] - left_out.map_or(0.0, |sums| sums.backward[k]);
+        (forward / backward).ln() + 2.0 * centre
+    }
+
+    /// The share of swaps that are accepted between neighbouring levels.
+    pub(super) fn swap_rates(&self) -> Vec<f64> {
+        self.rejected.iter().map(|sum| 1.0 - sum / self.count).collect()
+    }
+}
+
+/// The states of both ladders after a sweep, before any swap.
+pub(super) struct Seen<'a> {
+    /// Sweeps made before.
+    pub(super) sweeps: usize,
+    pub(super) chains: &'a Chains,
+    /// For each ladder the chain at each level, and what its state weighs.
+    pub(super) chain_at: &'a [Vec<usize>; LADDERS],
+    pub(super) weights: &'a [Vec<LogWeight>; LADDERS],
 }
 
 /// Two ladders with their chains.
@@ -160,15 +182,29 @@ impl Team {
 
     /// A sweep of every chain, then swaps and clusters.
     pub(super) fn step(&mut self, model: &Model, ladder: &Ladder, centres: &[f64]) {
+        self.step_seen(model, ladder, centres, |_| ());
+    }
+
+    /// The same, with a look at the states between the sweep and the swaps.
+    pub(super) fn step_seen(
+        &mut self,
+        model: &Model,
+        ladder: &Ladder,
+        centres: &[f64],
+        look: impl FnOnce(&Seen<'_>),
+    ) {
         self.chains.sweep(model, 1);
         let is_summed = self.sweeps.is_multiple_of(SUMMED_EVERY);
-        for number in 0..LADDERS {
-            let weights: Vec<LogWeight> =
-                self.chain_at[number].iter().map(|&chain| self.chains.log_weight(chain)).collect();
+        let chains = &self.chains;
+        let weights = self.chain_at.each_ref().map(|chain_at| -> Vec<LogWeight> {
+            chain_at.iter().map(|&chain| chains.log_weight(chain)).collect()
+        });
+        look(&Seen { sweeps: self.sweeps, chains, chain_at: &self.chain_at, weights: &weights });
+        for (number, weights) in weights.iter().enumerate() {
             if is_summed {
-                self.add_to_sums(ladder, centres, &weights);
+                self.add_to_sums(ladder, centres, weights);
             }
-            self.swap(number, ladder, &weights);
+            self.swap(number, ladder, weights);
         }
         self.sweeps += 1;
         self.clusters.step(model, &mut self.chains, &self.chain_at, &mut self.random);

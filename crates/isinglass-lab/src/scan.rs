@@ -1,0 +1,99 @@
+//! The figure of a scan: each quantity over temperature, and the overlap of two replicas.
+
+use isinglass::engine::{Curves, Overlap, Scan};
+
+use crate::figure::PALETTE;
+use crate::figure::axis::Axis;
+use crate::figure::chart::{Chart, Marker, Series};
+use crate::figure::sheet::{Part, Sheet};
+
+/// The panels: the place of a quantity in [`Curves::NAMES`], its title, and its symbol.
+const PANELS: [(usize, &str, &str); 6] = [
+    (1, "energy", "U"),
+    (2, "heat capacity", "C"),
+    (3, "magnetisation", "M"),
+    (4, "susceptibility", "χ"),
+    (5, "entropy", "S"),
+    (0, "log Z", "log Z"),
+];
+
+const HEIGHT: f64 = 200.0;
+const WIDTH: f64 = 880.0;
+
+/// Up to so many temperatures, each is marked.
+const MARKED: usize = 60;
+
+/// Distributions of the overlap that are drawn.
+const DISTRIBUTIONS: usize = 5;
+
+/// The quantities of a scan as small multiples, totals of all units, with standard errors; as SVG.
+pub fn figure(title: &str, scan: &Scan) -> String {
+    const { assert!(PANELS.len() == Curves::NAMES.len()) };
+    let temperatures = &scan.temperatures;
+    let panel = |&(place, name, symbol): &(usize, &str, &str)| {
+        let values = scan.values.all()[place];
+        let points = temperatures.iter().copied().zip(values.iter().copied()).collect();
+        let mut series = Series::line("", PALETTE[0], points);
+        if let Some(errors) = &scan.errors {
+            series = series.with_errors(errors.all()[place].to_vec());
+        }
+        if temperatures.len() <= MARKED {
+            series = series.marked(Marker::Disc);
+        }
+        Chart::new(Axis::new("T"), Axis::new(symbol)).titled(name).with(series.thin()).boxed()
+    };
+    let parts: Vec<Box<dyn Part>> = PANELS.iter().map(panel).collect();
+    let mut parts = parts.into_iter();
+    let mut sheet = Sheet::new(title).wide(WIDTH);
+    for _ in 0..PANELS.len() / 2 {
+        sheet = sheet.row(HEIGHT, parts.by_ref().take(2));
+    }
+    match &scan.overlaps {
+        Some(overlaps) => sheet.row(HEIGHT, overlap(overlaps)).to_svg(),
+        None => sheet.to_svg(),
+    }
+}
+
+/// The distribution at a few temperatures, and the Binder ratio over all.
+fn overlap(overlaps: &[Overlap]) -> [Box<dyn Part>; 2] {
+    let shown = overlaps.len().min(DISTRIBUTIONS);
+    let mut distributions =
+        Chart::new(Axis::new("q"), Axis::new("P(q)").including(0.0)).titled("overlap of two replicas");
+    for k in 0..shown {
+        let overlap = &overlaps[k * (overlaps.len() - 1) / (shown - 1).max(1)];
+        // A density, so that bins of any width are comparable.
+        let width = 2.0 / overlap.q.len() as f64;
+        let points = overlap.q.iter().zip(&overlap.p).map(|(q, p)| (*q, p / width)).collect();
+        let name = format!("T = {:.3}", overlap.temperature);
+        distributions = distributions.with(Series::line(name, PALETTE[k % PALETTE.len()], points).thin());
+    }
+    let points = overlaps.iter().map(|overlap| (overlap.temperature, overlap.binder)).collect();
+    let errors = overlaps.iter().map(|overlap| overlap.binder_error).collect();
+    let binder = Series::line("", PALETTE[0], points).with_errors(errors).thin();
+    let binder = if overlaps.len() <= MARKED { binder.marked(Marker::Disc) } else { binder };
+    let binder =
+        Chart::new(Axis::new("T"), Axis::new("½ (3 − ⟨q⁴⟩/⟨q²⟩²)")).titled("Binder ratio").with(binder);
+    [distributions.boxed(), binder.boxed()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use isinglass::engine::{ScanRequest, Scanner};
+    use isinglass::{Enumerate, Evidence, topology};
+
+    #[test]
+    fn every_quantity_has_a_panel() {
+        let glass = topology::sherrington_kirkpatrick(8, 1.0, 0).expect("a machine");
+        let request = ScanRequest::new(&[0.5, 1.0, 2.0]).expect("temperatures").overlap(true);
+        let scan = Enumerate::default().scan(&glass, &Evidence::none(8), &request).expect("a scan");
+        let svg = figure("glass", &scan);
+        for name in
+            ["energy", "heat capacity", "susceptibility", "entropy", "log Z", "Binder ratio", "T = 0.5"]
+        {
+            assert!(svg.contains(name), "{name}");
+        }
+        let places: Vec<usize> = PANELS.iter().map(|panel| panel.0).collect();
+        assert!((0..PANELS.len()).all(|place| places.contains(&place)));
+    }
+}
