@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from isinglass._machine import *
     from isinglass._plots import *
     from isinglass._results import *
+    from isinglass._scan import *
     from isinglass._tables import *
 
 # The exported names and their modules, which are imported when a name is first used: the command does not wait for numpy, nor machines for
@@ -51,7 +52,9 @@ _EXPORTS = {
     "JointTable": "_results",
     "Machine": "_machine",
     "Mode": "_results",
+    "Overlap": "_scan",
     "RowLikelihoods": "_results",
+    "Scan": "_scan",
     "Score": "_results",
     "Spread": "_fit",
     "Table": "_tables",

@@ -22,6 +22,7 @@ from isinglass._results import (
     RowLikelihoods,
     Score,
 )
+from isinglass._scan import Overlap, Scan
 from isinglass._tables import Table, as_table
 
 if TYPE_CHECKING:
@@ -188,6 +189,45 @@ class Inference:
         """
         found = _calls.ask("sample", self._core, n, _evidence(given), engine=engine, **settings)
         return Draws(names=self._names, **found)
+
+    def scan(
+        self,
+        temperatures: ArrayLike | str,
+        given: Given = None,
+        *,
+        overlap: bool = False,
+        engine: str = "auto",
+        **settings: Any,
+    ) -> Scan:
+        """Computes energy, heat capacity, magnetisation, susceptibility, entropy and log Z over temperature.
+
+        Exact where an exact engine is within the budget; otherwise estimates with standard errors for all temperatures from one tempered run.
+        Every state keeps its :meth:`~isinglass.Machine.energy`; the machine's own temperature does not matter.
+
+        Parameters
+        ----------
+        temperatures : array_like or str
+            The temperatures, or a range such as ``'0.5:5:50'``: from 0.5 to 5, 50 of them.
+        given : mapping or array_like, optional
+            Values of clamped units.
+        overlap : bool, default False
+            Also compute the distribution of the overlap of two independent states.
+        engine, **settings
+            See :class:`Machine`.
+
+        Examples
+        --------
+        >>> from isinglass import Machine
+        >>> machine = Machine.from_edges([("a", "b", 1.0), ("b", "c", 1.0)])
+        >>> scan = machine.scan([1.0, 2.0])
+        >>> scan.guarantee, scan.energy.round(6).tolist()
+        ('exact', [-1.523188, -0.924234])
+        """
+        at = temperatures if isinstance(temperatures, str) else numbers(temperatures, "temperatures").ravel().tolist()
+        found = _calls.ask("scan", self._core, at, _evidence(given), overlap, engine=engine, **settings)
+        if found["overlap"] is not None:
+            found["overlap"] = tuple(Overlap(*one) for one in found["overlap"])
+        return Scan(**found)
 
     def complete(self, table: Any, *, engine: str = "auto", **settings: Any) -> Completion:
         """Fills the missing cells of a table, each given the other cells of its row.

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from isinglass._fit import History
     from isinglass._machine import Machine
+    from isinglass._scan import Scan
 
     Layout: TypeAlias = "Literal['auto', 'circle', 'layers'] | Mapping[str, tuple[float, float]] | ArrayLike"
 
@@ -174,6 +175,34 @@ def plot_history(history: History, ax: Axes | None = None, **options: Any) -> Ax
         ax.set_zorder(beside.get_zorder() + 1)
         ax.patch.set_visible(False)
     return ax
+
+
+def plot_scan(scan: Scan, **options: Any) -> Figure:
+    """Draws thermodynamics over temperature; see :meth:`isinglass.Scan.plot`."""
+    pyplot = _pyplot()
+    panels = ("energy", "heat_capacity", "magnetisation", "susceptibility", "entropy", "log_z")
+    rows = 3 if scan.overlap is None else 4
+    figure, axes = pyplot.subplots(rows, 2, figsize=(8.0, 2.4 * rows), layout="constrained", sharex=scan.overlap is None)
+    look = {"marker": ".", "linewidth": 1, "elinewidth": 1, **options}
+    for ax, name in zip(axes.flat, panels, strict=False):
+        ax.errorbar(scan.temperatures, getattr(scan, name), yerr=scan.errors[name], **look)
+        ax.set_ylabel(name.replace("_", " "))
+    if scan.overlap is not None:
+        distributions, binder = axes[-1]
+        shown = np.unique(np.linspace(0, len(scan.overlap) - 1, min(5, len(scan.overlap))).astype(int))
+        for overlap in (scan.overlap[k] for k in shown):
+            density = overlap.p * len(overlap.q) / 2
+            distributions.plot(overlap.q, density, linewidth=1, label=f"T = {overlap.temperature:.3g}")
+        distributions.set_xlabel("overlap q")
+        distributions.set_ylabel("density")
+        distributions.legend(fontsize="small")
+        errors = [overlap.binder_error for overlap in scan.overlap]
+        binder.errorbar(scan.temperatures, [overlap.binder for overlap in scan.overlap], yerr=errors, **look)
+        binder.set_ylabel("Binder ratio")
+        binder.set_xlabel("temperature")
+    for ax in axes[2]:
+        ax.set_xlabel("temperature")
+    return figure
 
 
 def plot_weights(

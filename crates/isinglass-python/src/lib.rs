@@ -17,6 +17,7 @@ mod evidence;
 mod fit;
 mod machine;
 mod on_tables;
+mod scan;
 mod settings;
 mod table;
 mod value;
@@ -35,6 +36,8 @@ mod _native {
     use crate::machine::Machine;
     #[pymodule_export]
     use crate::on_tables::{complete, log_likelihood, log_likelihoods, score};
+    #[pymodule_export]
+    use crate::scan::scan;
     #[pymodule_export]
     use crate::table::Table;
 

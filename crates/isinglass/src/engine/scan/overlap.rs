@@ -115,7 +115,9 @@ pub(in crate::engine) fn of_draws(
 fn of_pairs(temperature: f64, bins: Bins, agree: &[usize]) -> Overlap {
     let count = agree.len() as f64;
     let mut p = vec![0.0; bins.count()];
-    agree.iter().for_each(|&k| p[bins.of(k)] += 1.0 / count);
+    for &k in agree {
+        p[bins.of(k)] += 1.0 / count;
+    }
     // One more pair on each side, so that what never happened is not certain.
     let error = |p: &f64| {
         let p = (p * count + 1.0) / (count + 2.0);

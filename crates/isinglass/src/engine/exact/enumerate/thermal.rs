@@ -122,8 +122,10 @@ impl Problem {
             let field = pull(k, &|other| other >= self.low);
             out.extend_from_within(..);
             let (down, up) = out.split_at_mut(1 << k);
-            down.iter_mut().for_each(|e| *e += field);
-            up.iter_mut().for_each(|e| *e -= field);
+            for (down, up) in down.iter_mut().zip(up) {
+                *down += field;
+                *up -= field;
+            }
         }
         out.iter_mut().zip(&self.energies).for_each(|(e, pairs)| *e += pairs);
         high.map(spin).sum()
@@ -139,7 +141,9 @@ impl Problem {
             cancel::point();
             let high = self.table(block, &mut energies);
             let lowest = energies.iter().copied().fold(f64::INFINITY, f64::min);
-            energies.iter_mut().for_each(|e| *e -= lowest);
+            for energy in &mut energies {
+                *energy -= lowest;
+            }
             spins.iter_mut().zip(&self.spins).for_each(|(m, low)| *m = low + high);
             let at = |t: &f64| dispatch!(level, simd => weigh(simd, &energies, &spins, -1.0 / t));
             let part = Part { lowest, sums: temperatures.iter().map(at).collect() };
@@ -164,10 +168,10 @@ fn weigh<S: Simd>(simd: S, energies: &[f64], spins: &[f64], slope: f64) -> Sums 
         let m = f64x8::load_array(simd, *spins);
         let w = exp_nonpositive(simd, d * f64x8::splat(simd, slope));
         let (wd, wm) = (w * d, w * m);
-        lanes[0] = lanes[0] + w;
-        lanes[1] = lanes[1] + wd;
+        lanes[0] += w;
+        lanes[1] += wd;
         lanes[2] = wd.mul_add(d, lanes[2]);
-        lanes[3] = lanes[3] + wm;
+        lanes[3] += wm;
         lanes[4] = wm.mul_add(m, lanes[4]);
     }
     let mut sums = Sums(lanes.map(|lane| lane.to_array().iter().sum()));

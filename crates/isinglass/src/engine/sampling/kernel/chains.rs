@@ -169,8 +169,12 @@ impl Chains {
                 out.extend(chains.iter().map(|chain| f64::from(total(chain))));
             }
             Kind::Lanes { wide, narrow } => {
-                wide.iter().for_each(|lanes| lanes.add_totals(out));
-                narrow.iter().for_each(|lanes| lanes.add_totals(out));
+                for lanes in wide {
+                    lanes.add_totals(out);
+                }
+                for lanes in narrow {
+                    lanes.add_totals(out);
+                }
             }
         }
     }

@@ -152,7 +152,9 @@ impl<'a> Record<'a> {
     fn new(plan: &'a Plan<'a>, constants: Constants, teams: &'a [Vec<Block>]) -> Self {
         let mut levels = Sums::zero(plan.ladder.levels());
         let blocks: Vec<&Block> = teams.iter().flatten().collect();
-        blocks.iter().for_each(|block| levels.add(&block.levels));
+        for block in &blocks {
+            levels.add(&block.levels);
+        }
         Self { plan, constants, blocks, teams: teams.len(), levels }
     }
 
@@ -342,7 +344,7 @@ impl Scanner for Temper {
         };
         let overlaps = plan.bins.map(overlap);
         let values: Vec<Point> = found.iter().map(|found| found.map(|number| number.mean)).collect();
-        let errors: Vec<Point> = found.iter().map(|found| with_rounding(found)).collect();
+        let errors: Vec<Point> = found.iter().map(with_rounding).collect();
         Ok(Scan {
             temperatures: request.temperatures().to_vec(),
             values: Curves::new(&values),
