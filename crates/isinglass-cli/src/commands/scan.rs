@@ -23,12 +23,12 @@ use crate::report;
 #[derive(ClapArgs)]
 #[command(
     mut_arg("engine", |engine| engine.value_parser(engines_for(Asked::Scan))),
-    mut_arg("temperature", |temperature| temperature.hide(true)),
+    mut_arg("temperature", |temperature| temperature.hide(true).conflicts_with("temperatures")),
     mut_arg("temperatures", |temperatures| {
         let text = "The temperatures: a range such as 0.5:5:50 (from 0.5 to 5, 50 of them), or a list such as 1,1.5,2";
         temperatures.required(true).value_name("LOW:HIGH:COUNT").help(text).help_heading("Options")
     }),
-    after_help = "Example:\n  isinglass make grid --rows 32 --columns 32 --periodic --coupling 1 -o lattice.json\n  isinglass scan lattice.json --temperatures 1.5:3.5:21 -o scan.svg"
+    after_help = "Example:\n  isinglass make grid --rows 12 --columns 12 --coupling 1 -o lattice.json\n  isinglass scan lattice.json --temperatures 1.5:3.5:21 -o scan.svg"
 )]
 pub(crate) struct Args {
     #[command(flatten)]

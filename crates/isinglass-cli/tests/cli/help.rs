@@ -2,9 +2,9 @@
 
 use crate::Room;
 
-const COMMANDS: [&str; 13] = [
+const COMMANDS: [&str; 14] = [
     "demo", "fit", "infer", "query", "map", "sample", "complete", "denoise", "score", "report", "info",
-    "make", "convert",
+    "make", "convert", "scan",
 ];
 
 #[test]
@@ -67,6 +67,7 @@ fn help_offers_the_engines_that_a_command_can_use() {
     let commands = [
         ("map", "map m.json", 6),
         ("sample", "sample m.json -n 3", 6),
+        ("scan", "scan m.json --temperatures 1,2", 5),
         ("fit", "fit t.csv --visible-links chain --iterations 2 -o f.json", 13),
     ];
     for (command, line, count) in commands {

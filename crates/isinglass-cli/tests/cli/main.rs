@@ -14,6 +14,7 @@ mod learners;
 mod reporting;
 mod reproducible;
 mod reproducing;
+mod scanning;
 mod touring;
 
 use std::path::Path;
