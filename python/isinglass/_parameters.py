@@ -41,6 +41,10 @@ class FitParameters(BaseEstimator):
     l1: float | str | None = None
     gamma: float | None = None
     rule: str | None = None
+    least: float | None = None
+    refit: bool | None = None
+    log: bool | None = None
+    penalty: float | None = None
     draws: str | None = None
     sweeps: int | None = None
     samples: int | None = None

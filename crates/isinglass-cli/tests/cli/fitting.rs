@@ -1,6 +1,7 @@
 //! `fit`, and the way from a table of one's own to a scored machine.
 
 use crate::Room;
+use crate::learners::number;
 
 const TABLE: &str = "rain,sprinkler,wet,n
 yes,no,1,30
@@ -51,9 +52,13 @@ fn closed_form_comes_near_the_best_and_says_what_it_did() {
     room.write("t.csv", TABLE);
     let fit = room.json("fit t.csv --weights n --learner closed-form -o m.json --history h.csv");
     assert_eq!((&fit["learner"], &fit["engine"]), (&"closed-form".into(), &serde_json::Value::Null));
-    assert_eq!((&fit["guarantee"], &fit["singular"]), (&"approximation".into(), &"none".into()));
+    // The couplings are an approximation; their likelihood, and the check of their moments, are exact.
+    assert_eq!((&fit["guarantee"], &fit["singular"]), (&"exact".into(), &"none".into()));
     assert_eq!((&fit["converged"], &fit["iterations"]), (&true.into(), &0.into()));
-    assert_eq!(fit["log_likelihood"], serde_json::Value::Null);
+    let score = room.json("score m.json t.csv --weights n");
+    assert!((number(&fit["log_likelihood"]) - number(&score["log_likelihood"])).abs() < 1e-9);
+    assert!(number(&fit["log_likelihood"]) > number(&fit["independent_log_likelihood"]));
+    assert!(["reproduces", "deviates"].contains(&fit["check"]["verdict"].as_str().unwrap()));
     assert_eq!(room.read("h.csv"), "iteration,objective,gradient_norm\n0,0,0\n");
     let score = |learner: &str| {
         let fit = room.json(&format!("fit t.csv --weights n {learner} -o m.json"));

@@ -10,7 +10,7 @@ fn room_with_draws(make: &str, rows: usize) -> Room {
     room
 }
 
-fn number(value: &serde_json::Value) -> f64 {
+pub(crate) fn number(value: &serde_json::Value) -> f64 {
     value.as_f64().unwrap()
 }
 
@@ -112,7 +112,12 @@ fn auto_turns_to_what_can_be_done_and_says_so() {
     let room = Room::new();
     room.ok("make full -n 40 --coupling uniform:-0.1,0.1 -o true.json");
     room.ok("sample true.json -n 200 --engine gibbs -o t.csv");
-    for (options, learner) in [("", "pseudo-likelihood"), ("--hidden 1 --iterations 5", "pl-em")] {
+    let cases = [
+        ("", "likelihood with engine temper"),
+        ("--inputs x0", "pseudo-likelihood"),
+        ("--hidden 1 --iterations 5 --no-check", "pl-em"),
+    ];
+    for (options, learner) in cases {
         let output = room.run(&format!("fit t.csv {options} --json -o m.json"));
         let note = String::from_utf8(output.stderr).unwrap();
         assert!(
@@ -120,10 +125,17 @@ fn auto_turns_to_what_can_be_done_and_says_so() {
             "{note}"
         );
         let document: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
-        assert_eq!(
-            (document["learner"].as_str(), document["log_likelihood"].is_null()),
-            (Some(learner), true)
-        );
+        assert_eq!(document["learner"].as_str(), learner.split(' ').next());
+        let is_sampled = document["engine"] == "temper";
+        assert_eq!(is_sampled, options.is_empty());
+        // Input units have another distribution in each row, and --no-check compares nothing.
+        assert_eq!(document["log_likelihood"].is_null(), !is_sampled);
+        assert_eq!(document["check"].is_null(), !is_sampled);
+        if is_sampled {
+            assert_eq!(document["check"]["verdict"], "reproduces");
+            assert!(number(&document["log_likelihood_error"]) < 0.05);
+            assert!(number(&document["log_likelihood"]) > number(&document["independent_log_likelihood"]));
+        }
     }
     let (code, message) = room.fails("fit t.csv --optimizer cg --hidden 1 -o m.json");
     assert!(code == 2 && message.contains("pl-em does not accept it"), "{message}");

@@ -37,7 +37,7 @@ enum Way {
     },
     /// With persistent chains in the free phase.
     Sampled {
-        engine: Temper,
+        engine: Box<Temper>,
         clamped: Box<dyn Engine>,
         is_open: bool,
     },
@@ -265,7 +265,7 @@ impl FitSettings {
         if name == EngineName::Temper && !has_inputs {
             let engine = Temper::from(self.engine.group.temper);
             let clamped = clamped_engine.unwrap_or_else(|| Box::new(engine));
-            return Ok(Way::Sampled { engine, clamped, is_open });
+            return Ok(Way::Sampled { engine: Box::new(engine), clamped, is_open });
         }
         Ok(Way::Likelihood { engine, clamped: clamped_engine, is_open })
     }
@@ -323,7 +323,7 @@ impl Plan {
                 act(&learner)
             }
             Way::Sampled { engine, clamped, .. } => {
-                let learner = SampledLikelihood::new(*engine, &**clamped);
+                let learner = SampledLikelihood::new(**engine, &**clamped);
                 act(&learner.with_settings(self.settings.group.likelihood))
             }
             Way::Other(learner, _) => act(&**learner),

@@ -91,7 +91,9 @@ impl<'a> Centred<'a> {
         let factors: Vec<Vec<f64>> =
             products.into_iter().map(|part| part.into_iter().map(|q| q - mean).collect()).collect();
         let mut sums = self.weighted_sums(&factors);
-        sums.iter_mut().for_each(|sum| *sum /= self.count as f64);
+        for sum in &mut sums {
+            *sum /= self.count as f64;
+        }
         sums
     }
 
@@ -186,7 +188,9 @@ impl<'a> Centred<'a> {
         let units = self.graph.unit_count().max(1);
         let ones: Vec<Vec<f64>> = self.blocks.iter().map(|block| vec![1.0; block.len() / units]).collect();
         let mut means = self.weighted_sums(&ones);
-        means.iter_mut().for_each(|mean| *mean /= self.count as f64);
+        for mean in &mut means {
+            *mean /= self.count as f64;
+        }
         means
     }
 

@@ -241,13 +241,17 @@ impl<'a> Run<'a> {
         let rate = (plan.rate * change).clamp(LEAST_RATE, 1.0).min(rate);
         let mut step = centred.solve(&gradient, &diagonal);
         let share = centred.share(&step, 1.0 - trust * (1.0 - LEAST_EFFECTIVE), trust * LONGEST_STEP);
-        step.iter_mut().for_each(|u| *u *= share.min(rate));
+        for u in &mut step {
+            *u *= share.min(rate);
+        }
         let slope = dot(&step, &gradient);
 
         let (mut weights, mut biases) = (vec![0.0; edges.len()], vec![0.0; graph.unit_count()]);
         coordinates.add(graph, &step, &mut weights, &mut biases);
         weights.extend(biases);
-        weights.iter_mut().for_each(|x| *x *= temperature);
+        for x in &mut weights {
+            *x *= temperature;
+        }
         let gradient_norm = (0..edges.len())
             .map(|k| {
                 (gradient[k] * coordinates.deviations[edges[k].0] * coordinates.deviations[edges[k].1]).abs()
