@@ -43,7 +43,7 @@ fn a_chain_has_its_closed_form_in_every_output() {
 #[test]
 fn a_tempered_scan_has_errors_and_one_seed_one_answer() {
     let room = Room::new();
-    room.ok("make sk --units 16 --beta 1 -o glass.json");
+    room.ok("make sk --units 16 -o glass.json");
     let line = "scan glass.json --temperatures 0.7:2:3 --engine temper --sweeps 1024 --burn-in 512 --overlap";
     let scan = room.json(&format!("{line} --threads 1"));
     assert_eq!(scan, room.json(&format!("{line} --threads 3")));

@@ -89,10 +89,10 @@ pub fn independent_log_likelihood(machine: &Machine, table: &Table) -> Result<f6
 /// # Example
 /// ```
 /// use isinglass::learn::{Learner, PseudoLikelihood, Verdict, check, start};
-/// use isinglass::prelude::*;
+/// use isinglass::{Temper, prelude::*};
 /// let truth = topology::sherrington_kirkpatrick(10, 0.5, 1)?;
 /// let rows = Enumerate::default().draw(&truth, &Evidence::none(10), 2000, 1)?;
-/// let table = Table::from_rows(truth.names(), rows.iter())?;
+/// let table = Table::from_rows(truth.names(), rows.cells.chunks(10))?;
 /// let begin = start(&topology::full(10).with_names(truth.names())?, &table, 0, 0)?;
 /// let fit = PseudoLikelihood::new().fit(&begin, &table)?;
 /// let engine = Temper::new().sweeps(Some(4096));

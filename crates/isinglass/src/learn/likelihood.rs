@@ -275,7 +275,11 @@ impl Objective for InformationGain<'_> {
         self.likelihood.moments_are_derivatives()
     }
 
+    /// Only for exact engines: a long step for rare events leaves the range in which an approximate
+    /// one is worth following.
     fn precondition(&self, gradient: &mut [f64]) {
-        self.conditioning.divide(gradient, &self.information, |_| true);
+        if self.likelihood.is_exact() {
+            self.conditioning.divide(gradient, &self.information, |_| true);
+        }
     }
 }

@@ -79,6 +79,11 @@ impl<'a> AverageLikelihood<'a> {
         self.engines().all(Engine::moments_are_derivatives)
     }
 
+    /// Whether the engines at work are exact.
+    pub(crate) fn is_exact(&self) -> bool {
+        self.engines().all(Engine::is_exact)
+    }
+
     /// The engines at work: that of the clamped phase only if a row has free units.
     fn engines(&self) -> impl Iterator<Item = &'a dyn Engine> {
         self.rows.are_open().then_some(self.phases.clamped).into_iter().chain([self.phases.free])

@@ -67,7 +67,7 @@ const RISK: f64 = 0.05;
 /// let start = topology::full(3).with_names(["a", "b", "c"])?;
 /// let fit = Rise::new().fit(&start, &table)?;
 /// assert_eq!(fit.machine.graph().edges(), [(0, 1)]);
-/// assert!((fit.machine.weights()[0] - 3f64.ln()).abs() < 1e-6, "fitted again without penalty");
+/// assert!((fit.machine.weights()[0] - 3f64.ln()).abs() < 1e-3, "fitted again, all but without a penalty");
 /// # Ok::<(), isinglass::Error>(())
 /// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq)]

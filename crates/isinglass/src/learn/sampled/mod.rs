@@ -39,11 +39,11 @@ const NAME: &str = "likelihood";
 ///
 /// # Example
 /// ```
-/// use isinglass::prelude::*;
+/// use isinglass::{Temper, prelude::*};
 /// use isinglass::learn::{Learner, SampledLikelihood, start};
 /// let truth = topology::sherrington_kirkpatrick(12, 0.7, 1)?;
 /// let rows = Enumerate::default().draw(&truth, &Evidence::none(12), 4000, 1)?;
-/// let table = Table::from_rows(truth.names(), rows.iter())?;
+/// let table = Table::from_rows(truth.names(), rows.cells.chunks(12))?;
 /// let begin = start(&topology::full(12).with_names(truth.names())?, &table, 0, 0)?;
 /// let exact = Enumerate::default();
 /// let sampled = SampledLikelihood::new(Temper::new(), &exact).fit(&begin, &table)?;
