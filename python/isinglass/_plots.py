@@ -182,7 +182,9 @@ def plot_scan(scan: Scan, **options: Any) -> Figure:
     pyplot = _pyplot()
     panels = ("energy", "heat_capacity", "magnetisation", "susceptibility", "entropy", "log_z")
     rows = 3 if scan.overlap is None else 4
-    figure, axes = pyplot.subplots(rows, 2, figsize=(8.0, 2.4 * rows), layout="constrained", sharex=scan.overlap is None)
+    figure, axes = pyplot.subplots(
+        rows, 2, figsize=(8.0, 2.4 * rows), layout="constrained", sharex=scan.overlap is None
+    )
     look = {"marker": ".", "linewidth": 1, "elinewidth": 1, **options}
     for ax, name in zip(axes.flat, panels, strict=False):
         ax.errorbar(scan.temperatures, getattr(scan, name), yerr=scan.errors[name], **look)
