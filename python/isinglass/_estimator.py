@@ -97,7 +97,7 @@ class Estimator(Parameters):
 
     def _learn(self, table: Table) -> None:
         """Fits a machine and stores it."""
-        self._store(*fit(table, seed=self._seed, inputs=self._inputs(table), **self._settings()))
+        self._store(*fit(table, seed=self._seed, inputs=self._inputs(table), check=False, **self._settings()))
 
     def _store(self, machine: Machine, result: FitResult) -> None:
         self.machine_, self.result_, self.history_ = machine, result, result.history

@@ -182,6 +182,7 @@ def plot_scan(scan: Scan, **options: Any) -> Figure:
     pyplot = _pyplot()
     panels = ("energy", "heat_capacity", "magnetisation", "susceptibility", "entropy", "log_z")
     rows = 3 if scan.overlap is None else 4
+    figure: Figure
     figure, axes = pyplot.subplots(
         rows, 2, figsize=(8.0, 2.4 * rows), layout="constrained", sharex=scan.overlap is None
     )

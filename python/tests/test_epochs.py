@@ -18,7 +18,14 @@ def test_partial_fits_are_epochs_of_one_fit(rows, settings):
     model = BoltzmannMachine(2, random_state=8, l2=0.01, **settings)
     for _ in range(3):
         model = pickle.loads(pickle.dumps(model.partial_fit(rows)))
-    same = {"learner": "contrastive-divergence", "iterations": 3, "l2": 0.01, "rate_decay": 0.0, **settings}
+    same = {
+        "learner": "contrastive-divergence",
+        "iterations": 3,
+        "l2": 0.01,
+        "rate_decay": 0.0,
+        "check": False,
+        **settings,
+    }
     machine, result = isinglass.fit(rows, hidden=2, seed=8, **same)
     assert model.machine_ == machine and model.result_.learner == "contrastive-divergence"
     assert model.history_.iteration.tolist() == [0, 1, 2, 3] and model.n_iter_ == 3
@@ -29,7 +36,7 @@ def test_partial_fits_are_epochs_of_one_fit(rows, settings):
 def test_partial_fits_start_from_a_fit(rows):
     model = BoltzmannMachine(2, l2=0.01, random_state=0).fit(rows)
     fitted, made, better = model.machine_, model.n_iter_, model.score(rows)
-    settings = {"learner": "contrastive-divergence", "l2": 0.01, "rate_decay": 0.0, "start": fitted}
+    settings = {"learner": "contrastive-divergence", "l2": 0.01, "rate_decay": 0.0, "start": fitted, "check": False}
     for epochs in (1, 2):
         model.partial_fit(rows[:100])
         assert model.machine_ == isinglass.fit(rows[:100], iterations=epochs, **settings)[0]
@@ -46,7 +53,7 @@ def test_partial_fits_resume_a_fit_by_contrastive_divergence(rows):
     whole = BoltzmannMachine(1, iterations=6, random_state=3, **settings).fit(rows)
     assert model.machine_ == whole.machine_ and model.n_iter_ == 6
     assert model.history_.objective.tolist() == whole.history_.objective.tolist()
-    assert whole.machine_ == isinglass.fit(rows, hidden=1, iterations=6, seed=3, **settings)[0]
+    assert whole.machine_ == isinglass.fit(rows, hidden=1, iterations=6, seed=3, check=False, **settings)[0]
     assert whole.result_.iterations == 6 and len(whole.history_) == 7
     # By default the rate decays in a fit, and in the epochs that resume it.
     settings = {"learner": "contrastive-divergence", "rate": 0.03, "random_state": 3}

@@ -120,10 +120,10 @@ pub fn check(machine: &Machine, table: &Table, engine: &dyn Engine, rows: &dyn E
     let is_lower = log_likelihood.as_ref().is_some_and(|found| {
         !found.value.is_finite() || found.value + ERRORS * found.error.unwrap_or(0.0) < independent
     });
-    let verdict = if is_lower || is_beyond_independent || !rms.is_finite() {
-        Verdict::Unusable
-    } else if rms <= USUAL_RMS && largest <= USUAL_LARGEST {
+    let verdict = if rms <= USUAL_RMS && largest <= USUAL_LARGEST {
         Verdict::Reproduces
+    } else if is_lower || is_beyond_independent || !rms.is_finite() {
+        Verdict::Unusable
     } else {
         Verdict::Deviates
     };
