@@ -9,8 +9,8 @@ use isinglass::engine::Importance;
 use isinglass::learn::{Learner, Likelihood};
 use isinglass::topology::{self, Neighbours, Numbers};
 use isinglass::{
-    Ais, Ask, Batch, Budget, Diagnostics, Engine, Enumerate, Error, Evidence, Guarantee, Machine, MeanField,
-    Pairs, Spin, Table,
+    Ais, Ask, Batch, Budget, Diagnostics, Eliminate, Engine, Enumerate, Error, Evidence, Guarantee, Machine,
+    MeanField, Pairs, Spin, Table,
 };
 use proptest::prelude::*;
 
@@ -138,7 +138,7 @@ fn moments_are_right_where_weights_are_uneven() {
 fn a_bad_run_says_so() {
     let machine = glass(30, 8.0, 0.5, 1);
     let bad = hasty(1024, 5, 0).expectations(&machine, &Evidence::none(30), Pairs::None).unwrap();
-    let Importance { runs, temperatures, effective_samples } = bad.diagnostics.importance.unwrap();
+    let Importance { runs, temperatures, effective_samples, .. } = bad.diagnostics.importance.unwrap();
     assert_eq!((runs, temperatures), (1024, 5));
     assert!(!bad.diagnostics.converged && effective_samples < 30.0, "{effective_samples}");
     // Two valleys of equal weight are no trouble, though no chain ever crosses from one to the other.
@@ -286,12 +286,31 @@ proptest! {
 /// A batch is as good as its worst row.
 #[test]
 fn diagnostics_keep_the_worst() {
-    let of = |converged, effective_samples| {
-        Diagnostics::weighted(converged, Importance { runs: 64, temperatures: 10, effective_samples })
+    let importance = |effective_samples, log_z| Importance {
+        runs: 64,
+        temperatures: 10,
+        effective_samples,
+        forward_log_z: 3.0,
+        forward_error: 0.03,
+        reverse_runs: 64,
+        reverse_log_z: 3.1,
+        reverse_error: 0.1,
+        log_z,
+        log_z_error: 0.04,
     };
+    let of =
+        |converged, effective_samples| Diagnostics::weighted(converged, importance(effective_samples, 3.0));
     let both = of(true, 60.0).and(of(false, 3.0));
     assert_eq!(both, of(false, 3.0));
     assert_eq!(of(true, 60.0).and(Diagnostics::direct()), of(true, 60.0));
+    // Ends that disagree are worse than few runs: here by three standard errors of the difference.
+    let apart = importance(60.0, 3.151);
+    assert!(!apart.ends_agree() && importance(60.0, 3.149).ends_agree() && apart.has_many_runs());
+    assert!(!importance(31.0, 3.0).has_many_runs());
+    // Known no better than by 32 runs of equal weight, half of all.
+    assert!(!Importance { log_z_error: 0.18, ..importance(60.0, 3.0) }.ends_agree());
+    let worse = of(false, 3.0).and(Diagnostics::weighted(false, apart));
+    assert_eq!(worse.importance, Some(apart));
 }
 
 #[test]
@@ -334,4 +353,54 @@ fn a_machine_can_be_learned() {
     let bound = MeanField::default().expectations(&exact, &Evidence::none(4), Pairs::None).unwrap();
     let log_z = engine.expectations(&exact, &Evidence::none(4), Pairs::None).unwrap().log_z;
     assert!(bound.log_z < log_z);
+}
+
+/// Dense and sparse machines of 12 units, weak and strong: how often two standard errors cover the
+/// truth, and how far apart the ends are.
+#[test]
+fn errors_are_calibrated_and_ends_agree() {
+    let (mut scores, mut distances) = (Vec::new(), Vec::new());
+    for strength in [0.3, 1.0, 2.0] {
+        let lattice = topology::grid(3, 4, Neighbours::Four);
+        for seed in 0..40 {
+            let machine = if seed % 2 == 0 {
+                glass(12, strength, 0.5, seed)
+            } else {
+                let biases = Numbers::Uniform { low: -0.3, high: 0.3 };
+                lattice.clone().with_numbers(&Numbers::Signs(strength), &biases, seed).unwrap()
+            };
+            let truth = brute_force(&machine, &Evidence::none(12)).log_z;
+            let found =
+                hasty(512, 200, seed).expectations(&machine, &Evidence::none(12), Pairs::None).unwrap();
+            scores.push((found.log_z.unwrap() - truth) / found.errors.unwrap().log_z.unwrap());
+            assert!(found.diagnostics.converged, "{:?}", found.diagnostics);
+            let ends = found.diagnostics.importance.unwrap();
+            let distance = ends.reverse_log_z - ends.forward_log_z;
+            distances.push(distance / ends.forward_error.hypot(ends.reverse_error));
+        }
+    }
+    for (what, scores) in [("log Z", &scores), ("the distance of the ends", &distances)] {
+        let mean_square = scores.iter().map(|z| z * z).sum::<f64>() / 120.0;
+        let within = scores.iter().filter(|z| z.abs() <= 2.0).count();
+        // Of 120: 114.5 ± 2.3 within two errors; a mean square of 1 ± 0.13.
+        assert!((108..=120).contains(&within), "{what}: {within} of 120 within two errors");
+        assert!((0.65..1.4).contains(&mean_square), "{what}: mean z² is {mean_square}");
+    }
+}
+
+/// A glass in which most runs to the machine end in the wrong valleys: log Z is still between the
+/// ends, or covered.
+#[test]
+fn a_hard_glass_is_covered_or_called_so() {
+    let machine = topology::grid(16, 16, Neighbours::Four)
+        .with_numbers(&Numbers::Signs(2.0), &Numbers::Normal { mean: 0.0, deviation: 0.4 }, 3)
+        .unwrap();
+    let none = Evidence::none(256);
+    let truth = Eliminate::default().expectations(&machine, &none, Pairs::None).unwrap().log_z.unwrap();
+    let found = hasty(256, 250, 0).expectations(&machine, &none, Pairs::None).unwrap();
+    let error = found.errors.unwrap().log_z.unwrap();
+    let ends = found.diagnostics.importance.unwrap();
+    assert!(!found.diagnostics.converged, "{:?}", found.diagnostics);
+    assert!((found.log_z.unwrap() - truth).abs() <= 3.0 * error, "{truth}: {:?} ± {error}", found.log_z);
+    assert!(ends.forward_log_z < truth && truth < ends.reverse_log_z, "{truth}: {ends:?}");
 }

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::exact::pinned::clamp_pinned;
+use super::sampling::ByRows;
 use super::{Ais, Decimate, Eliminate, Engine, Enumerate, Gibbs, Guarantee, Open, Temper, variational};
 use crate::Budget;
 use crate::{Error, Evidence, Machine, Result};
@@ -77,12 +78,12 @@ fn tempering(machine: &Machine, free_units: usize, budget: Budget) -> Offer {
 }
 
 fn annealing(machine: &Machine, free_units: usize, budget: Budget) -> Offer {
-    let ais = Ais::default();
+    let ais = Ais::new().budget(budget);
     let bytes = ais.bytes(free_units, machine.graph().edges().len());
     let (chains, temperatures) = (ais.chains, ais.steps());
     Offer {
         engine: Ais::NAME,
-        available: bytes <= u128::from(budget.0),
+        available: ais.check(machine, free_units, 0).is_ok(),
         answers: Guarantee::Estimate,
         bytes: Some(bytes),
         order: None,

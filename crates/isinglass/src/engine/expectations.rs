@@ -244,12 +244,10 @@ impl Diagnostics {
             },
             ..a
         };
-        let fewer =
-            |a: Importance, b: Importance| if b.effective_samples < a.effective_samples { b } else { a };
         Self {
             converged: self.converged && other.converged,
             mixing: joined(self.mixing.clone(), other.mixing, worse_mixing),
-            importance: joined(self.importance, other.importance, fewer),
+            importance: joined(self.importance, other.importance, Importance::worse),
             iteration: joined(self.iteration, other.iteration, Iteration::and),
         }
     }
@@ -312,15 +310,72 @@ pub struct Mixing {
     pub swap_rates: Vec<f64>,
 }
 
-/// How even the weights of independent runs are; of several rows, those of the worst.
+/// How even the weights of annealed runs are, and what the runs from either end tell of log Z; of
+/// several rows, those of the worst.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Importance {
-    /// The number of runs.
+    /// The number of runs from independent units to the machine.
     pub runs: usize,
     /// Steps from the distribution at which each run began to the machine's own.
     pub temperatures: usize,
     /// The effective sample size (Σ w)² / Σ w².
     pub effective_samples: f64,
+    /// log Z from these runs alone: too low where they miss states of the machine.
+    pub forward_log_z: f64,
+    /// The standard error of `forward_log_z`.
+    pub forward_error: f64,
+    /// The number of runs from draws of the machine back to independent units.
+    pub reverse_runs: usize,
+    /// log Z from these runs alone: too high where the way back is too short, and where they miss
+    /// states that the others reach often.
+    pub reverse_log_z: f64,
+    /// The standard error of `reverse_log_z`.
+    pub reverse_error: f64,
+    /// log Z from the runs of both ends.
+    pub log_z: f64,
+    /// Its standard error, if the ends agree.
+    pub log_z_error: f64,
+}
+
+impl Importance {
+    /// Below this, a few runs carry the weights: log Z and its error are unreliable.
+    const LEAST_EFFECTIVE_SAMPLES: f64 = 100.0;
+
+    /// The same as a share of the runs: the heaviest of many runs may not have been seen.
+    const LEAST_SHARE: f64 = 0.01;
+
+    /// The ends agree up to so many standard errors of their difference.
+    const APART: f64 = 3.0;
+
+    /// The effective samples that are required: 100, of few runs half their number, of many a
+    /// hundredth.
+    fn least_effective_samples(&self) -> f64 {
+        let runs = self.runs as f64;
+        Self::LEAST_EFFECTIVE_SAMPLES.max(Self::LEAST_SHARE * runs).min(0.5 * runs)
+    }
+
+    /// Whether many runs carry the weights: 100, of few runs half their number, of many a hundredth.
+    pub fn has_many_runs(&self) -> bool {
+        self.effective_samples >= self.least_effective_samples()
+    }
+
+    /// Whether the runs back from the machine leave log Z where the others put it.
+    ///
+    /// `log_z`, which rests on both ends, differs from `forward_log_z` by at most three standard
+    /// errors (the root of the sum of both squares), and is as well known as by the least number of
+    /// effective runs: to 0.1 by 100. The reverse runs alone are no measure: a single start in a
+    /// rare state that the others reach often may outweigh the rest, and may be missing.
+    pub fn ends_agree(&self) -> bool {
+        let distance = (self.log_z - self.forward_log_z).abs();
+        distance <= Self::APART * self.forward_error.hypot(self.log_z_error)
+            && self.log_z_error.powi(2) * self.least_effective_samples() <= 1.0
+    }
+
+    /// The worse of two: the one whose ends disagree, else the one with fewer effective samples.
+    fn worse(self, other: Self) -> Self {
+        let rank = |of: &Self| (of.ends_agree(), of.effective_samples);
+        if rank(&other) < rank(&self) { other } else { self }
+    }
 }
 
 /// What to compute for the rows of a batch besides log Z.

@@ -52,6 +52,16 @@ pub enum Purpose {
     Bonds = 23,
     /// Which units of a new machine are joined.
     Structure = 24,
+    /// A run of annealed importance sampling that returns from the machine to independent units.
+    ReturningRun = 25,
+    /// Which units of a state are flipped before a search begins anew.
+    Restarts = 26,
+    /// A chain of simulated annealing.
+    Annealing = 31,
+    /// Rows that are held out of a fit.
+    HeldOut = 32,
+    /// Forests of a tempered machine, and draws of their units.
+    Trees = 33,
 }
 
 /// The stream with a number for a purpose.

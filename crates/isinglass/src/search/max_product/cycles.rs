@@ -11,6 +11,7 @@ use super::solver::Solved;
 use super::trees::{Forest, message};
 use crate::cancel;
 use crate::engine::{Diagnostics, Iteration};
+use crate::numeric::streams::{Purpose, stream};
 
 /// States are decoded after each of the first sweeps, later after each further sixth.
 const SELDOM: usize = 6;
@@ -73,7 +74,9 @@ pub(super) fn search<const N: usize>(
         }
     }
     let mut diagnostics = std::array::from_fn(|_| Diagnostics::direct());
-    for (row, decoder) in decoders.iter().enumerate() {
+    for (row, decoder) in decoders.iter_mut().enumerate() {
+        // The same stream for every row, so that its answer is independent of other rows.
+        decoder.restart(settings.restarts, &mut stream(settings.seed, Purpose::Restarts, 0));
         for (state, best) in states.iter_mut().zip(decoder.best()) {
             state[row] = *best;
         }

@@ -3,12 +3,18 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use rand::RngExt;
+use rand_chacha::ChaCha8Rng;
+
 use super::plan::{Link, Plan};
 use super::trees::{Forest, choice};
 use crate::cancel;
 
 /// The most rounds through all forests from each state; few are needed.
 const ROUNDS: usize = 20;
+
+/// A restart flips at most one in so many places.
+const LARGEST: usize = 4;
 
 /// Decodes states of one row from messages, and keeps the best.
 pub(super) struct Decoder<'a> {
@@ -82,6 +88,45 @@ impl<'a> Decoder<'a> {
         }
         self.descend();
         self.keep_if_better();
+    }
+
+    /// Searches around the best state: flips a random connected set of places, descends, and goes on
+    /// from what it finds if that is no worse (iterated local search; Lourenço, Martin & Stützle
+    /// 2003).
+    pub(super) fn restart(&mut self, times: usize, random: &mut ChaCha8Rng) {
+        let mut current = (self.height, self.best.clone());
+        for _ in 0..times {
+            self.state.copy_from_slice(&current.1);
+            self.flip_some(random);
+            self.descend();
+            let height = height(self.plan, &self.fields, &self.state);
+            if height >= current.0 {
+                current.0 = height;
+                current.1.copy_from_slice(&self.state);
+            }
+            self.keep_if_better();
+        }
+    }
+
+    /// Flips a random connected set of places: up to a share of all.
+    fn flip_some(&mut self, random: &mut ChaCha8Rng) {
+        let most = (self.plan.core / LARGEST).max(2);
+        let count = random.random_range(1..=most);
+        let mut ready = vec![random.random_range(0..self.plan.core)];
+        let mut is_met = vec![false; self.plan.core];
+        is_met[ready[0]] = true;
+        for _ in 0..count {
+            if ready.is_empty() {
+                break;
+            }
+            let place = ready.swap_remove(random.random_range(0..ready.len()));
+            self.state[place] = -self.state[place];
+            for link in &self.plan.links[self.plan.links_of(place)] {
+                if !std::mem::replace(&mut is_met[link.to as usize], true) {
+                    ready.push(link.to as usize);
+                }
+            }
+        }
     }
 
     /// Improves the state by forests, while a round gains more than rounding; then by single flips.

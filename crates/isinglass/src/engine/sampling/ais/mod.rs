@@ -1,21 +1,22 @@
 //! Engine `ais`: annealed importance sampling.
 
+mod bridge;
 mod path;
 mod row;
 mod weights;
 
 use std::sync::Arc;
 
-use self::row::Solution;
-use super::answer;
+use self::row::Runs;
+use super::answer::{self, Solution};
+use super::by_rows::{self, ByRows, PAIR_BYTES};
 use super::kernel::Couplings;
 use super::temper::Temperatures;
 use crate::engine::joint::check_asked;
-use crate::engine::parts::{Piece, solve_in_parts, statistics_bytes};
 use crate::engine::{Ask, BatchExpectations, Engine, Expectations, JointTable, PairMoments, Pairs};
 use crate::settings::{Settings, constructors, range, settings};
-use crate::table::{Batch, Group};
-use crate::{Error, Evidence, Machine, Result};
+use crate::table::Batch;
+use crate::{Budget, Error, Evidence, Machine, Result};
 
 settings! {
     /// Settings of [`Ais`].
@@ -52,25 +53,35 @@ impl AisSettings {
     }
 }
 
-/// Annealed importance sampling (Neal 2001): log Z with a standard error, for any graph.
+/// Annealed importance sampling from both ends: log Z with a standard error, for any graph.
 ///
-/// Each run begins with independent units in their own fields, whose log Z is known, and goes in K
-/// steps through the distributions `p_β(s) ∝ exp(Σ h_i s_i + β Σ w_ij s_i s_j)`, β = 0, 1/K, …, 1,
-/// with Gibbs sweeps at each. Its weight is `ln w = Σ_k (β_{k+1} − β_k) Σ w_ij s_i s_j`
-/// (Salakhutdinov & Murray 2008, for restricted machines); the mean of w is an unbiased estimate of
-/// `Z / Z_0`, whatever the mixing and the number of steps. Means and pair moments are weighted
-/// averages of the final states.
+/// Each run (Neal 2001) begins with independent units in their own fields, whose log Z is known, and
+/// goes in K steps through the distributions `p_β(s) ∝ exp(Σ h_i s_i + β Σ w_ij s_i s_j)`,
+/// β = 0, 1/K, …, 1, with Gibbs sweeps at each. Its weight is
+/// `ln w = Σ_k (β_{k+1} − β_k) Σ w_ij s_i s_j` (Salakhutdinov & Murray 2008, for restricted machines);
+/// the mean of w is an unbiased estimate of `Z / Z_0`, whatever the mixing and the number of steps.
+/// So its logarithm is hardly ever too high by much, but may be far too low: nothing in the weights
+/// tells of states that no run reached.
 ///
-/// *Complexity*: runs × steps × sweeps × (edges + units). *Memory*: the couplings, and 64 runs for
-/// each thread.
-/// *Accuracy*: standard errors from the spread of the weights; for moments, those of a ratio of
-/// means. `exp(log_z)` is unbiased; log Z is low by about half the square of its standard error.
-/// Fields are in single precision, which the error allows for. Exact where no two free units are
-/// coupled.
-/// *When it fails*: with strong couplings chains fall into valleys early; then a few runs carry all
-/// the weight, and `converged` is false below 100 effective samples (of few runs, half their
-/// number; of many, a hundredth). Valleys that no run reached show in no diagnostic. Where weights
-/// are uneven, more steps help more than more runs.
+/// Half as many runs go the other way, from draws of the machine back to independent units, each
+/// step the time reversal of the one forward. The mean of 1/w estimates `Z_0 / Z`, so these err to
+/// the other side (Grosse, Ancha & Roy 2015). The draws are those of a short run of engine
+/// [`temper`](crate::Temper). log Z joins both ends by Bennett's acceptance ratio. Means and pair
+/// moments are weighted averages of the final states of the forward runs.
+///
+/// *Complexity*: 2 to 3 × runs × steps × sweeps × (edges + units), a third of it for the ladders.
+/// *Memory*: the couplings, 64 runs for each thread, and 16 ladders.
+/// *Accuracy*: standard errors from the spread of forward runs, and of blocks of the reverse runs of
+/// each ladder; for moments, those of a ratio of means. Fields are in single precision, which the
+/// error allows for. Exact where no two free units are coupled.
+/// *When it fails*: with strong couplings chains fall into valleys early. `converged` is true if the
+/// forward weights have 100 effective runs (of few runs half their number, of many a hundredth), if
+/// the reverse runs leave log Z where the forward runs put it, within three standard errors, and
+/// know it to 0.1, and if the ladders mixed: chains travelled between their ends, and every unit
+/// whose rarer value has a hundredth of the draws has split-R̂ up to 1.05 and 100 effective samples.
+/// Otherwise the standard error of log Z is at least half the distance of the estimates from
+/// either end alone, if it is the ends that disagree; those of moments may be too small. Valleys
+/// that neither runs nor ladders reached show in no diagnostic. More steps help more than more runs.
 ///
 /// # Example
 /// ```
@@ -88,42 +99,44 @@ pub struct Ais {
     pub(crate) settings: AisSettings,
 }
 
-/// Below this, a few runs carry the weights: log Z and its error are unreliable.
-const LEAST_EFFECTIVE_SAMPLES: f64 = 100.0;
-
-/// The same as a share of the runs: the heaviest of many runs may not have been seen.
-const LEAST_SHARE: f64 = 0.01;
-
-/// Energies beyond this leave the range of single precision.
-const SCALE: f64 = 1e30;
-
-/// The bytes of a pair and its averages.
-const PAIR_BYTES: u128 = 48;
-
 impl Ais {
     /// The name by which users choose the engine.
     pub const NAME: &'static str = "ais";
+}
 
-    /// The bytes that the runs of a machine with some free units take.
-    pub(in crate::engine) fn bytes(&self, free: usize, edges: usize) -> u128 {
-        Couplings::bytes(free, edges) + row::bytes(free, &self.settings, rayon::current_num_threads())
+impl ByRows for Ais {
+    type Found = Runs;
+
+    fn budget(&self) -> Budget {
+        self.settings.budget
     }
 
-    fn check(&self, machine: &Machine, free: usize, more: u128) -> Result<()> {
-        self.validate()?;
-        machine.check_scale(Self::NAME, SCALE)?;
-        let AisSettings { chains, budget, .. } = self.settings;
-        let bytes = self.bytes(free, machine.graph().edges().len()) + more;
-        budget.check(Self::NAME, bytes, || format!("{chains} runs with {free} free units"))
+    fn validate(&self) -> Result<()> {
+        self.settings.validate()
     }
 
-    /// The solution for one evidence; an answer needs some more bytes.
-    fn solve_one(&self, machine: &Machine, evidence: &Evidence, more: u128) -> Result<Solution> {
-        machine.check_evidence(evidence)?;
-        let free: Vec<usize> = evidence.free().collect();
-        self.check(machine, free.len(), more)?;
-        let couplings = Arc::new(Couplings::new(machine, &free));
-        Ok(row::solve(machine, evidence.cells(), &couplings, 0, &self.settings))
+    fn bytes(&self, free: usize, edges: usize) -> u128 {
+        Couplings::bytes(free, edges) + self.settings.bytes(free, edges, rayon::current_num_threads())
+    }
+
+    fn needs(&self, free: usize) -> String {
+        format!("{} runs with {free} free units", self.settings.chains)
+    }
+
+    fn all_sweeps(&self) -> f64 {
+        self.settings.all_sweeps()
+    }
+
+    fn solve_row(
+        &self,
+        machine: &Machine,
+        row: &[i8],
+        couplings: &Arc<Couplings>,
+        number: usize,
+    ) -> Solution<Runs> {
+        Solution::new(machine, row, couplings, |model, [apart, shift]| {
+            row::sample(model, apart + shift, number, &self.settings)
+        })
     }
 }
 
@@ -143,34 +156,13 @@ impl Engine for Ais {
 
     fn expectations(&self, machine: &Machine, evidence: &Evidence, pairs: Pairs) -> Result<Expectations> {
         let count = PairMoments::count(pairs, machine.graph());
-        let solution = self.solve_one(machine, evidence, count as u128 * PAIR_BYTES)?;
+        let solution = by_rows::solve_one(self, machine, evidence, count as u128 * PAIR_BYTES)?;
         Ok(answer::expectations(&solution, machine, pairs))
     }
 
     /// Each row by itself, with streams of its own.
     fn batch(&self, machine: &Machine, batch: &Batch, ask: Ask) -> Result<BatchExpectations> {
-        Error::check_length("units of the batch", batch.unit_count(), machine.unit_count())?;
-        let free = batch.groups().iter().map(|group| group.free.len()).max().unwrap_or(0);
-        let edges = machine.graph().edges().len();
-        // Every thread may work on a row.
-        let others = rayon::current_num_threads() as u128 - 1;
-        let statistics = if ask.statistics { statistics_bytes(machine) } else { 0 };
-        self.check(machine, free, self.bytes(free, edges) * others + statistics)?;
-        // About a nanosecond for each coupling and unit in the sixteen lanes of an update.
-        let AisSettings { chains, sweeps, .. } = self.settings;
-        let lanes = chains as f64 * self.steps() as f64 * sweeps as f64 / 16.0;
-        let cost = |_: usize, group: &Group| 8.0 * lanes * (edges + 4 * group.free.len()) as f64;
-        solve_in_parts(machine, batch, ask, cost, |pieces, part| {
-            for Piece { group, rows } in pieces {
-                let couplings = Arc::new(Couplings::new(machine, &batch.groups()[*group].free));
-                for place in rows.clone() {
-                    let number = batch.given_order()[place];
-                    let solution = row::solve(machine, batch.row(place), &couplings, number, &self.settings);
-                    answer::add_row(&solution, machine, (batch, place), ask, part);
-                }
-            }
-            Ok(())
-        })
+        by_rows::solve_batch(self, machine, batch, ask)
     }
 
     /// Weighted shares of the runs, with standard errors.
@@ -178,7 +170,7 @@ impl Engine for Ais {
         check_asked(machine, evidence, ask)?;
         let runs = self.settings.chains;
         answer::check_states(Self::NAME, ask.len(), runs, "runs")?;
-        let solution = self.solve_one(machine, evidence, PAIR_BYTES << ask.len())?;
+        let solution = by_rows::solve_one(self, machine, evidence, PAIR_BYTES << ask.len())?;
         Ok(answer::joint_table(&solution, ask))
     }
 }

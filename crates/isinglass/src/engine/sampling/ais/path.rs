@@ -1,8 +1,10 @@
-//! The path of distributions from independent units to the machine, and the runs along it.
+//! The path of distributions from independent units to the machine, and the runs along it in either
+//! direction.
 
 use rayon::prelude::*;
 
 use super::super::kernel::{Chains, Model, Scales};
+use super::super::temper::Starts;
 use crate::cancel;
 use crate::numeric::streams::Purpose;
 
@@ -17,7 +19,7 @@ pub(super) struct Path<'a> {
 }
 
 impl Path<'_> {
-    /// Makes runs, numbered from `first` on. Blocks run in parallel.
+    /// Makes runs to the machine, numbered from `first` on. Blocks run in parallel.
     pub(super) fn run(&self, runs: usize, seed: u64, first: u64) -> Vec<Block> {
         (0..runs.div_ceil(RUNS))
             .into_par_iter()
@@ -31,22 +33,62 @@ impl Path<'_> {
         // At β = 0 a sweep draws from the independent units, whatever the state was.
         set_beta(&mut chains, 0.0);
         chains.sweep(self.model, 1);
-        let mut before = 0.0;
         for step in 1..=self.steps {
             cancel::point();
-            // In single precision, so that updates and weights use the same numbers.
-            let beta = (step as f64 / self.steps as f64) as f32;
-            let change = f64::from(beta) - f64::from(before);
-            for (run, log_weight) in log_weights.iter_mut().enumerate() {
-                *log_weight += change * chains.log_weight(run).coupling;
-            }
-            set_beta(&mut chains, beta);
+            self.add_step(step, &chains, &mut log_weights);
+            set_beta(&mut chains, self.beta(step));
             chains.sweep(self.model, self.sweeps);
-            before = beta;
         }
         let mut up = vec![0; self.model.units()];
         chains.masks(&mut up);
         Block { log_weights, up }
+    }
+
+    /// Makes runs from draws of the machine back to independent units: those of [`run`](Self::run)
+    /// backwards in time. A multiple of [`RUNS`]; returns ln w of each.
+    ///
+    /// A sweep backwards visits the units in the opposite order, which is what the reversed model
+    /// does.
+    pub(super) fn run_back(&self, starts: &Starts, runs: usize, seed: u64, first: u64) -> Vec<f64> {
+        let reversed = self.model.reversed();
+        let blocks: Vec<[f64; RUNS]> = (0..runs / RUNS)
+            .into_par_iter()
+            .map(|block| {
+                let number = first + (block * RUNS) as u64;
+                let mut chains = Chains::new(&reversed, RUNS, seed, Purpose::ReturningRun, number);
+                for run in 0..RUNS {
+                    for place in 0..reversed.units() {
+                        let up = starts.is_up(place, block * RUNS + run);
+                        chains.set_spin(run, reversed.units() - 1 - place, if up { 1.0 } else { -1.0 });
+                    }
+                }
+                let mut log_weights = [0.0; RUNS];
+                for step in (1..=self.steps).rev() {
+                    cancel::point();
+                    set_beta(&mut chains, self.beta(step));
+                    chains.sweep(&reversed, self.sweeps);
+                    self.add_step(step, &chains, &mut log_weights);
+                }
+                log_weights
+            })
+            .collect();
+        blocks.concat()
+    }
+
+    /// In single precision, so that updates and weights use the same numbers.
+    fn beta(&self, step: usize) -> f32 {
+        (step as f64 / self.steps as f64) as f32
+    }
+
+    /// Adds what a step between two distributions contributes to ln w.
+    ///
+    /// In both directions the weight of a step is that of a state at the lower β before, or at the
+    /// higher β after, the sweeps at the higher β in the order of the way to the machine.
+    fn add_step(&self, step: usize, chains: &Chains, log_weights: &mut [f64; RUNS]) {
+        let change = f64::from(self.beta(step)) - f64::from(self.beta(step - 1));
+        for (run, log_weight) in log_weights.iter_mut().enumerate() {
+            *log_weight += change * chains.log_weight(run).coupling;
+        }
     }
 }
 

@@ -1,130 +1,137 @@
-//! One row of evidence: its runs and their averages.
+//! One row of evidence: its runs from both ends and their averages.
 
-use std::sync::Arc;
-
-use super::super::answer::{Answer, Average};
+use super::super::answer::{Average, Sampled};
 use super::super::kernel::{Chains, Couplings, Model};
+use super::super::temper::Temper;
+use super::AisSettings;
+use super::bridge::Works;
 use super::path::{Block, Path, RUNS};
 use super::weights::Weights;
-use super::{AisSettings, LEAST_EFFECTIVE_SAMPLES, LEAST_SHARE};
-use crate::Machine;
-use crate::engine::fields::Fields;
-use crate::engine::{Diagnostics, Guarantee, Importance, JointTable};
-use crate::numeric::stable::{log_cosh, log_sigmoid_twice};
+use crate::engine::sampling::ByRows;
+use crate::engine::{Diagnostics, Importance, Mixing};
 
-/// The bytes that the runs of some free units take on some threads.
-pub(super) fn bytes(free: usize, settings: &AisSettings, threads: usize) -> u128 {
-    let blocks = settings.chains.div_ceil(RUNS) as u128;
-    let states = Chains::bytes(free, RUNS) * (threads as u128).min(blocks);
-    // Bits, logarithms, shares; fields in either precision.
-    states + blocks * (8 * free as u128 + 24 * RUNS as u128) + 64 * free as u128
-}
+/// Runs of two ladders each that draw where reverse runs begin.
+const TEAMS: usize = 8;
 
-/// The solution of a row.
-pub(super) struct Solution {
-    log_z: Average,
-    places: Vec<Result<usize, f64>>,
-    found: Found,
-}
+/// Of so many forward runs one runs back.
+const FORWARD_RUNS: usize = 2;
 
-/// Solves a row of evidence with the streams of its number.
-pub(super) fn solve(
-    machine: &Machine,
-    row: &[i8],
-    couplings: &Arc<Couplings>,
-    number: usize,
-    settings: &AisSettings,
-) -> Solution {
-    let fields = Fields::<1>::new(machine, &couplings.order, &[row]);
-    let places = couplings.places(row);
-    // Runs begin with each unit in its own field.
-    let apart: f64 = fields.free.iter().map(|h| std::f64::consts::LN_2 + log_cosh(h[0])).sum();
-    let apart = apart + fields.shifts[0];
-    if couplings.are_none() {
-        let fields = fields.free.iter().map(|field| field[0]).collect();
-        return Solution { log_z: Average::known(apart), places, found: Found::Apart(fields) };
+/// Sweeps of annealing, all forward runs together, for a sweep of burn-in: three times as many sweeps
+/// of about 256 chains then take three quarters of the time of the forward runs.
+const ANNEALED: usize = 1024;
+
+/// Sweeps of burn-in at least.
+const LEAST_BURN_IN: usize = 256;
+
+/// Tempered chains do not share their streams with those of engine `temper`.
+const OTHER_SEED: u64 = 0x616e_6e65_616c_6564;
+
+impl AisSettings {
+    /// Runs from the machine back to independent units: whole blocks, equally many for each ladder.
+    fn reverse_runs(&self) -> usize {
+        (self.chains / FORWARD_RUNS).next_multiple_of(RUNS)
     }
-    let runs = settings.chains;
-    let first = (number * runs.next_multiple_of(RUNS)) as u64;
-    let model = Model::new(machine, row, couplings);
+
+    /// The tempered run from which reverse runs begin.
+    fn tempering(&self) -> Temper {
+        let annealed = self.chains.saturating_mul(self.steps()).saturating_mul(self.sweeps);
+        let burn_in = (annealed / ANNEALED).max(LEAST_BURN_IN);
+        Temper::new()
+            .replicas(TEAMS)
+            .burn_in(burn_in)
+            .sweeps(Some(2 * burn_in))
+            .seed(self.seed ^ OTHER_SEED)
+            .budget(self.budget)
+    }
+
+    /// The bytes that the runs of some free units take on some threads.
+    pub(super) fn bytes(&self, free: usize, edges: usize, threads: usize) -> u128 {
+        let blocks = self.chains.div_ceil(RUNS) as u128;
+        let states = Chains::bytes(free, RUNS) * (threads as u128).min(blocks);
+        // Bits, logarithms, shares; fields in either precision.
+        let forward = states + blocks * (8 * free as u128 + 24 * RUNS as u128) + 64 * free as u128;
+        // Logarithms and what is made of them; the couplings backwards.
+        let reverse = 32 * self.reverse_runs() as u128 + Couplings::bytes(free, edges);
+        forward + reverse + self.tempering().bytes(free, edges)
+    }
+
+    /// Sweeps of all chains together.
+    pub(super) fn all_sweeps(&self) -> f64 {
+        let runs = self.chains as f64 + self.reverse_runs() as f64;
+        runs * self.steps() as f64 * self.sweeps as f64 + self.tempering().all_sweeps()
+    }
+}
+
+/// Runs from both ends.
+pub(in crate::engine) struct Runs {
+    blocks: Vec<Block>,
+    weights: Weights,
+    importance: Importance,
+    /// Of the tempered chains from whose draws reverse runs begin.
+    mixing: Mixing,
+    have_mixed: bool,
+}
+
+/// Runs from both ends for a row of evidence, with the streams of its number; log Z without couplings
+/// is known.
+pub(super) fn sample(model: &Model, apart: f64, number: usize, settings: &AisSettings) -> (Average, Runs) {
+    let AisSettings { chains: runs, sweeps, seed, .. } = *settings;
     let steps = settings.steps();
-    let path = Path { model: &model, steps, sweeps: settings.sweeps };
-    let blocks = path.run(runs, settings.seed, first);
+    let path = Path { model, steps, sweeps };
+    let first = (number * runs.next_multiple_of(RUNS)) as u64;
+    let blocks = path.run(runs, seed, first);
     let weights = Weights::new(&blocks, runs);
+
+    let reverse_runs = settings.reverse_runs();
+    let starts = settings.tempering().starts(model, number as u64, reverse_runs / (2 * TEAMS));
+    let reverse = path.run_back(&starts, reverse_runs, seed, (number * reverse_runs) as u64);
+    let forward: Vec<f64> = blocks.iter().flat_map(|block| block.log_weights).take(runs).collect();
+    let works = Works { forward: &forward, reverse: &reverse, teams: TEAMS };
+    let (both, back) = (works.bridge(), works.reverse_only());
+
     // The weights are in single precision.
-    let rounding = f64::from(f32::EPSILON) * weights.log_mean;
-    let log_z =
-        Average { mean: apart + weights.log_mean, standard_error: weights.standard_error.hypot(rounding) };
-    let effective_samples = weights.effective_samples();
-    let importance = Importance { runs, temperatures: steps, effective_samples };
-    Solution { log_z, places, found: Found::Runs { blocks, weights, importance } }
+    let rounding = f64::from(f32::EPSILON) * both.mean.abs();
+    let importance = Importance {
+        runs,
+        temperatures: steps,
+        effective_samples: weights.effective_samples(),
+        forward_log_z: apart + weights.log_mean,
+        forward_error: weights.standard_error.hypot(rounding),
+        reverse_runs,
+        reverse_log_z: apart + back.mean,
+        reverse_error: back.standard_error.hypot(rounding),
+        log_z: apart + both.mean,
+        log_z_error: both.standard_error.hypot(rounding),
+    };
+    // Ends that disagree leave log Z open between them.
+    let open = if importance.ends_agree() {
+        0.0
+    } else {
+        0.5 * (importance.reverse_log_z - importance.forward_log_z).abs()
+    };
+    let log_z = Average { mean: importance.log_z, standard_error: importance.log_z_error.max(open) };
+    let (mixing, have_mixed) = (starts.mixing(), starts.have_mixed());
+    (log_z, Runs { blocks, weights, importance, mixing, have_mixed })
 }
 
-enum Found {
-    /// Without couplings: the field on each free unit.
-    Apart(Vec<f64>),
-    /// The runs and their weights.
-    Runs { blocks: Vec<Block>, weights: Weights, importance: Importance },
-}
-
-impl Answer for Solution {
-    fn log_z(&self) -> Average {
-        self.log_z
-    }
-
-    fn unit(&self, unit: usize) -> Average {
-        match (self.places[unit], &self.found) {
-            (Err(value), _) => Average::known(value),
-            (Ok(place), Found::Apart(fields)) => Average::known(fields[place].tanh()),
-            (Ok(place), Found::Runs { blocks, weights, .. }) => {
-                weights.average(|block| !blocks[block].up[place])
-            }
-        }
+impl Sampled for Runs {
+    fn unit(&self, place: usize) -> Average {
+        self.weights.average(|block| !self.blocks[block].up[place])
     }
 
     fn pair(&self, a: usize, b: usize) -> Average {
-        match (self.places[a], self.places[b], &self.found) {
-            (Ok(p), Ok(q), Found::Runs { blocks, weights, .. }) => {
-                weights.average(|block| blocks[block].up[p] ^ blocks[block].up[q])
-            }
-            _ => self.unit(a).times(self.unit(b)),
-        }
+        self.weights.average(|block| self.blocks[block].up[a] ^ self.blocks[block].up[b])
     }
 
-    fn joint(&self, ask: &[usize]) -> Vec<Average> {
-        let places: Vec<usize> = ask.iter().filter_map(|&unit| self.places[unit].ok()).collect();
-        let states = 1 << places.len();
-        match &self.found {
-            Found::Apart(fields) => (0..states)
-                .map(|number| {
-                    let spins = JointTable::state(places.len(), number);
-                    let units = places.iter().zip(spins);
-                    let log: f64 = units.map(|(&k, s)| log_sigmoid_twice(f64::from(s) * fields[k])).sum();
-                    Average::known(log.exp())
-                })
-                .collect(),
-            Found::Runs { blocks, weights, .. } => weights.distribution(states, |block, run| {
-                let bit = |place: usize| (blocks[block].up[place] >> run & 1) as usize;
-                places.iter().fold(0, |bits, &place| bits << 1 | bit(place))
-            }),
-        }
-    }
-
-    fn guarantee(&self) -> Guarantee {
-        match self.found {
-            Found::Apart(_) => Guarantee::Exact,
-            Found::Runs { .. } => Guarantee::Estimate,
-        }
+    fn joint(&self, places: &[usize]) -> Vec<Average> {
+        self.weights.distribution(1 << places.len(), |block, run| {
+            let bit = |place: usize| (self.blocks[block].up[place] >> run & 1) as usize;
+            places.iter().fold(0, |bits, &place| bits << 1 | bit(place))
+        })
     }
 
     fn diagnostics(&self) -> Diagnostics {
-        match &self.found {
-            Found::Apart(_) => Diagnostics::direct(),
-            Found::Runs { importance, .. } => {
-                let runs = importance.runs as f64;
-                let enough = LEAST_EFFECTIVE_SAMPLES.max(LEAST_SHARE * runs).min(0.5 * runs);
-                Diagnostics::weighted(importance.effective_samples >= enough, *importance)
-            }
-        }
+        let converged = self.importance.has_many_runs() && self.importance.ends_agree() && self.have_mixed;
+        Diagnostics { mixing: Some(self.mixing.clone()), ..Diagnostics::weighted(converged, self.importance) }
     }
 }

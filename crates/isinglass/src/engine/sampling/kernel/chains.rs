@@ -3,7 +3,7 @@
 use fearless_simd::{Level, dispatch};
 
 use super::lanes::Lanes;
-use super::{CHAINS, LogWeight, Model, Scales, flips};
+use super::{CHAINS, Forest, LogWeight, Model, Scales, flips};
 use crate::numeric::chance::WIDTH;
 use crate::numeric::streams::Purpose;
 
@@ -94,6 +94,35 @@ impl Chains {
             (Kind::Flips(chains), Some(rows)) => flips::sweep(self.level, model, rows, chains, sweeps),
             // Chains that follow flips are made for models with rows.
             (Kind::Flips(_), None) => {}
+        }
+    }
+
+    /// A sweep of every chain at each of some scales of the whole energy; states are not weighed.
+    pub(in crate::engine::sampling) fn anneal(&mut self, model: &Model, scales: &[f64]) {
+        match (&mut self.kind, &model.couplings.rows) {
+            (Kind::Lanes { wide, narrow }, _) => {
+                for lanes in wide {
+                    lanes.anneal(self.level, model, scales);
+                }
+                for lanes in narrow {
+                    lanes.anneal(self.level, model, scales);
+                }
+            }
+            (Kind::Flips(chains), Some(rows)) => flips::anneal(self.level, model, rows, chains, scales),
+            // Chains that follow flips are made for models with rows.
+            (Kind::Flips(_), None) => {}
+        }
+    }
+
+    /// Draws the units of a forest in every chain, given its other units; where chains follow flips, nothing.
+    pub(in crate::engine::sampling) fn draw_forest(&mut self, model: &Model, forest: &Forest) {
+        if let Kind::Lanes { wide, narrow } = &mut self.kind {
+            for lanes in wide {
+                lanes.draw_forest(self.level, model, forest);
+            }
+            for lanes in narrow {
+                lanes.draw_forest(self.level, model, forest);
+            }
         }
     }
 

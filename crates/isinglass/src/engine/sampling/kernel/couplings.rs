@@ -48,6 +48,23 @@ impl Couplings {
         self.order.len()
     }
 
+    /// The same couplings with the last place first, so that sweeps visit units in the opposite order.
+    fn reversed(&self) -> Self {
+        let last = self.len() as u32;
+        let mut offsets = vec![0];
+        let mut neighbours = Vec::with_capacity(self.neighbours.len());
+        let mut before = Vec::with_capacity(self.len());
+        for place in (0..self.len()).rev() {
+            neighbours.extend(self.around(place).iter().rev().map(|&(other, w)| (last - 1 - other, w)));
+            before.push(self.split_around(place)[1].len() as u32);
+            offsets.push(neighbours.len());
+        }
+        let order = self.order.iter().rev().copied().collect();
+        let mut couplings = Self { order, offsets, neighbours, before, rows: None };
+        couplings.rows = Rows::where_cheaper(&couplings);
+        couplings
+    }
+
     /// The neighbours of a place in rising order, each with its coupling.
     #[inline(always)]
     pub(crate) fn around(&self, place: usize) -> &[(u32, f32)] {
@@ -139,6 +156,14 @@ impl Model {
         Self { couplings: Arc::clone(couplings), fields, biases, shifts }
     }
 
+    /// The same with the last place first: sweeps of one are those of the other, backwards in time.
+    pub(crate) fn reversed(&self) -> Self {
+        let couplings = Arc::new(self.couplings.reversed());
+        let fields = self.fields.iter().rev().copied().collect();
+        let [biases, shifts] = [&self.biases, &self.shifts].map(|x| x.iter().rev().copied().collect());
+        Self { couplings, fields, biases, shifts }
+    }
+
     /// The fields f/T of the reference, where they are not the units' own.
     pub(crate) fn reference(&self) -> Option<Vec<f64>> {
         let own = self.shifts.iter().all(|&shift| shift == 0.0);
@@ -182,6 +207,21 @@ mod tests {
                 let (a, b) = (couplings.order[place], couplings.order[other as usize]);
                 assert!(grid.graph().edge_between(a, b).is_some());
             }
+        }
+        // Backwards: the same couplings, in the opposite order.
+        let reversed = couplings.reversed();
+        for place in 0..42 {
+            let unit = |order: &[usize], &(other, coupling): &(u32, f32)| (order[other as usize], coupling);
+            let [before, after] = couplings.split_around(place);
+            let [later, earlier] = reversed.split_around(41 - place);
+            let backwards = |part: &[(u32, f32)]| -> Vec<(usize, f32)> {
+                part.iter().rev().map(|end| unit(&reversed.order, end)).collect()
+            };
+            let forwards = |part: &[(u32, f32)]| -> Vec<(usize, f32)> {
+                part.iter().map(|end| unit(&couplings.order, end)).collect()
+            };
+            assert_eq!(couplings.order[place], reversed.order[41 - place]);
+            assert_eq!((forwards(before), forwards(after)), (backwards(earlier), backwards(later)));
         }
         let full = Couplings::new(&topology::full(5), &[4, 1, 2]);
         assert_eq!(full.order, [4, 1, 2]);

@@ -171,6 +171,18 @@ pub(super) fn sweep(level: Level, model: &Model, rows: &Rows, chains: &mut [Chai
     dispatch!(level, simd => weigh(simd, &biases, &shifts, chains));
 }
 
+/// A sweep of all chains at each of some scales of the whole energy.
+pub(super) fn anneal(level: Level, model: &Model, rows: &Rows, chains: &mut [Chain], scales: &[f64]) {
+    let (biases, shifts) = (padded(&model.biases), padded(&model.shifts));
+    for &scale in scales {
+        cancel::point();
+        for chain in &mut *chains {
+            chain.set_scales(Scales { bias: scale, coupling: scale });
+        }
+        dispatch!(level, simd => pass(simd, rows, &biases, &shifts, chains));
+    }
+}
+
 /// Sixteen at a time. Padding is 0, which never flips.
 fn padded(numbers: &[f32]) -> Vec<Sixteen> {
     let sixteen = |part: &[f32]| {

@@ -21,9 +21,11 @@ pub(crate) struct Spins<const GROUPS: usize>(pub(crate) [[f32; CHAINS]; GROUPS])
 pub(super) struct Lanes<const GROUPS: usize> {
     /// Unit by unit, in the order of sweeps.
     pub(super) states: Vec<Spins<GROUPS>>,
-    random: [[[u32; CHAINS]; 4]; GROUPS],
-    bias_scales: Spins<GROUPS>,
-    coupling_scales: Spins<GROUPS>,
+    pub(super) random: [[[u32; CHAINS]; 4]; GROUPS],
+    pub(super) bias_scales: Spins<GROUPS>,
+    pub(super) coupling_scales: Spins<GROUPS>,
+    /// Of the units of a forest, while it is drawn.
+    pub(super) log_odds: Vec<Spins<GROUPS>>,
     bias_sums: [[f64; CHAINS]; GROUPS],
     coupling_sums: [[f64; CHAINS]; GROUPS],
 }
@@ -49,7 +51,15 @@ impl<const GROUPS: usize> Lanes<GROUPS> {
             }
         }
         let (one, zero) = (Spins([[1.0; CHAINS]; GROUPS]), [[0.0; CHAINS]; GROUPS]);
-        Self { states, random, bias_scales: one, coupling_scales: one, bias_sums: zero, coupling_sums: zero }
+        Self {
+            states,
+            random,
+            bias_scales: one,
+            coupling_scales: one,
+            log_odds: Vec::new(),
+            bias_sums: zero,
+            coupling_sums: zero,
+        }
     }
 
     pub(super) fn set_scales(&mut self, chain: usize, scales: Scales) {
@@ -74,6 +84,16 @@ impl<const GROUPS: usize> Lanes<GROUPS> {
             } else {
                 dispatch!(level, simd => self.pass::<_, true>(simd, model));
             }
+        }
+    }
+
+    /// A sweep of all chains at each of some scales of the whole energy.
+    pub(super) fn anneal(&mut self, level: Level, model: &Model, scales: &[f64]) {
+        for &scale in scales {
+            cancel::point();
+            self.bias_scales = Spins([[scale as f32; CHAINS]; GROUPS]);
+            self.coupling_scales = self.bias_scales;
+            dispatch!(level, simd => self.pass::<_, false>(simd, model));
         }
     }
 

@@ -4,7 +4,7 @@
 //! `p(s) ∝ exp(a Σ f_i s_i + b (Σ (h_i − f_i) s_i + Σ w_ij s_i s_j))`, with scales a and b of its own:
 //! 1 and 1 for the machine, less for hotter levels of a ladder. The fields f are those of a reference
 //! of independent units, by default the units' own, f = h (see [`Model`]). `lanes` puts chains side by side and walks along the
-//! neighbours of a unit; `flips` follows one chain of a densely coupled machine with units side by
+//! neighbours of a unit, or draws many of them at once (`trees`); `flips` follows one chain of a densely coupled machine with units side by
 //! side and touches the fields only where a unit flipped. [`Chains`] takes whichever is cheaper.
 //!
 //! Single precision is enough: a relative error of 1e-7 in a field of a few units shifts a
@@ -14,11 +14,13 @@ mod chains;
 mod couplings;
 mod flips;
 mod lanes;
+mod trees;
 
 pub(super) use chains::Chains;
 pub(super) use couplings::{Couplings, Model};
 pub(super) use lanes::choose;
 pub(crate) use lanes::{Spins, add_pull};
+pub(super) use trees::Forest;
 
 use serde::{Deserialize, Serialize};
 

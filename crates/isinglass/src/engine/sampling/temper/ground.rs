@@ -1,137 +1,52 @@
-//! Most probable states: ladders that end far below the machine's temperature, and descent.
+//! Most probable states: annealed chains, then ladders that end far below the machine's temperature.
 //!
-//! Every few sweeps the coldest state of each ladder goes downhill by single and paired flips; each
-//! independent run keeps the best state that it met. The search ends when all runs have met the
-//! same energy.
+//! Easy machines are solved by simulated annealing alone. Where annealed chains do not agree, ladders are
+//! tempered: every few sweeps the coldest state of each goes downhill by single and paired flips. Each
+//! annealed chain and each run of two ladders is independent, and keeps the best state that it met.
 
 use std::sync::Arc;
 
 use rayon::prelude::*;
 
+use super::super::by_rows::ByRows;
 use super::super::kernel::{Couplings, Model};
+use super::annealing::{self, Plan};
 use super::ladder::Ladder;
+use super::landscape::{Best, Landscape};
 use super::team::{LADDERS, Team};
 use super::tuned::Tuned;
-use super::{FIRST_LEVELS, Temper};
+use super::{FIRST_LEVELS, Temper, TemperSettings};
 use crate::engine::{Diagnostics, Guarantee, Meetings, Mode, ModeFinder};
 use crate::{Evidence, Machine, Result, cancel};
 
 /// The coldest level, in typical fields of a unit: flips against such a field are one in 160,000.
 const COLDEST: f64 = 6.0;
 
+/// The most sweeps of annealed chains: schedules of 64 to 2048.
+const MOST_ANNEALED: usize = 4032;
+
+/// Chains of an annealing schedule for each replica, and those of all schedules that have to meet the best energy.
+const CHAINS_PER_REPLICA: usize = 8;
+const WANTED_PER_REPLICA: usize = 2;
+
+/// Annealing has been over the ground: a ladder tuned in this share of burn-in is good enough, one in so many sweeps.
+const BURN_IN_SHARE: usize = 4;
+
+/// Of tempered runs one in so many has to meet the best energy.
+const WANTED_LADDERS: usize = 2;
+
 /// Sweeps from one descent to the next.
-const LOOK_EVERY: usize = 4;
+const LOOK_EVERY: usize = 16;
 
 /// Sweeps between two comparisons of the runs.
-const SEGMENT: usize = 1024;
+const SEGMENT: usize = 256;
+
+/// The least sweeps of tempered runs that do not agree. They end when none has met a better state in the second half
+/// of its sweeps.
+const LEAST_SWEEPS: usize = 4096;
 
 /// The most sweeps where they are not given.
-const MOST_SWEEPS: usize = 32 * SEGMENT;
-
-/// Pairs are tried on graphs of up to this mean degree.
-const PAIRED_DEGREE: usize = 16;
-
-/// The energies of the states of the free units in double precision, with the sign turned.
-struct Landscape {
-    offsets: Vec<usize>,
-    neighbours: Vec<(u32, f64)>,
-    fields: Vec<f64>,
-}
-
-impl Landscape {
-    fn new(machine: &Machine, row: &[i8], couplings: &Couplings) -> Self {
-        let places = couplings.places(row);
-        let mut offsets = vec![0];
-        let (mut neighbours, mut fields) = (Vec::new(), Vec::new());
-        for &unit in &couplings.order {
-            let mut field = machine.biases()[unit];
-            for (other, edge) in machine.graph().neighbours(unit) {
-                let weight = machine.weights()[edge];
-                match places[other] {
-                    Ok(place) => neighbours.push((place as u32, weight)),
-                    Err(value) => field += weight * value,
-                }
-            }
-            fields.push(field);
-            offsets.push(neighbours.len());
-        }
-        Self { offsets, neighbours, fields }
-    }
-
-    fn around(&self, place: usize) -> &[(u32, f64)] {
-        &self.neighbours[self.offsets[place]..self.offsets[place + 1]]
-    }
-
-    /// The typical size of the field on a unit: the median of √(h² + Σ w²).
-    fn typical_field(&self) -> f64 {
-        let size = |place: usize| {
-            let squares: f64 = self.around(place).iter().map(|(_, w)| w * w).sum();
-            (squares + self.fields[place].powi(2)).sqrt()
-        };
-        let mut sizes: Vec<f64> = (0..self.fields.len()).map(size).filter(|&size| size > 0.0).collect();
-        sizes.sort_by(f64::total_cmp);
-        sizes.get(sizes.len() / 2).copied().unwrap_or(1.0)
-    }
-
-    /// The most that any state can reach: every term at its best.
-    fn limit(&self) -> f64 {
-        let couplings: f64 = self.neighbours.iter().map(|(_, w)| w.abs()).sum();
-        0.5 * couplings + self.fields.iter().map(|h| h.abs()).sum::<f64>()
-    }
-
-    /// Goes downhill until no flip of a unit, nor of two neighbours, helps. Returns −E.
-    fn descend(&self, state: &mut [f64]) -> f64 {
-        let units = state.len();
-        let with_pairs = self.neighbours.len() <= PAIRED_DEGREE * units;
-        let mut pulls: Vec<f64> =
-            (0..units).map(|place| self.fields[place] + self.sum_around(place, state)).collect();
-        let mut has_changed = true;
-        while has_changed {
-            has_changed = false;
-            for place in 0..units {
-                let gain = -state[place] * pulls[place];
-                if gain > 0.0 {
-                    self.flip(place, state, &mut pulls);
-                    has_changed = true;
-                    continue;
-                }
-                if !with_pairs {
-                    continue;
-                }
-                let helps = |&&(other, w): &&(u32, f64)| {
-                    let other = other as usize;
-                    gain - state[other] * pulls[other] + 2.0 * w * state[place] * state[other] > 1e-12
-                };
-                if let Some(&(other, _)) = self.around(place).iter().find(helps) {
-                    self.flip(place, state, &mut pulls);
-                    self.flip(other as usize, state, &mut pulls);
-                    has_changed = true;
-                }
-            }
-        }
-        (0..units)
-            .map(|place| state[place] * (self.fields[place] + 0.5 * self.sum_around(place, state)))
-            .sum()
-    }
-
-    fn sum_around(&self, place: usize, state: &[f64]) -> f64 {
-        self.around(place).iter().map(|&(other, w)| w * state[other as usize]).sum()
-    }
-
-    fn flip(&self, place: usize, state: &mut [f64], pulls: &mut [f64]) {
-        state[place] = -state[place];
-        for &(other, w) in self.around(place) {
-            pulls[other as usize] += 2.0 * w * state[place];
-        }
-    }
-}
-
-/// The best state that a run has met.
-#[derive(Clone)]
-struct Best {
-    value: f64,
-    state: Vec<f64>,
-}
+const MOST_SWEEPS: usize = 32 * 1024;
 
 impl ModeFinder for Temper {
     fn mode(&self, machine: &Machine, evidence: &Evidence) -> Result<Mode> {
@@ -141,50 +56,100 @@ impl ModeFinder for Temper {
         let couplings = Arc::new(Couplings::new(machine, &free));
         let landscape = Landscape::new(machine, evidence.cells(), &couplings);
         let model = Model::new(machine, evidence.cells(), &couplings);
-        let coldest = COLDEST * machine.temperature() / landscape.typical_field();
-        let start = Ladder::of_scales(self.settings.levels.unwrap_or(FIRST_LEVELS), coldest);
-        let mut tuned = Tuned::new(&model, start, &self.settings, 0);
-        let nothing = Best { value: f64::NEG_INFINITY, state: vec![1.0; free.len()] };
-        let mut bests = vec![nothing; tuned.teams.len()];
-        // Energies that differ by rounding alone are equal.
-        let rounding = 1e-10 * landscape.limit().max(1.0);
-        let mut left = self.settings.sweeps.unwrap_or(MOST_SWEEPS);
-        let (mut top, mut met) = (f64::NEG_INFINITY, 0);
-        while left > 0 && met < bests.len() {
-            let sweeps = left.min(SEGMENT);
-            left -= sweeps;
-            let (ladder, centres) = (&tuned.ladder, &tuned.centres);
-            tuned.teams.par_iter_mut().zip(&mut bests).for_each(|(team, best)| {
-                for sweep in 0..sweeps {
-                    cancel::point();
-                    team.step(&model, ladder, centres);
-                    if sweep % LOOK_EVERY == 0 {
-                        look(team, &landscape, best);
-                    }
-                }
-            });
-            top = bests.iter().map(|best| best.value).fold(f64::NEG_INFINITY, f64::max);
-            met = bests.iter().filter(|best| best.value >= top - rounding).count();
-        }
-        // Of equal energies that of the first run, so that the answer is independent of threads.
-        let found = bests.iter().find(|best| best.value >= top - rounding);
+        let (best, meetings, has_agreed) = self.search(machine, &model, &landscape);
         let mut state = evidence.cells().to_vec();
         for (place, &unit) in couplings.order.iter().enumerate() {
-            state[unit] = found.map_or(1, |best| best.state[place] as i8);
+            state[unit] = best.state[place] as i8;
         }
-        // Every coupling and bias at its best: no state can be better.
-        let is_proved = free.is_empty() || top >= landscape.limit() - rounding;
+        let is_proved = free.is_empty() || landscape.is_at_limit(best.value);
         Ok(Mode {
             energy: machine.energy(&state),
             state,
             guarantee: if is_proved { Guarantee::Exact } else { Guarantee::Approximation },
-            diagnostics: Diagnostics {
-                converged: is_proved || 2 * met >= bests.len(),
-                ..Diagnostics::direct()
-            },
-            meetings: Some(Meetings { met, runs: bests.len() }),
+            diagnostics: Diagnostics { converged: is_proved || has_agreed, ..Diagnostics::direct() },
+            meetings: Some(meetings),
         })
     }
+}
+
+impl Temper {
+    /// Anneals, and tempers where annealed chains do not agree. Returns the best state, which of the
+    /// independent runs met its energy, and whether these are enough.
+    fn search(&self, machine: &Machine, model: &Model, landscape: &Landscape) -> (Best, Meetings, bool) {
+        let replicas = self.settings.replicas;
+        let unit_scale = machine.temperature() / landscape.typical_field();
+        let most = self.settings.sweeps.unwrap_or(MOST_SWEEPS);
+        let plan = Plan {
+            seed: self.settings.seed,
+            chains: CHAINS_PER_REPLICA * replicas,
+            wanted: WANTED_PER_REPLICA * replicas,
+            sweeps: most.min(MOST_ANNEALED),
+            unit_scale,
+        };
+        let annealed = annealing::search(model, landscape, &plan);
+        let left = most - annealed.sweeps;
+        let bests = if annealed.has_agreed || landscape.is_at_limit(annealed.best.value) || left == 0 {
+            Vec::new()
+        } else {
+            let levels = self.settings.levels.unwrap_or(FIRST_LEVELS);
+            let start = Ladder::of_scales(levels, COLDEST * unit_scale);
+            self.temper(model, landscape, start, annealed.best.value, left)
+        };
+        let runs = annealed.values.len() + bests.len();
+        let best = bests.iter().cloned().fold(annealed.best.clone(), Best::or);
+        let met_by_chains = annealed.met(landscape, best.value);
+        let met_by_ladders = met(landscape, &bests, best.value);
+        let has_agreed = met_by_chains >= plan.wanted
+            || !bests.is_empty() && WANTED_LADDERS * met_by_ladders >= bests.len();
+        (best, Meetings { met: met_by_chains + met_by_ladders, runs }, has_agreed)
+    }
+
+    /// The best states of independent runs of tempered ladders, which end when enough of them have met the same
+    /// −E, no worse than a known one, and none has met a better one for a segment; or when the second half of their
+    /// sweeps was in vain.
+    fn temper(
+        &self,
+        model: &Model,
+        landscape: &Landscape,
+        start: Ladder,
+        known: f64,
+        most: usize,
+    ) -> Vec<Best> {
+        let settings = TemperSettings { burn_in: self.settings.burn_in / BURN_IN_SHARE, ..self.settings };
+        let mut tuned = Tuned::new(model, start, &settings, 0);
+        let mut bests = vec![Best::none(model.units()); tuned.teams.len()];
+        let mut top = known;
+        let (mut done, mut bettered) = (0, 0);
+        // Where sweeps are given, all of them are made in search of agreement.
+        let is_patient = self.settings.sweeps.is_some();
+        while done < most && (is_patient || done < 2 * bettered.max(LEAST_SWEEPS / 2)) {
+            let sweeps = (most - done).min(SEGMENT);
+            done += sweeps;
+            let (ladder, centres) = (&tuned.ladder, &tuned.centres);
+            tuned.teams.par_iter_mut().zip(&mut bests).for_each(|(team, best)| {
+                for sweep in 0..sweeps {
+                    cancel::point();
+                    team.step(model, ladder, centres);
+                    if sweep % LOOK_EVERY == 0 {
+                        look(team, landscape, best);
+                    }
+                }
+            });
+            let before = top;
+            top = bests.iter().map(|best| best.value).fold(top, f64::max);
+            if landscape.is_better(top, before) {
+                bettered = done;
+            } else if WANTED_LADDERS * met(landscape, &bests, top) >= bests.len() {
+                break;
+            }
+        }
+        bests
+    }
+}
+
+/// The runs that met some −E.
+fn met(landscape: &Landscape, bests: &[Best], top: f64) -> usize {
+    bests.iter().filter(|run| !landscape.is_better(top, run.value)).count()
 }
 
 /// Descends from the coldest states of a team.

@@ -36,6 +36,11 @@ impl Ladder {
         Self { points: (0..levels).map(point).collect(), is_tunable: true, has_reference: true }
     }
 
+    /// The couplings switched on in even steps, from independent units in their own fields.
+    pub(super) fn from_fields(levels: usize) -> Self {
+        Self { has_reference: false, ..Self::from_reference(levels) }
+    }
+
     /// All of the energy switched on in even steps, from free units to some scale.
     pub(super) fn of_scales(levels: usize, last: f64) -> Self {
         let scale = |k: usize| last * k as f64 / (levels - 1) as f64;

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
+use super::super::by_rows::ByRows;
 use super::super::kernel::{Couplings, Model};
 use super::Temper;
 use super::ladder::Ladder;

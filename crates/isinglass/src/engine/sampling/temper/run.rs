@@ -9,18 +9,20 @@ use super::team::{LADDERS, Sums, Team};
 use super::tuned::Tuned;
 use crate::cancel;
 
-/// The most states that are kept of a ladder in a segment, unless more are asked for.
-const MOST_SAMPLES: usize = 2048;
+/// The most states that are kept of a ladder, unless more are asked for: of a run whose sweeps are
+/// given, and of a segment of one that ends by itself.
+pub(super) const MOST_SAMPLES: usize = 2048;
+const MOST_OF_SEGMENT: usize = 512;
 
-/// Blocks into which the sweeps of a segment are cut.
+/// The most blocks into which the sweeps of a segment are cut.
 const BLOCKS: usize = 16;
 
 /// Sweeps of a segment, and the most segments, where the number of sweeps is left to the run.
-const SEGMENT: usize = 16384;
-pub(super) const MOST_SEGMENTS: usize = 4;
+const SEGMENT: usize = 4096;
+pub(super) const MOST_SEGMENTS: usize = 16;
 
-/// The run ends early with so many effective samples of every unit.
-const ENOUGH_SAMPLES: f64 = 2000.0;
+/// The run ends early with so many effective samples of every unit, or at every temperature, at least.
+pub(super) const ENOUGH_SAMPLES: f64 = 2000.0;
 
 /// What a segment of a run takes and keeps.
 #[derive(Debug, Clone, Copy)]
@@ -33,17 +35,23 @@ pub(super) struct Schedule {
     words: usize,
     /// The most segments of the run.
     segments: usize,
+    /// The effective samples of every unit with which the run ends early.
+    enough: f64,
 }
 
 impl Schedule {
-    pub(super) fn new(sweeps: Option<usize>, least_samples: usize) -> Self {
-        let segments = if sweeps.is_some() { 1 } else { MOST_SEGMENTS };
-        let sweeps = sweeps.unwrap_or(SEGMENT);
-        let thin = (sweeps / MOST_SAMPLES.max(least_samples)).max(1);
+    /// For some sweeps, or as many as some effective samples take; so many states are kept of each
+    /// ladder at least.
+    pub(super) fn new(sweeps: Option<usize>, least_samples: usize, enough: f64) -> Self {
+        let (sweeps, segments, most) = match sweeps {
+            Some(sweeps) => (sweeps, 1, MOST_SAMPLES),
+            None => (SEGMENT, MOST_SEGMENTS, MOST_OF_SEGMENT),
+        };
+        let thin = (sweeps / most.max(least_samples)).max(1);
         let words = (sweeps / thin).max(least_samples).div_ceil(64);
         // Whole words, and blocks of equal length.
         let words = if words < BLOCKS { words } else { words.next_multiple_of(BLOCKS) };
-        Self { samples: 64 * words, thin, words: words.div_ceil(BLOCKS), segments }
+        Self { samples: 64 * words, thin, words: words.div_ceil(BLOCKS), segments, enough }
     }
 
     pub(super) fn words(&self) -> usize {
@@ -120,7 +128,7 @@ impl Run {
             let kept: Vec<Kept> = teams.par_iter_mut().map(keep).collect();
             run.teams.iter_mut().zip(kept).for_each(|(team, kept)| team.push(kept));
             let mixed = run.mixed(model.units());
-            if mixed.effective_samples >= ENOUGH_SAMPLES && run.has_mixed(&mixed) {
+            if mixed.effective_samples >= schedule.enough && run.has_mixed(&mixed) {
                 break;
             }
         }
@@ -161,7 +169,7 @@ mod tests {
     #[test]
     fn blocks_are_whole_words_of_equal_length() {
         for (sweeps, least) in [(1, 0), (64, 0), (1000, 0), (16384, 0), (100_000, 0), (100, 9000)] {
-            let schedule = Schedule::new(Some(sweeps), least);
+            let schedule = Schedule::new(Some(sweeps), least, 0.0);
             assert_eq!(schedule.blocks() * schedule.block_words(), schedule.words());
             assert!(schedule.samples >= least && schedule.samples * schedule.thin >= sweeps);
             assert!(schedule.blocks() >= schedule.words().min(BLOCKS));

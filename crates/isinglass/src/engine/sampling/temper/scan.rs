@@ -9,10 +9,11 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use super::super::blocks::{Estimate, jackknife};
+use super::super::by_rows::ByRows;
 use super::super::kernel::{Couplings, Model};
 use super::ladder::Ladder;
 use super::reweight::{Gathered, Target, Weighted};
-use super::run::{MOST_SEGMENTS, Schedule};
+use super::run::{ENOUGH_SAMPLES, MOST_SEGMENTS, Schedule};
 use super::solution::{LEAST_EFFECTIVE_SAMPLES, R_HAT_LIMIT, have_travelled};
 use super::team::{LADDERS, SUMMED_EVERY, Seen, Sums, Team};
 use super::tuned::Tuned;
@@ -28,9 +29,6 @@ const TERMS: usize = 5;
 
 /// Terms before the bins of the overlap: w, w q², w q⁴.
 const OVERLAP_TERMS: usize = 3;
-
-/// The run ends early with so many effective samples at every temperature.
-const ENOUGH_SAMPLES: f64 = 2000.0;
 
 /// A number that varies less than this, in units of k_B or of a spin, says nothing of mixing.
 const LEAST_VARIANCE: f64 = 1e-3;

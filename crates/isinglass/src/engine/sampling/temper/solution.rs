@@ -1,11 +1,10 @@
 //! What a run tells about a row: log Z from all levels, averages over the coldest states.
 
-use super::super::answer::{Answer, Average};
+use super::super::answer::{Average, Sampled};
 use super::super::blocks::{Estimate, estimate, jackknife};
 use super::run::{Kept, Run};
 use super::team::{LADDERS, Sums};
-use crate::engine::{Diagnostics, Guarantee, JointTable, Mixing};
-use crate::numeric::stable::log_sigmoid_twice;
+use crate::engine::{Diagnostics, JointTable, Mixing};
 
 /// Chains count as mixed up to this split-R̂.
 pub(super) const R_HAT_LIMIT: f64 = 1.05;
@@ -15,21 +14,6 @@ pub(super) const LEAST_EFFECTIVE_SAMPLES: f64 = 400.0;
 
 /// Round trips of each team at least, on average.
 const LEAST_ROUND_TRIPS: usize = 4;
-
-/// The solution of a row.
-pub(super) struct Solution {
-    /// For each unit, its place among the free units or its value.
-    pub(super) places: Vec<Result<usize, f64>>,
-    pub(super) log_z: Average,
-    pub(super) found: Found,
-}
-
-pub(super) enum Found {
-    /// Without couplings: the field on each free unit.
-    Apart(Vec<f64>),
-    /// A run, and what its units say of its mixing.
-    Run(Run, Mixed),
-}
 
 /// How well a run mixed.
 pub(super) struct Mixed {
@@ -131,27 +115,49 @@ impl Run {
 
     /// Whether chains travelled and agree.
     pub(super) fn has_mixed(&self, mixed: &Mixed) -> bool {
+        self.has_mixed_to(mixed, LEAST_EFFECTIVE_SAMPLES)
+    }
+
+    /// The same with another least effective sample size.
+    pub(super) fn has_mixed_to(&self, mixed: &Mixed, least: f64) -> bool {
         have_travelled(&self.round_trips().collect::<Vec<_>>())
             && mixed.r_hat <= R_HAT_LIMIT
-            && mixed.effective_samples >= LEAST_EFFECTIVE_SAMPLES.min(self.states() as f64)
+            && mixed.effective_samples >= least.min(self.states() as f64)
     }
 
     pub(super) fn states(&self) -> usize {
         self.teams.len() * LADDERS * self.samples()
     }
 
+    pub(super) fn mixing(&self, mixed: &Mixed) -> Mixing {
+        let mut sums = Sums::zero(self.ladder.levels());
+        self.sums().for_each(|part| sums.add(part));
+        Mixing {
+            chains: self.teams.len() * LADDERS,
+            samples: self.samples(),
+            r_hat: mixed.r_hat,
+            effective_samples: mixed.effective_samples,
+            round_trips: Some(self.round_trips().sum()),
+            swap_rates: sums.swap_rates(),
+        }
+    }
+
     /// How well the means of all units mixed.
     pub(super) fn mixed(&self, units: usize) -> Mixed {
+        // A unit that moved hardly ever says nothing of the others.
+        let blocks = (self.schedule.blocks() * self.teams.len() * self.teams[0].len()) as f64;
+        self.mixed_among(units, 1.0 / (blocks * blocks))
+    }
+
+    /// How well the means of those units mixed whose variance is above some.
+    pub(super) fn mixed_among(&self, units: usize, least: f64) -> Mixed {
         use rayon::prelude::*;
         let all: Vec<(f64, f64)> = (0..units)
             .into_par_iter()
             .filter_map(|place| {
                 let Estimate { mean, variance, between } = self.unit(place);
                 let within = 1.0 - mean * mean;
-                let noise = 1.0 / (self.schedule.blocks() * self.teams.len() * self.teams[0].len()) as f64;
-                // A unit that moved hardly ever says nothing of the others.
-                (within > noise * noise)
-                    .then(|| ((1.0 + between / within).sqrt(), within / variance.max(1e-300)))
+                (within > least).then(|| ((1.0 + between / within).sqrt(), within / variance.max(1e-300)))
             })
             .collect();
         let states = self.states() as f64;
@@ -178,70 +184,35 @@ impl Mixed {
     }
 }
 
-impl Answer for Solution {
-    fn log_z(&self) -> Average {
-        self.log_z
-    }
+/// A run, and what its units say of its mixing.
+pub(in crate::engine) struct Sampling {
+    pub(super) run: Run,
+    pub(super) mixed: Mixed,
+}
 
-    fn unit(&self, unit: usize) -> Average {
-        match (self.places[unit], &self.found) {
-            (Err(value), _) => Average::known(value),
-            (Ok(place), Found::Apart(fields)) => Average::known(fields[place].tanh()),
-            (Ok(place), Found::Run(run, mixed)) => mixed.average(run.unit(place)),
-        }
+impl Sampled for Sampling {
+    fn unit(&self, place: usize) -> Average {
+        self.mixed.average(self.run.unit(place))
     }
 
     fn pair(&self, a: usize, b: usize) -> Average {
-        match (self.places[a], self.places[b], &self.found) {
-            (Ok(p), Ok(q), Found::Run(run, mixed)) => mixed.average(run.pair(p, q)),
-            _ => self.unit(a).times(self.unit(b)),
-        }
+        self.mixed.average(self.run.pair(a, b))
     }
 
-    fn joint(&self, ask: &[usize]) -> Vec<Average> {
-        let places: Vec<usize> = ask.iter().filter_map(|&unit| self.places[unit].ok()).collect();
-        let states = (0..1usize << places.len()).map(|number| JointTable::state(places.len(), number));
-        match &self.found {
-            Found::Apart(fields) => states
-                .map(|state| {
-                    let units = places.iter().zip(state);
-                    let log: f64 = units.map(|(&k, s)| log_sigmoid_twice(f64::from(s) * fields[k])).sum();
-                    Average::known(log.exp())
-                })
-                .collect(),
-            Found::Run(run, mixed) => states
-                .map(|state| {
-                    let found = mixed.average(run.share(&places, &state));
-                    Average {
-                        mean: f64::midpoint(1.0, found.mean),
-                        standard_error: found.standard_error / 2.0,
-                    }
-                })
-                .collect(),
-        }
-    }
-
-    fn guarantee(&self) -> Guarantee {
-        match self.found {
-            Found::Apart(_) => Guarantee::Exact,
-            Found::Run(..) => Guarantee::Estimate,
-        }
+    fn joint(&self, places: &[usize]) -> Vec<Average> {
+        let share = |number: usize| {
+            let state = JointTable::state(places.len(), number);
+            let found = self.mixed.average(self.run.share(places, &state));
+            Average { mean: f64::midpoint(1.0, found.mean), standard_error: found.standard_error / 2.0 }
+        };
+        (0..1 << places.len()).map(share).collect()
     }
 
     fn diagnostics(&self) -> Diagnostics {
-        let Found::Run(run, mixed) = &self.found else { return Diagnostics::direct() };
-        let mut sums = Sums::zero(run.ladder.levels());
-        run.sums().for_each(|part| sums.add(part));
+        let Self { run, mixed } = self;
         Diagnostics {
             converged: run.has_mixed(mixed),
-            mixing: Some(Mixing {
-                chains: run.teams.len() * LADDERS,
-                samples: run.samples(),
-                r_hat: mixed.r_hat,
-                effective_samples: mixed.effective_samples,
-                round_trips: Some(run.round_trips().sum()),
-                swap_rates: sums.swap_rates(),
-            }),
+            mixing: Some(run.mixing(mixed)),
             ..Diagnostics::direct()
         }
     }

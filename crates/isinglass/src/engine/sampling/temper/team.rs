@@ -12,6 +12,7 @@ use super::super::kernel::{Chains, LogWeight, Model};
 use super::bonds::BondClusters;
 use super::cluster::Clusters;
 use super::ladder::Ladder;
+use super::trees::Trees;
 use crate::numeric::streams::{Purpose, stream};
 
 /// The ladders of a team.
@@ -110,6 +111,8 @@ pub(super) struct Team {
     pub(super) clusters: Clusters,
     /// Clusters of bonds, where they are used.
     bonds: Option<BondClusters>,
+    /// Forests, where they are used.
+    trees: Option<Trees>,
 }
 
 impl Team {
@@ -119,6 +122,7 @@ impl Team {
         number: Number,
         clusters: Clusters,
         bonds: Option<BondClusters>,
+        trees: Option<Trees>,
     ) -> Self {
         let levels = ladder.levels();
         let mut team = Self {
@@ -133,6 +137,7 @@ impl Team {
             sums: Sums::zero(levels),
             clusters,
             bonds,
+            trees,
         };
         team.set_scales(ladder);
         team
@@ -180,7 +185,7 @@ impl Team {
         }
     }
 
-    /// A sweep of every chain, then swaps and clusters.
+    /// A sweep of every chain, then swaps, clusters and forests.
     pub(super) fn step(&mut self, model: &Model, ladder: &Ladder, centres: &[f64]) {
         self.step_seen(model, ladder, centres, |_| ());
     }
@@ -210,6 +215,9 @@ impl Team {
         self.clusters.step(model, &mut self.chains, &self.chain_at, &mut self.random);
         if let Some(bonds) = &mut self.bonds {
             bonds.step(model, ladder, &mut self.chains, &self.chain_at);
+        }
+        if let Some(trees) = &mut self.trees {
+            trees.step(model, &mut self.chains);
         }
     }
 

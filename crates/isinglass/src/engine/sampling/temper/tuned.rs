@@ -4,12 +4,13 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use super::super::kernel::Model;
+use super::super::kernel::{Forest, Model};
 use super::bonds::{BondClusters, Bonds, Frustration};
 use super::cluster::Clusters;
 use super::ladder::Ladder;
 use super::reference::{Candidate, Counts};
 use super::team::{Number, Sums, Team};
+use super::trees::Trees;
 use super::{Moves, TemperSettings};
 
 /// Sweeps of the first round of burn-in.
@@ -26,6 +27,9 @@ const CLUSTERS_EVERY: usize = 4;
 
 /// Sweeps from one turn of clusters of bonds to the next.
 const BONDS_EVERY: usize = 8;
+
+/// Sweeps from one draw of a forest to the next.
+const TREES_EVERY: usize = 4;
 
 /// A cluster that holds nearly all units that differ moves nothing.
 const ONE_CLUSTER: f64 = 0.95;
@@ -56,14 +60,18 @@ impl Tuned {
 
     /// Teams in random states.
     pub(super) fn start(model: &Model, ladder: Ladder, settings: &TemperSettings, row: u64) -> Self {
-        let with_clusters = settings.moves != Moves::Single && !model.couplings.follows_flips();
+        let is_sparse = !model.couplings.follows_flips();
+        let with_clusters = is_sparse && matches!(settings.moves, Moves::Auto | Moves::Cluster);
+        let with_trees = is_sparse && settings.moves == Moves::Tree;
+        let forests = with_trees.then(|| Arc::new(Forest::cover(&model.couplings)));
         let frustration = if with_clusters { Frustration::of(model) } else { Frustration::Couplings };
         let clusters = (with_clusters && frustration != Frustration::None).then_some(CLUSTERS_EVERY);
         let bonds = (frustration != Frustration::Couplings).then(|| Arc::new(Bonds::new(model)));
         let team = |team: u64| {
             let number = Number { seed: settings.seed, team: row * settings.replicas as u64 + team };
             let bonds = bonds.as_ref().map(|bonds| BondClusters::new(bonds, BONDS_EVERY, number));
-            Team::new(model, &ladder, number, Clusters::new(clusters), bonds)
+            let trees = forests.as_ref().map(|forests| Trees::new(forests, TREES_EVERY));
+            Team::new(model, &ladder, number, Clusters::new(clusters), bonds, trees)
         };
         let teams = (0..settings.replicas as u64).map(team).collect();
         let centres = vec![0.0; ladder.levels() - 1];
