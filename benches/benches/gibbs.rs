@@ -2,7 +2,7 @@
 #![allow(missing_docs, reason = "the macros of the framework make public items")]
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use isinglass::{Evidence, Gibbs, Machine, Sampler};
+use isinglass::{Evidence, Gibbs, Machine, Sampler, topology};
 
 fn gibbs(c: &mut Criterion) {
     let engine = Gibbs::new().chains(32).burn_in(0).thin(5);
@@ -19,6 +19,8 @@ fn gibbs(c: &mut Criterion) {
     };
     bench("64×64 lattice, updates", &isinglass_benches::lattice(64));
     bench("500 units dense, updates", &isinglass_benches::dense(500));
+    let glass = topology::sherrington_kirkpatrick(500, 1.0, 1).expect("a strength of 1 is finite");
+    bench("500 units SK at β = 1, updates", &glass);
     group.finish();
 }
 
