@@ -40,7 +40,7 @@ mod tables;
 
 pub use choose::{Task, sampler};
 pub use engine::EngineSettings;
-pub use fit::{Checked, FitSettings, Fitted, Limits, Plan, Structure, VisibleLinks};
+pub use fit::{Checked, FitSettings, Fitted, Limits, Penalty, Plan, Structure, VisibleLinks};
 pub use groups::{EngineGroup, LearnerGroup};
 pub use message::{Error, Hint, Note, Result, Usage, Warning};
 pub use names::{Asked, EngineName, LearnerName};

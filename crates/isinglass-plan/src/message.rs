@@ -3,11 +3,11 @@
 use std::fmt::{self, Write};
 
 use isinglass::engine::auto::Reason;
-use isinglass::learn::{Check, Stop};
+use isinglass::learn::{Check, Chosen, Need, Stop};
 use isinglass::message::{Message, Setting, Style, render_settings};
 use isinglass::{Diagnostics, Expectations, Gibbs, Guarantee, Temper};
 
-use crate::{EngineName, LearnerName, count};
+use crate::{EngineName, LearnerName, Penalty, count};
 
 /// A request that is invalid as it stands.
 #[derive(Debug, Clone, PartialEq)]
@@ -46,6 +46,8 @@ pub enum Usage {
     OneStart,
     /// Components can be recorded for machines without inputs only.
     ComponentsWithInputs,
+    /// Rows to validate with, where penalties are given.
+    NothingToChoose,
 }
 
 impl Message for Usage {
@@ -76,6 +78,11 @@ impl Message for Usage {
             Self::ComponentsWithInputs => {
                 render_settings(out, style, "{component-history} is for machines without inputs")
             }
+            Self::NothingToChoose => render_settings(
+                out,
+                style,
+                "{validate} gives rows that choose a penalty: it requires {l2} auto or {l1} auto",
+            ),
         }
     }
 }
@@ -106,6 +113,8 @@ pub enum Hint {
     FillGaps,
     /// An engine for strong couplings.
     StrongCouplings,
+    /// A penalty that is a number.
+    GivePenalty,
 }
 
 impl Message for Hint {
@@ -129,6 +138,7 @@ impl Message for Hint {
             Self::StrongCouplings => {
                 "use an exact engine or a bound ({engine} auto, structured, mixture, trw), or estimates ({engine} ais)"
             }
+            Self::GivePenalty => "give a number, such as {l2} 0.01",
             Self::FillGaps => {
                 "fit without {l1}, fill the gaps with isinglass complete, and fit the filled table with {l1}"
             }
@@ -254,6 +264,60 @@ pub enum Note {
         /// Why.
         why: isinglass::Error,
     },
+    /// The penalty that held-out rows chose.
+    Penalty(Penalty),
+}
+
+/// So many columns are named; of others, the number.
+const NAMED: usize = 8;
+
+/// Why there is a penalty though none was requested.
+fn render_need(out: &mut dyn Write, need: &Need) -> fmt::Result {
+    match need {
+        Need::Determined(names) => {
+            let named: Vec<String> = names.iter().take(NAMED).map(|name| format!("'{name}'")).collect();
+            let (word, are) = if names.len() == 1 { ("column", "is") } else { ("columns", "are") };
+            write!(out, "{word} {}", named.join(", "))?;
+            if names.len() > NAMED {
+                write!(out, " and {} more", names.len() - NAMED)?;
+            }
+            write!(out, " {are} determined by others, so that couplings have no finite optimum")
+        }
+        Need::FewRows { rows, parameters } => {
+            write!(out, "{rows} rows are few for {parameters:.0} parameters of each unit")
+        }
+    }
+}
+
+impl Message for Penalty {
+    fn render(&self, out: &mut dyn Write, style: Style) -> fmt::Result {
+        let Chosen { penalty, path, rows } = &self.chosen;
+        if let Some(need) = &self.need {
+            render_need(out, need)?;
+            out.write_str("; ")?;
+        }
+        let setting = Setting(self.setting);
+        setting.render(out, style)?;
+        write!(out, " auto chose {penalty}")?;
+        if let (Some(best), Some(first), Some(last)) = (self.chosen.best(), path.first(), path.last()) {
+            write!(
+                out,
+                " of {} penalties from {} to {}, by the {} of {rows} held-out rows: {:.4} ± {:.4} per row",
+                path.len(),
+                first.penalty,
+                last.penalty,
+                self.criterion,
+                best.held_out,
+                best.error
+            )?;
+        }
+        if self.need.is_some() {
+            out.write_str("; ")?;
+            setting.render(out, style)?;
+            out.write_str(" 0 fits without a penalty")?;
+        }
+        Ok(())
+    }
 }
 
 impl Message for Note {
@@ -268,6 +332,7 @@ impl Message for Note {
                 out.write_char(')')
             }
             Self::MissingCells => out.write_str("learner: pl-em, since the table has missing cells"),
+            Self::Penalty(penalty) => penalty.render(out, style),
             Self::NotChecked { why } => {
                 out.write_str("the fit is not checked: ")?;
                 why.render(out, style)
@@ -290,6 +355,20 @@ pub enum Warning {
         residual: f64,
         /// Whether the answer is a bound all the same.
         is_bound: bool,
+    },
+    /// Annealed runs from the two ends do not give the same log Z.
+    EndsDisagree {
+        /// The engine.
+        engine: &'static str,
+        /// log Z from runs to the machine.
+        forward: f64,
+        /// log Z from runs back.
+        reverse: f64,
+    },
+    /// Annealed runs go back from draws of chains that did not mix.
+    StartsNotMixed {
+        /// The engine.
+        engine: &'static str,
     },
     /// Few runs of annealed importance sampling carry the weight.
     FewRuns {
@@ -326,7 +405,7 @@ pub enum Warning {
     /// A machine that is further from its table than independent units.
     Unusable {
         /// The check.
-        check: Check,
+        check: Box<Check>,
         /// The log-likelihood of a row under independent units.
         independent: f64,
     },
@@ -354,9 +433,15 @@ impl Warning {
                 residual: iteration.residual,
                 is_bound: matches!(guarantee, Guarantee::LowerBound | Guarantee::UpperBound),
             },
-            (None, Some(importance)) => {
+            (None, Some(importance)) if !importance.has_many_runs() => {
                 Self::FewRuns { engine, effective: importance.effective_samples, runs: importance.runs }
             }
+            (None, Some(importance)) if !importance.ends_agree() => Self::EndsDisagree {
+                engine,
+                forward: importance.forward_log_z,
+                reverse: importance.reverse_log_z,
+            },
+            (None, Some(_)) => Self::StartsNotMixed { engine },
             (None, None) => Self::NotMixed,
         })
     }
@@ -391,6 +476,20 @@ impl Message for Warning {
                     (false, ..) => "try more {max-sweeps}, other {starts}, {anneal}, or another engine",
                 };
                 render_settings(out, style, advice)
+            }
+            Self::EndsDisagree { engine, forward, reverse } => {
+                write!(
+                    out,
+                    "{engine}: runs to the machine give a log Z of {forward:.3}, runs back from it {reverse:.3}; half the difference is in the standard error of log Z, but other standard errors are too small; "
+                )?;
+                render_settings(out, style, "try more {temperatures} and {chains}")
+            }
+            Self::StartsNotMixed { engine } => {
+                write!(
+                    out,
+                    "{engine}: the tempered chains from which runs go back did not mix, so log Z and its standard error may be off; "
+                )?;
+                render_settings(out, style, "try more {temperatures} and {chains}, or {engine} temper")
             }
             Self::FewRuns { engine, effective, runs } => {
                 write!(

@@ -118,7 +118,11 @@ pub(crate) mod range {
         pub(super) expected: &'static str,
     }
 
-    fn check<T>(value: Option<T>, is_inside: impl Fn(T) -> bool, expected: &'static str) -> Checked {
+    pub(crate) fn check<T>(
+        value: Option<T>,
+        is_inside: impl Fn(T) -> bool,
+        expected: &'static str,
+    ) -> Checked {
         Checked { is_inside: value.is_none_or(is_inside), expected }
     }
 
@@ -162,14 +166,15 @@ pub(crate) mod range {
 /// Defines a struct of settings.
 ///
 /// Fields of the first block are chosen by users: documentation (the text of the help), name, type,
-/// default and accepted range. Fields after `rust` are for Rust alone. `common` names which of
+/// default and accepted range; the method of a field with `(into)` behind its name accepts whatever
+/// can be turned into its type. Fields after `rust` are for Rust alone. `common` names which of
 /// `seed` and `budget` it has; `also` names a function that checks settings against each other.
 /// Each type after `for` must have a field `settings`; it gets a method for every setting.
 macro_rules! settings {
     (
         $(#[$outer:meta])*
         pub struct $name:ident for $($owner:ty),+ {
-            $($(#[doc = $doc:literal])+ $field:ident: $ty:ty = $default:expr $(=> $range:path)?,)*
+            $($(#[doc = $doc:literal])+ $field:ident $(($into:ident))?: $ty:ty = $default:expr $(=> $range:path)?,)*
         }
         $(rust { $($(#[doc = $rust_doc:literal])+ $rust:ident: $rust_ty:ty = $rust_default:expr $(=> $rust_range:path)?,)* })?
         common { $($common:ident),* }
@@ -239,20 +244,33 @@ macro_rules! settings {
         }
 
         impl $name {
-            $crate::settings::builders!(($($(#[doc = $doc])+ $field: $ty,)* $($($(#[doc = $rust_doc])+ $rust: $rust_ty,)*)?) ($($common)*) self => self);
+            $crate::settings::builders!(($($(#[doc = $doc])+ $field $(($into))?: $ty,)* $($($(#[doc = $rust_doc])+ $rust: $rust_ty,)*)?) ($($common)*) self => self);
         }
 
-        $crate::settings::owners!(($($owner),+) $name ($($(#[doc = $doc])+ $field: $ty,)* $($($(#[doc = $rust_doc])+ $rust: $rust_ty,)*)?) ($($common)*));
+        $crate::settings::owners!(($($owner),+) $name ($($(#[doc = $doc])+ $field $(($into))?: $ty,)* $($($(#[doc = $rust_doc])+ $rust: $rust_ty,)*)?) ($($common)*));
     };
 }
 
 /// A method for each setting, on a value whose settings are at a place.
 macro_rules! builders {
-    (($($(#[doc = $doc:literal])+ $field:ident: $ty:ty,)*) ($($common:ident)*) $this:ident => $place:expr) => {
+    (($($(#[doc = $doc:literal])+ $field:ident $(($into:ident))?: $ty:ty,)*) ($($common:ident)*) $this:ident => $place:expr) => {
         $($(#[doc = $doc])+ #[must_use]
-        pub fn $field(mut $this, $field: $ty) -> Self { $place.$field = $field; $this })*
+        pub fn $field(mut $this, $field: $crate::settings::argument!($ty $(, $into)?)) -> Self {
+            $place.$field = $field $(.$into())?;
+            $this
+        })*
         $(#[doc = $crate::settings::common_doc!($common)] #[must_use]
         pub fn $common(mut $this, $common: $crate::settings::common_type!($common)) -> Self { $place.$common = $common; $this })*
+    };
+}
+
+/// What the method of a setting accepts: its type, or whatever can be turned into it.
+macro_rules! argument {
+    ($ty:ty) => {
+        $ty
+    };
+    ($ty:ty, into) => {
+        impl Into<$ty>
     };
 }
 
@@ -264,9 +282,9 @@ macro_rules! owners {
 }
 
 macro_rules! owner {
-    ($owner:ty, $name:ident, ($($(#[doc = $doc:literal])+ $field:ident: $ty:ty,)*), ($($common:ident)*)) => {
+    ($owner:ty, $name:ident, ($($(#[doc = $doc:literal])+ $field:ident $(($into:ident))?: $ty:ty,)*), ($($common:ident)*)) => {
         impl $owner {
-            $crate::settings::builders!(($($(#[doc = $doc])+ $field: $ty,)*) ($($common)*) self => self.settings);
+            $crate::settings::builders!(($($(#[doc = $doc])+ $field $(($into))?: $ty,)*) ($($common)*) self => self.settings);
         }
 
         /// Settings can be read like fields.
@@ -421,7 +439,7 @@ pub struct UnknownWord {
 }
 
 pub(crate) use {
-    builders, choices, common_doc, common_print, common_type, constructors, owner, owners, settings,
+    argument, builders, choices, common_doc, common_print, common_type, constructors, owner, owners, settings,
 };
 
 /// Names the setting whose value is out of range.

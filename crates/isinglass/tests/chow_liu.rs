@@ -8,7 +8,7 @@ mod common;
 use std::sync::LazyLock;
 
 use common::close;
-use isinglass::learn::{Learner, Likelihood, chow_liu};
+use isinglass::learn::{Learner, Likelihood, chow_liu, tree_log_likelihood};
 use isinglass::topology::{self, Numbers};
 use isinglass::{Engine, Enumerate, Evidence, Graph, Machine, Pairs, Sampler, Table};
 use proptest::prelude::*;
@@ -101,6 +101,8 @@ proptest! {
         prop_assert!(found.converged, "{}", found.stopped);
         let best = closed_form(&table, graph.edges());
         close(found.log_likelihood.unwrap(), best, 1e-9, "−Σ entropies + Σ mutual information");
+        let baseline = tree_log_likelihood(&found.machine, &table).unwrap().unwrap();
+        close(baseline, best, 1e-9, "without a fit");
         for tree in spanning_trees(units) {
             prop_assert!(closed_form(&table, &tree) <= best + 1e-10, "{tree:?} is better than {:?}", graph.edges());
         }

@@ -83,7 +83,7 @@ fn hidden_units_and_penalties() {
     let exact = Enumerate::default();
     let begin = start(&topology::rbm(6, 2).unwrap(), &table, 1, 0).unwrap();
     let mut settings = LikelihoodSettings::default();
-    settings.l2 = 0.02;
+    settings.l2 = 0.02.into();
     let found = SampledLikelihood::new(Temper::new(), &exact).with_settings(settings);
     let found = found.fit(&begin, &table).unwrap();
     assert!(found.converged, "{}", found.stopped);

@@ -97,7 +97,7 @@ impl Checked {
             Verdict::Reproduces => Vec::new(),
             Verdict::Deviates => vec![Warning::Deviates { largest: check.largest, rms: check.rms }],
             Verdict::Unusable => {
-                vec![Warning::Unusable { check: check.clone(), independent: self.independent }]
+                vec![Warning::Unusable { check: Box::new(check.clone()), independent: self.independent }]
             }
         };
         if !check.converged {

@@ -4,11 +4,13 @@
 //! [`Plan::fit`] runs it.
 
 mod check;
+mod penalty;
 mod plan;
 mod settings;
 mod structure;
 
 pub use check::Checked;
+pub use penalty::Penalty;
 pub use plan::{Fitted, Limits, Plan};
 pub use settings::FitSettings;
 pub use structure::{Structure, VisibleLinks};

@@ -12,6 +12,7 @@ use isinglass::{Budget, Engine, Error as CoreError, Machine, Mixture, Role, Tabl
 
 use super::FitSettings;
 use super::check::Checked;
+use super::penalty::{Penalty, Wanted};
 use crate::{EngineName, Error, Hint, LearnerName, Note, Result, Task, Usage, Warning};
 
 /// Memory within which a likelihood that was not requested is computed all the same: it takes some
@@ -23,11 +24,12 @@ const MOST_SAMPLED: usize = 300;
 
 /// A request for a fit, resolved: its learner and engines are chosen.
 pub struct Plan {
-    settings: FitSettings,
-    way: Way,
+    pub(super) settings: FitSettings,
+    pub(super) way: Way,
+    pub(super) wanted: Wanted,
 }
 
-enum Way {
+pub(super) enum Way {
     Likelihood {
         engine: Box<dyn Engine>,
         /// For rows, where it is another.
@@ -41,6 +43,7 @@ enum Way {
         clamped: Box<dyn Engine>,
         is_open: bool,
     },
+    PseudoLikelihood(Limits),
     /// Without an engine.
     Other(Box<dyn Learner + Send + Sync>, Limits),
     ClosedForm(ClosedForm),
@@ -80,6 +83,8 @@ pub struct Fitted {
     pub is_complete: bool,
     /// How the machine compares with its table.
     pub checked: Checked,
+    /// The penalty, where held-out rows chose it.
+    pub penalty: Option<Penalty>,
 }
 
 /// A fit from one start, with its quality.
@@ -115,7 +120,7 @@ impl FitSettings {
                     Some(L1::Ebic) => limits(start.unit_count(), 0.0),
                     _ => limits(settings.iterations, settings.tolerance),
                 };
-                Way::Other(Box::new(PseudoLikelihood::from(settings)), limits)
+                Way::PseudoLikelihood(limits)
             }
             LearnerName::Rise => Way::Other(Box::new(Rise::from(group.rise)), limits(0, 0.0)),
             LearnerName::PlEm => Way::Other(
@@ -134,7 +139,8 @@ impl FitSettings {
             LearnerName::ClosedForm => Way::ClosedForm(ClosedForm::from(group.closed_form)),
             LearnerName::Factorized => Way::Other(Box::new(Factorized), limits(0, 0.0)),
         };
-        Ok(Plan { settings: self.clone(), way })
+        let is_exact = matches!(&way, Way::Likelihood { .. });
+        Ok(Plan { wanted: self.wanted(learner, is_exact), settings: self.clone(), way })
     }
 
     /// The learner contrastive-divergence.
@@ -161,8 +167,17 @@ impl FitSettings {
         let (fit, restart_objectives) = once(fit);
         let learner = learner.name();
         let (engine, clamped_engine, remedy) = (None, None, None);
-        let fitted =
-            Fitted { learner, engine, clamped_engine, fit, restart_objectives, remedy, is_complete, checked };
+        let fitted = Fitted {
+            learner,
+            engine,
+            clamped_engine,
+            fit,
+            restart_objectives,
+            remedy,
+            is_complete,
+            checked,
+            penalty: None,
+        };
         Ok((fitted, state))
     }
 
@@ -304,7 +319,7 @@ impl Plan {
                 let settings = self.settings.group.likelihood;
                 Limits { iterations: settings.iterations, tolerance: settings.tolerance }
             }
-            Way::Other(_, limits) => *limits,
+            Way::PseudoLikelihood(limits) | Way::Other(_, limits) => *limits,
             Way::ClosedForm(learner) => Limits { iterations: learner.iterations, tolerance: 0.0 },
         }
     }
@@ -314,18 +329,21 @@ impl Plan {
         self.settings.component_history.then(|| Mixture::from(self.settings.engine.group.mixture))
     }
 
-    /// Runs something with the learner.
-    fn with_learner<R>(&self, act: impl FnOnce(&(dyn Learner + Sync)) -> R) -> R {
+    /// Runs something with the learner, and the penalty if it was chosen.
+    fn with_learner<R>(&self, penalty: Option<&Penalty>, act: impl FnOnce(&(dyn Learner + Sync)) -> R) -> R {
+        let group = self.settings.group;
+        let group = penalty.map_or(group, |penalty| penalty.applied(group));
         match &self.way {
             Way::Likelihood { engine, clamped, .. } => {
                 let phases = Phases { clamped: clamped.as_deref().unwrap_or(&**engine), free: &**engine };
-                let learner = Likelihood::with_phases(phases).with_settings(self.settings.group.likelihood);
+                let learner = Likelihood::with_phases(phases).with_settings(group.likelihood);
                 act(&learner)
             }
             Way::Sampled { engine, clamped, .. } => {
                 let learner = SampledLikelihood::new(**engine, &**clamped);
-                act(&learner.with_settings(self.settings.group.likelihood))
+                act(&learner.with_settings(group.likelihood))
             }
+            Way::PseudoLikelihood(_) => act(&PseudoLikelihood::from(group.pseudo_likelihood)),
             Way::Other(learner, _) => act(&**learner),
             Way::ClosedForm(learner) => act(learner),
         }
@@ -340,23 +358,32 @@ impl Plan {
         observer: &mut dyn Observer,
         note: &dyn Fn(Note),
     ) -> Result<Fitted> {
-        let learner = self.with_learner(|learner| learner.name());
+        let learner = self.with_learner(None, |learner| learner.name());
+        let penalty = self.choose(start, table, note)?;
+        let chosen = penalty.as_ref();
         let (mut engine, mut clamped_engine, mut remedy, mut is_complete) = (None, None, None, false);
         let (mut fit, restart_objectives) = match &self.way {
             Way::Likelihood { engine: free, clamped, is_open, .. } => {
                 engine = Some(free.name());
                 clamped_engine = is_open.then(|| clamped.as_deref().unwrap_or(&**free).name());
-                self.fit_starts(start, table, from, observer)
+                self.fit_starts((start, table), chosen, from, observer)
                     .map_err(|error| Error::from(error).with_hint(Hint::LikelihoodBudget))?
             }
             Way::Sampled { clamped, is_open, .. } => {
                 engine = Some(Temper::NAME);
                 clamped_engine = is_open.then(|| clamped.name());
-                self.fit_starts(start, table, from, observer)
+                self.fit_starts((start, table), chosen, from, observer)
                     .map_err(|error| Error::from(error).with_hint(Hint::LikelihoodBudget))?
             }
+            Way::PseudoLikelihood(_) => {
+                let found = self.fit_starts((start, table), chosen, from, observer);
+                let (mut fit, objectives) =
+                    found.map_err(|error| Error::from(error).with_hint(Hint::Budget))?;
+                self.settings.add_likelihood(&mut fit, table)?;
+                (fit, objectives)
+            }
             Way::Other(learner, limits) => {
-                let found = self.fit_starts(start, table, from, observer);
+                let found = self.fit_starts((start, table), chosen, from, observer);
                 let (mut fit, objectives) =
                     found.map_err(|error| Error::from(error).with_hint(Hint::Budget))?;
                 self.settings.add_likelihood(&mut fit, table)?;
@@ -373,7 +400,17 @@ impl Plan {
         };
         let is_exact = self.is_exact(&fit);
         let checked = self.settings.checked(&mut fit, table, is_exact, note)?;
-        Ok(Fitted { learner, engine, clamped_engine, fit, restart_objectives, remedy, is_complete, checked })
+        Ok(Fitted {
+            learner,
+            engine,
+            clamped_engine,
+            fit,
+            restart_objectives,
+            remedy,
+            is_complete,
+            checked,
+            penalty,
+        })
     }
 
     /// Whether the fit is that of an exact free phase, and has converged.
@@ -381,11 +418,11 @@ impl Plan {
         match &self.way {
             Way::Likelihood { engine, .. } => engine.is_exact() && fit.converged,
             Way::Other(..) => self.settings.learner == LearnerName::Factorized,
-            Way::Sampled { .. } | Way::ClosedForm(_) => false,
+            Way::Sampled { .. } | Way::PseudoLikelihood(_) | Way::ClosedForm(_) => false,
         }
     }
 
-    /// Fits resamples of the table, from where the fit that was kept began.
+    /// Fits resamples of the table, from where the fit that was kept began, with its penalty.
     pub fn resample(
         &self,
         bootstrap: &Bootstrap,
@@ -399,18 +436,19 @@ impl Plan {
             start_of(start, table, self.settings.engine.seed(), fitted.best_restart() as u64)?
         };
         let machine = &fitted.fit.machine;
-        self.with_learner(|learner| bootstrap.run(learner, &begin, machine, table, progress))
+        let penalty = fitted.penalty.as_ref();
+        self.with_learner(penalty, |learner| bootstrap.run(learner, &begin, machine, table, progress))
     }
 
     /// From the one start that is given, or from several of which the best is kept.
     fn fit_starts(
         &self,
-        start: &Machine,
-        table: &Table,
+        (start, table): (&Machine, &Table),
+        penalty: Option<&Penalty>,
         from: Option<&Checkpoint>,
         observer: &mut dyn Observer,
     ) -> isinglass::Result<(Fit, Vec<f64>)> {
-        self.with_learner(|learner| {
+        self.with_learner(penalty, |learner| {
             if self.settings.keeps_start {
                 return learner.fit_from(start, table, from, observer).map(once);
             }

@@ -1,7 +1,9 @@
 //! Requests for a fit: the learner, its settings, and which of them go together.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
+use isinglass::Table;
 use isinglass::message::Setting;
 use isinglass::settings::Common;
 use serde::Deserializer;
@@ -26,6 +28,8 @@ pub struct FitSettings {
     pub component_history: bool,
     /// Whether a fit whose free phase is not exact is checked by fresh draws.
     pub check: bool,
+    /// Rows that choose the penalty, in place of some of the table's.
+    pub validate: Option<Arc<Table>>,
     pub(crate) group: LearnerGroup,
     /// The settings of learners that were given.
     pub(crate) given: BTreeSet<&'static str>,
@@ -41,6 +45,7 @@ impl Default for FitSettings {
             clamped_engine: None,
             component_history: false,
             check: true,
+            validate: None,
             group: LearnerGroup::default(),
             given: BTreeSet::new(),
         }
@@ -103,15 +108,19 @@ impl FitSettings {
         self.group.pseudo_likelihood.is_sparse()
     }
 
-    /// Refuses settings that do not go together, for a machine with a number of hidden units.
-    pub fn check(&self, hidden: usize) -> Result<(), Usage> {
+    /// Refuses settings that do not go together, for a machine with a number of hidden units and
+    /// with or without rows to validate with.
+    pub fn check(&self, hidden: usize, validates: bool) -> Result<(), Usage> {
         let learners = self.learner.possible();
-        self.check_options(hidden, learners)?;
+        self.check_options((hidden, validates), learners)?;
         self.check_learners(learners, Some(self.learner))?;
         if self.restarts == 0 {
             let error =
                 isinglass::Error::setting("restarts", "found 0, expected a whole number of at least 1");
             return Err(Usage::Value(error));
+        }
+        if validates && !self.has_open_penalty() {
+            return Err(Usage::NothingToChoose);
         }
         if self.keeps_start && self.restarts > 1 {
             return Err(Usage::OneStart);
@@ -128,10 +137,17 @@ impl FitSettings {
     }
 
     /// Refuses options of a fit that none of the learners accepts.
-    fn check_options(&self, hidden: usize, learners: &[LearnerName]) -> Result<(), Usage> {
+    fn check_options(
+        &self,
+        (hidden, validates): (usize, bool),
+        learners: &[LearnerName],
+    ) -> Result<(), Usage> {
         type Accepts = fn(LearnerName) -> bool;
         let likelihood: Accepts = |learner| learner == LearnerName::Likelihood;
-        let options: [(&'static str, bool, Accepts); 5] = [
+        let chooses: Accepts =
+            |learner| matches!(learner, LearnerName::Likelihood | LearnerName::PseudoLikelihood);
+        let options: [(&'static str, bool, Accepts); 6] = [
+            ("validate", validates, chooses),
             ("hidden", hidden > 0, LearnerName::learns_hidden),
             ("restarts", self.restarts > 1, LearnerName::restarts),
             ("engine", self.engine.engine != EngineName::Auto, likelihood),

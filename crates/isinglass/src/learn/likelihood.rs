@@ -18,7 +18,7 @@ use super::judge::{Candidate, Judge};
 use super::notes::{about_likelihood, about_oscillation};
 use super::origin::Origin;
 use super::trained::Trained;
-use super::{Checkpoint, Fit, Learner, Observer, Step};
+use super::{Checkpoint, Fit, L2, Learner, Observer, Step, penalty};
 use crate::engine::Engine;
 use crate::likelihood::{AverageLikelihood, Moments, Phases};
 use crate::optimize::{self, Method, Objective, Optimizer, OptimizerSettings, Start, Stop};
@@ -59,8 +59,10 @@ pub struct Likelihood<'a> {
 settings! {
     /// Settings of [`Likelihood`].
     pub struct LikelihoodSettings for Likelihood<'_> {
-        /// Penalise couplings with X/2 times the sum of their squares
-        l2: f64 = 0.0 => range::not_negative,
+        /// Penalise couplings with X/2 times the sum of their squares; or auto: choose X by
+        /// held-out rows [default: 0; auto where couplings have no finite optimum or rows are few,
+        /// unless the fit is exact]
+        l2 (into): L2 = L2::Unset => penalty::chosen_or_number,
         /// How to follow the gradient
         optimizer: Optimizer = Optimizer::Lbfgs,
         /// momentum: the rate; adaptive: the length of the first step [default: 0.1]
@@ -106,7 +108,7 @@ impl<'a> Likelihood<'a> {
 
     fn origin<'o>(&self, start: &'o Machine, table: &'o Table) -> Origin<'o> {
         let settings = [
-            ("l2", format!("{:?}", self.l2)),
+            ("l2", format!("{:?}", self.l2.weight())),
             ("optimizer", format!("{:?}", self.optimizer_settings().method)),
             ("first curvature", "information".into()),
             ("engine", self.phases.free.fingerprint()),
@@ -129,8 +131,9 @@ impl Learner for Likelihood<'_> {
         observer: &mut dyn Observer,
     ) -> Result<Fit> {
         self.validate()?;
+        self.l2.check_number()?;
         let optimizer = self.optimizer_settings();
-        let gain = InformationGain::new(self.phases, start, table, self.l2)?;
+        let gain = InformationGain::new(self.phases, start, table, self.l2.weight())?;
         let mut judge = Judge::new(self.phases, start, table)?;
         let parameters = gain.parameters_of(start);
         let (mut journal, resumed) = Journal::open(self.origin(start, table), &optimizer, from)?;

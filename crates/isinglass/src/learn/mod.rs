@@ -3,7 +3,8 @@
 //! A [`Learner`] fits a machine (its structure, and a start) to a table and returns a [`Fit`].
 //! Learners use engines only through the trait [`Engine`](crate::Engine), and optimisers only
 //! through the module `optimize`. [`chow_liu()`] finds a structure in the table itself,
-//! [`Restarts`] fits from several starts, [`Bootstrap`] estimates how certain the parameters are.
+//! [`Restarts`] fits from several starts, [`Selection`] chooses a
+//! penalty by rows held out, [`Bootstrap`] estimates how certain the parameters are.
 
 mod bootstrap;
 mod check;
@@ -20,11 +21,13 @@ mod likelihood;
 mod notes;
 mod origin;
 mod pair_counts;
+mod penalty;
 mod pl_em;
 mod pseudo_likelihood;
 mod refit;
 mod restarts;
 mod sampled;
+mod selection;
 mod start;
 mod trained;
 
@@ -34,20 +37,24 @@ pub use crate::optimize::{Objective, Optimizer, Period, Stop};
 pub use bootstrap::{Bootstrap, Bootstrapped, Interval, Progress};
 pub use check::{Check, Verdict, check, independent_log_likelihood};
 pub use checkpoint::Checkpoint;
-pub use chow_liu::chow_liu;
+pub use chow_liu::{chow_liu, tree_log_likelihood};
 pub use closed_form::{ClosedForm, ClosedFormSettings, Remedy, Singular};
 pub use contrastive::{
     ContrastiveDivergence, ContrastiveDivergenceSettings, Epochs, MeanFieldCd, MeanFieldCdSettings,
 };
 pub use factorized::Factorized;
 pub use likelihood::{InformationGain, Likelihood, LikelihoodSettings};
+pub use penalty::{L1, L2};
 pub use pl_em::{Drawing, MStep, PlEmSettings, PseudoLikelihoodEm};
 pub use pseudo_likelihood::{
-    EbicFit, EbicPaths, EbicSettings, L1, PseudoGain, PseudoLikelihood, PseudoLikelihoodSettings, Rise,
+    EbicFit, EbicPaths, EbicSettings, PseudoGain, PseudoLikelihood, PseudoLikelihoodSettings, Rise,
     RiseSettings, Rule,
 };
 pub use restarts::Restarts;
 pub use sampled::SampledLikelihood;
+pub use selection::{
+    Chosen, Need, Penalised, PenalisedLikelihood, PenalisedPseudoLikelihood, Selection, Tried, complete_rows,
+};
 pub use start::start;
 
 use serde::{Deserialize, Serialize};

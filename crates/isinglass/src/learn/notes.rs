@@ -58,7 +58,7 @@ const NEVER_WRONG: f64 = 0.5;
 
 /// The visible columns that the others determine, by the conditionals of a machine that was fitted
 /// to complete rows.
-fn determined<'a>(machine: &'a Machine, table: &Table) -> Vec<&'a str> {
+pub(super) fn determined<'a>(machine: &'a Machine, table: &Table) -> Vec<&'a str> {
     let Ok((cells, weights)) = table.cells_for(machine) else { return Vec::new() };
     let (units, temperature) = (machine.unit_count(), machine.temperature());
     let total: f64 = weights.iter().sum();

@@ -55,11 +55,23 @@ impl<'a> Conditionals<'a> {
     }
 
     fn sum_of_some(&self, rows: &[(&[i8], f64)], units: &[usize], fill: &[f64]) -> f64 {
+        let cells: Vec<&[i8]> = rows.iter().map(|(row, _)| *row).collect();
+        let values = self.of_some(&cells, units, fill);
+        rows.iter().zip(values).fold(0.0, |sum, ((_, weight), value)| sum + weight * value)
+    }
+
+    /// The sum over some units, for each of complete rows.
+    pub(crate) fn of_rows(&self, rows: &[&[i8]], units: &[usize]) -> Vec<f64> {
+        let fill = vec![0.0; self.machine.unit_count()];
+        rows.par_chunks(ROWS).flat_map_iter(|rows| self.of_some(rows, units, &fill)).collect()
+    }
+
+    fn of_some(&self, rows: &[&[i8]], units: &[usize], fill: &[f64]) -> Vec<f64> {
         cancel::point();
         let n = self.machine.unit_count();
         let (biases, temperature) = (self.machine.biases(), self.machine.temperature());
         let mut cells = Vec::with_capacity(rows.len() * n);
-        for (row, _) in rows {
+        for row in rows {
             let value = |(&cell, &fill): (&i8, &f64)| if cell == 0 { fill } else { f64::from(cell) };
             cells.extend(row.iter().zip(fill).map(value));
         }
@@ -68,8 +80,7 @@ impl<'a> Conditionals<'a> {
             pulls.resize(cells.len(), 0.0);
             couplings.times_rows(&cells, &mut pulls);
         }
-        let mut sum = 0.0;
-        for (k, (row, weight)) in rows.iter().enumerate() {
+        let of_row = |(k, row): (usize, &&[i8])| {
             let place = k * n..(k + 1) * n;
             let pull = |unit: usize| match &self.couplings {
                 Some(_) => pulls[place.start + unit],
@@ -78,10 +89,9 @@ impl<'a> Conditionals<'a> {
             let of_unit = |unit: usize| {
                 log_sigmoid_twice(f64::from(row[unit]) * (biases[unit] + pull(unit)) / temperature)
             };
-            sum +=
-                weight * units.iter().filter(|&&unit| row[unit] != 0).map(|&unit| of_unit(unit)).sum::<f64>();
-        }
-        sum
+            units.iter().filter(|&&unit| row[unit] != 0).map(|&unit| of_unit(unit)).sum::<f64>()
+        };
+        rows.iter().enumerate().map(of_row).collect()
     }
 
     /// Σ_j w_ij s_j along the edges of a unit.

@@ -1,11 +1,13 @@
-//! How good a machine is: likelihood, Kullback divergence, pseudo-likelihood, completion quality.
+//! How good a machine is: likelihood, Kullback divergence, pseudo-likelihood, completion quality,
+//! and the likelihoods of simpler models to compare with.
 //!
-//! Calls engines and tables; front ends call it.
+//! Calls learners, engines and tables; front ends call it.
 
 mod entropy;
 
 use crate::bracket::{Bounds, LikelihoodBracket};
 use crate::engine::{Diagnostics, Engine, Guarantee};
+use crate::learn::{independent_log_likelihood, tree_log_likelihood};
 use crate::likelihood::{LogLikelihood, Phases, completion, log_likelihood};
 use crate::{Error, Machine, Note, Result, Table};
 
@@ -20,6 +22,12 @@ pub struct Score {
     pub log_likelihood_guarantee: Guarantee,
     /// Its standard error, and that of the Kullback divergence, where it is an estimate with one.
     pub log_likelihood_error: Option<f64>,
+    /// The log-likelihood of independent units with the rates of the same rows. A machine below it
+    /// has not learned what goes with what.
+    pub independent_log_likelihood: f64,
+    /// That of the Chow–Liu tree of the same rows ([`tree_log_likelihood`]); none with missing cells,
+    /// input units or very many columns.
+    pub tree_log_likelihood: Option<f64>,
     /// Kappen & Rodríguez 1997, eq. 5: `K = Σ_α q_α log(q_α / p_α)` between the shares q of the
     /// rows and the machine's probabilities p of their visible units given the input units. At
     /// least 0, and 0 only for a machine that has the table's own distribution; `−` the
@@ -141,6 +149,8 @@ fn all_scores(
         log_likelihood: gain.as_ref().map(|gain| gain.value),
         log_likelihood_guarantee,
         log_likelihood_error: gain.and_then(|gain| gain.error),
+        independent_log_likelihood: independent_log_likelihood(machine, table)?,
+        tree_log_likelihood: tree_log_likelihood(machine, table)?,
         kullback,
         pseudo_log_likelihood: completion.as_ref().map(|found| found.per_row),
         completion: completion.as_ref().and_then(|found| found.per_cell.map(|x| -x)),

@@ -12,7 +12,7 @@ use crate::learn::journal::{
 };
 use crate::learn::notes::about_likelihood;
 use crate::learn::origin::Origin;
-use crate::learn::{Checkpoint, Fit, Learner, Observer, Period, Step, Stop};
+use crate::learn::{Checkpoint, Fit, L2, Learner, Observer, Period, Step, Stop, penalty};
 use crate::settings::{Settings, constructors, range, settings};
 use crate::{Error, Machine, Result, Table};
 
@@ -88,7 +88,7 @@ settings! {
     /// Settings of [`ContrastiveDivergence`].
     pub struct ContrastiveDivergenceSettings for ContrastiveDivergence {
         /// Penalise couplings with X/2 times the sum of their squares
-        l2: f64 = 0.0 => range::not_negative,
+        l2 (into): L2 = L2::Weight(0.0) => penalty::number,
         /// The rate
         rate: f64 = 0.02 => range::positive,
         /// How fast the rate falls: in epoch t it is rate / (1 + X t)
@@ -217,7 +217,7 @@ impl ContrastiveDivergence {
             ("rate", format!("{:?}", self.rate)),
             ("rate decay", format!("{:?}", self.rate_decay)),
             ("momentum", format!("{:?}", self.momentum)),
-            ("l2", format!("{:?}", self.l2)),
+            ("l2", format!("{:?}", self.l2.weight())),
             ("seed", self.seed.to_string()),
         ];
         Origin::new(NAME, start, table, settings)
@@ -292,7 +292,7 @@ impl<'a> Run<'a> {
             clamped_sweeps: settings.clamped_sweeps,
         };
         Ok(Self {
-            ascent: Ascent::new(&slots, start, settings.momentum, settings.l2),
+            ascent: Ascent::new(&slots, start, settings.momentum, settings.l2.weight()),
             pieces: Pieces::new(&kernel, start, &plan, sizes[0], slots.count),
             judges: Pieces::new(&kernel, start, &plan, sizes[1], 0),
             order: Vec::new(),

@@ -9,7 +9,7 @@ use crate::learn::journal::{Iterated, Limits, are_within, iterate};
 use crate::learn::notes::about_likelihood;
 use crate::learn::origin::Origin;
 use crate::learn::trained::Trained;
-use crate::learn::{Checkpoint, Fit, Learner, Observer, Period, Step, Stop};
+use crate::learn::{Checkpoint, Fit, L2, Learner, Observer, Period, Step, Stop, penalty};
 use crate::settings::{Settings, constructors, range, settings};
 use crate::{Error, Machine, Result, Table};
 
@@ -77,7 +77,7 @@ settings! {
     /// Settings of [`MeanFieldCd`].
     pub struct MeanFieldCdSettings for MeanFieldCd {
         /// Penalise couplings with X/2 times the sum of their squares
-        l2: f64 = 0.0 => range::not_negative,
+        l2 (into): L2 = L2::Weight(0.0) => penalty::number,
         /// The rate
         rate: f64 = 0.02 => range::positive,
         /// Share of the last step that is kept, below 1
@@ -147,7 +147,7 @@ impl MeanFieldCd {
             ("damping", format!("{:?}", self.damping)),
             ("rate", format!("{:?}", self.rate)),
             ("momentum", format!("{:?}", self.momentum)),
-            ("l2", format!("{:?}", self.l2)),
+            ("l2", format!("{:?}", self.l2.weight())),
             ("batch", self.batch.map_or_else(|| "of all rows".into(), |rows| rows.to_string())),
         ];
         Origin::new(NAME, start, table, settings)
@@ -203,7 +203,7 @@ impl<'a> Run<'a> {
         let (pairs, singles) = sums.moments.split_at(machine.graph().edges().len());
         let scale = 1.0 / (machine.temperature() * share * (1.0 - self.settings.damping));
         let (edges, weights) = (self.trained.edges.iter(), machine.weights());
-        let pairs = edges.map(|&edge| scale * pairs[edge] - self.settings.l2 * weights[edge]);
+        let pairs = edges.map(|&edge| scale * pairs[edge] - self.settings.l2.weight() * weights[edge]);
         pairs.chain(self.trained.biases.iter().map(|&unit| scale * singles[unit])).collect()
     }
 

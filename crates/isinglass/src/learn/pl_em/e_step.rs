@@ -92,7 +92,7 @@ impl Completed {
                 shares.push(weight / draws as f64);
             }
         }
-        let gain = PseudoGain::of_rows(NAME, start, (&cells, &shares), learner.l2, learner.budget)?;
+        let gain = PseudoGain::of_rows(NAME, start, (&cells, &shares), learner.l2.weight(), learner.budget)?;
         Ok(Self {
             batch,
             draws,
@@ -154,7 +154,7 @@ impl Completed {
             }
             Drawing::Gibbs { sweeps } => {
                 let (batch, count) = (&self.batch, self.draws);
-                let finder = MaxProduct::new().max_sweeps(SWEEPS_TO_START).budget(self.budget);
+                let finder = MaxProduct::new().max_sweeps(SWEEPS_TO_START).restarts(0).budget(self.budget);
                 let start = finder.rows(machine, batch)?.cells;
                 let chains = RowChains { machine, batch, start: &start, count, sweeps: *sweeps };
                 chains.draw(&random, &mut self.cells)?;

@@ -12,7 +12,7 @@ use super::journal::{Limits, iterate};
 use super::judge::some_rows;
 use super::notes::about_likelihood;
 use super::origin::Origin;
-use super::{Checkpoint, Fit, Learner, Observer, Period};
+use super::{Checkpoint, Fit, L2, Learner, Observer, Period, penalty};
 use crate::engine::{Diagnostics, Eliminate, Guarantee};
 use crate::likelihood::pseudo_log_likelihood;
 use crate::settings::{Settings, choices, constructors, range, settings};
@@ -90,7 +90,7 @@ settings! {
     /// Settings of [`PseudoLikelihoodEm`].
     pub struct PlEmSettings for PseudoLikelihoodEm {
         /// Penalise couplings with X/2 times the sum of their squares
-        l2: f64 = 0.0 => range::not_negative,
+        l2 (into): L2 = L2::Weight(0.0) => penalty::number,
         /// How hidden units and missing cells are drawn
         draws: Drawing = Drawing::Auto,
         /// with draws gibbs: sweeps from one draw to the next [default: 2]
@@ -236,7 +236,7 @@ impl PseudoLikelihoodEm {
             ("draws", completed.drawing()),
             ("draws a row", self.samples.to_string()),
             ("M-step", format!("{:?}", self.ascent())),
-            ("l2", format!("{:?}", self.l2)),
+            ("l2", format!("{:?}", self.l2.weight())),
             ("seed", self.seed.to_string()),
         ];
         Origin::new(NAME, start, table, settings)

@@ -16,18 +16,16 @@ pub use gain::PseudoGain;
 pub(super) use path::weakest_penalty;
 pub use rise::{Rise, RiseSettings};
 
-use std::str::FromStr;
-
 use self::curvature::Curvature;
 use super::journal::Journal;
 use super::likelihood::kept_iteration;
 use super::notes::about_likelihood;
 use super::origin::Origin;
 use super::refit::Selected;
-use super::{Checkpoint, Fit, Learner, Observer};
+use super::{Checkpoint, Fit, L1, L2, Learner, Observer, penalty};
 use crate::engine::{Diagnostics, Guarantee};
 use crate::optimize::{self, Method, Optimizer, OptimizerSettings, Start, Visit};
-use crate::settings::{Settings, UnknownWord, Value, constructors, range, settings};
+use crate::settings::{Settings, Value, constructors, range, settings};
 use crate::{Error, Machine, Note, Result, Table};
 
 /// The name by which users choose the learner.
@@ -84,10 +82,13 @@ pub struct PseudoLikelihood {
 settings! {
     /// Settings of [`PseudoLikelihood`].
     pub struct PseudoLikelihoodSettings for PseudoLikelihood {
-        /// Penalise couplings with X/2 times the sum of their squares
-        l2: f64 = 0.0 => range::not_negative,
+        /// Penalise couplings with X/2 times the sum of their squares; or auto: choose X by
+        /// held-out rows [default: 0; auto where couplings have no finite optimum or rows are few,
+        /// unless the fit is exact]
+        l2 (into): L2 = L2::Unset => penalty::chosen_or_number,
         /// Penalise couplings with X times the sum of their absolute values, which makes many
-        /// exactly 0; or ebic: choose the penalty of each column by the extended BIC
+        /// exactly 0; or auto: choose X by held-out rows; or ebic: choose the penalty of each
+        /// column by the extended BIC
         l1: Option<L1> = None,
         /// with l1 ebic: the larger, the fewer couplings; 0 is the plain BIC [default: 0.25]
         gamma: Option<f64> = None => range::not_negative,
@@ -116,65 +117,10 @@ settings! {
 
 constructors!(PseudoLikelihood(PseudoLikelihoodSettings));
 
-/// A penalty on the absolute values of couplings.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum L1 {
-    /// This much.
-    Weight(f64),
-    /// As much as the extended BIC selects, for each column.
-    Ebic,
-}
-
-impl Value for L1 {
-    const PYTHON: &'static str = "float | str";
-
-    fn expected() -> String {
-        "a finite number of at least 0, or ebic".into()
-    }
-
-    fn shown(&self) -> Option<String> {
-        Some(match self {
-            Self::Weight(weight) => weight.to_string(),
-            Self::Ebic => "ebic".into(),
-        })
-    }
-}
-
-impl FromStr for L1 {
-    type Err = UnknownWord;
-
-    fn from_str(text: &str) -> Result<Self, UnknownWord> {
-        match (text, text.parse::<f64>()) {
-            ("ebic", _) => Ok(Self::Ebic),
-            (_, Ok(weight)) if weight.is_finite() && weight >= 0.0 => Ok(Self::Weight(weight)),
-            _ => Err(UnknownWord { found: text.to_owned(), expected: Self::expected() }),
-        }
-    }
-}
-
-impl<'de> serde::Deserialize<'de> for L1 {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        #[derive(serde::Deserialize)]
-        #[serde(untagged)]
-        enum Form {
-            Number(f64),
-            Text(String),
-        }
-        let text = match serde::Deserialize::deserialize(deserializer)? {
-            Form::Number(number) => number.to_string(),
-            Form::Text(text) => text,
-        };
-        text.parse().map_err(serde::de::Error::custom)
-    }
-}
-
 impl PseudoLikelihoodSettings {
     /// λ of `λ Σ |w|`, where it is a number.
     fn weight(&self) -> f64 {
-        match self.l1 {
-            Some(L1::Weight(weight)) => weight,
-            Some(L1::Ebic) | None => 0.0,
-        }
+        self.l1.map_or(0.0, L1::weight)
     }
 
     /// Whether couplings may become exactly 0.
@@ -216,10 +162,16 @@ impl PseudoLikelihoodSettings {
         if self.refit == Some(true) && !self.is_sparse() && self.least.is_none() {
             return Err(Error::requires("refit", "l1", ""));
         }
-        if self.l1 == Some(L1::Ebic) && self.l2 != 0.0 {
+        if self.l1 == Some(L1::Ebic) && (self.l2 == L2::Auto || self.l2.weight() != 0.0) {
             return Err(Error::setting(
                 "l2",
                 "is not accepted with l1 ebic, which selects its own penalties",
+            ));
+        }
+        if self.l1 == Some(L1::Auto) && self.l2 == L2::Auto {
+            return Err(Error::setting(
+                "l2",
+                "is not accepted with l1 auto: held-out rows choose one of them",
             ));
         }
         optimize::check_numbers(self.optimizer, self.rate, self.momentum)
@@ -244,7 +196,7 @@ impl Learner for PseudoLikelihood {
             return selected.finish(paths.fit_from(start, table, from, observer)?, table, observer);
         }
         let (optimizer, l1) = (self.optimizer_settings(), self.weight());
-        let gain = PseudoGain::new(start, table, self.l2, self.budget)?;
+        let gain = PseudoGain::new(start, table, self.l2.weight(), self.budget)?;
         let (mut journal, resumed) = Journal::open::<()>(self.origin(start, table), &optimizer, from)?;
         let mut watch =
             |visit: &Visit<'_>| journal.report(visit, &gain.machine_of(visit.parameters)?, &(), observer);
@@ -287,7 +239,7 @@ impl Learner for PseudoLikelihood {
 impl PseudoLikelihood {
     fn origin<'o>(&self, start: &'o Machine, table: &'o Table) -> Origin<'o> {
         let settings = [
-            ("l2", format!("{:?}", self.l2)),
+            ("l2", format!("{:?}", self.l2.weight())),
             ("l1", format!("{:?}", self.weight())),
             ("optimizer", format!("{:?}", self.optimizer_settings().method)),
         ];
@@ -296,6 +248,8 @@ impl PseudoLikelihood {
 
     fn check(&self) -> Result<()> {
         self.validate()?;
+        self.l2.check_number()?;
+        self.l1.map_or(Ok(()), L1::check_number)?;
         if self.weight() > 0.0 && self.optimizer != Optimizer::Lbfgs {
             return Err(Error::CannotDo {
                 who: self.optimizer_settings().method.name(),

@@ -75,6 +75,7 @@ impl<'a> SampledLikelihood<'a> {
     /// Refuses settings of optimisers that need exact gradients.
     fn check(&self, start: &Machine) -> Result<()> {
         self.settings.validate()?;
+        self.settings.l2.check_number()?;
         let given = LikelihoodSettings::default();
         let LikelihoodSettings { optimizer, rate, momentum, tolerance, .. } = self.settings;
         let refused = [
@@ -102,7 +103,7 @@ impl<'a> SampledLikelihood<'a> {
 
     fn origin<'o>(&self, start: &'o Machine, table: &'o Table) -> Origin<'o> {
         let settings = [
-            ("l2", format!("{:?}", self.settings.l2)),
+            ("l2", format!("{:?}", self.settings.l2.weight())),
             ("engine", self.engine.fingerprint()),
             ("clamped engine", self.clamped.fingerprint()),
         ];
@@ -123,7 +124,7 @@ impl Learner for SampledLikelihood<'_> {
         observer: &mut dyn Observer,
     ) -> Result<Fit> {
         self.check(start)?;
-        let mut run = Run::new(&self.engine, self.clamped, self.settings.l2, start, table)?;
+        let mut run = Run::new(&self.engine, self.clamped, self.settings.l2.weight(), start, table)?;
         let limits =
             Limits { iterations: self.settings.iterations, tolerance: 0.0, period: Period::Iteration };
         let ended = iterate(NAME, &mut run, (self.origin(start, table), limits), from, observer)?;
