@@ -53,6 +53,7 @@ _EXPORTS = {
     "Machine": "_machine",
     "Mode": "_results",
     "Overlap": "_scan",
+    "PenaltyPath": "_fit",
     "RowLikelihoods": "_results",
     "Scan": "_scan",
     "Score": "_results",

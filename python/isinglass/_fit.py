@@ -136,6 +136,30 @@ class Check:
 
 
 @dataclass(frozen=True, eq=False)
+class PenaltyPath:
+    """Penalties compared by rows that the fits had not seen.
+
+    Attributes
+    ----------
+    setting : {'l1', 'l2'}
+        Which penalty was chosen.
+    chosen : float
+        The penalty of the fit.
+    criterion : {'log-likelihood', 'pseudo-log-likelihood'}
+        By what held-out rows were judged.
+    penalties, held_out, errors : ndarray
+        The penalties tried, the strongest first; the mean of the criterion over held-out rows, and its standard error.
+    """
+
+    setting: Literal["l1", "l2"]
+    chosen: float
+    criterion: Literal["log-likelihood", "pseudo-log-likelihood"]
+    penalties: NDArray[np.float64] = field(repr=False)
+    held_out: NDArray[np.float64] = field(repr=False)
+    errors: NDArray[np.float64] = field(repr=False)
+
+
+@dataclass(frozen=True, eq=False)
 class FitResult:
     """How a machine was fitted.
 
@@ -175,6 +199,8 @@ class FitResult:
         The start whose fit was kept.
     singular : str or None
         How ``closed-form`` treated singular covariances.
+    penalty : PenaltyPath or None
+        The penalty that held-out rows chose, with all that were tried.
     notes : tuple of str
         What was chosen and why, and remarks on the data.
     intervals : Intervals or None
@@ -202,6 +228,7 @@ class FitResult:
     best_restart: int = field(repr=False)
     singular: str | None = field(repr=False)
     notes: Sequence[str] = field(repr=False)
+    penalty: PenaltyPath | None = field(default=None, repr=False)
     intervals: Intervals | None = field(default=None, repr=False)
 
 
@@ -217,6 +244,7 @@ def fit(
     learner: str = "auto",
     engine: str = "auto",
     seed: Seed = 0,
+    validate: Any = None,
     progress: Progress = False,
     **settings: Any,
 ) -> tuple[Machine, FitResult]:
@@ -245,6 +273,9 @@ def fit(
         The engine of ``likelihood``; see :class:`Machine`.
     seed : int, numpy generator or None, default 0
         The seed of all random numbers; None is a new one in every call.
+    validate : Table, array_like or data frame, optional
+        Rows with the same columns, by which ``l2="auto"`` (then the default) or ``l1="auto"`` chooses the penalty; some of the table's
+        rows otherwise.
     progress : bool or callable, default False
         Show a bar, or call a function after every iteration with ``(iteration, most, objective, gradient_norm, restart)``. If it returns
         False, the fit stops with the best machine so far. If it has a method ``resampled``, that is called with ``(done, count)`` after
@@ -285,6 +316,8 @@ def fit(
         message = f"{next(iter(structure))}: not accepted with start, which has its own structure"
         raise ValueError(message)
     settings = {**settings, **structure, "learner": learner, "engine": engine, "seed": seed_of(seed)}
+    if validate is not None:
+        settings["validate"] = as_table(validate)._core
     with listener_of(progress) as listener:
         native, found = _calls.fit(table._core, settings, None if start is None else start._core, listener)
     return Machine._of(native), _result(found)
@@ -346,8 +379,15 @@ def _result(found: dict[str, Any]) -> FitResult:
     """The result of a fit from a native answer."""
     history = History(*(found.pop(name) for name in ("iteration", "objective", "gradient_norm")))
     check = found.pop("check")
+    penalty = found.pop("penalty")
     intervals = found.pop("intervals")
     if intervals is not None:
         couplings, biases = (Spread(**intervals.pop(name)) for name in ("couplings", "biases"))
         intervals = Intervals(couplings=couplings, biases=biases, **intervals)
-    return FitResult(history=history, intervals=intervals, check=None if check is None else Check(**check), **found)
+    return FitResult(
+        history=history,
+        intervals=intervals,
+        check=None if check is None else Check(**check),
+        penalty=None if penalty is None else PenaltyPath(**penalty),
+        **found,
+    )

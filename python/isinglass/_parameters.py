@@ -32,7 +32,7 @@ class FitParameters(BaseEstimator):
     engine: str = "auto"
     clamped_engine: str | None = None
     # Settings of learners and engines: written by `cargo xtask reference`.
-    l2: float | None = None
+    l2: float | str | None = None
     optimizer: str | None = None
     rate: float | None = None
     momentum: float | None = None

@@ -276,6 +276,10 @@ class Score(_Answer):
         The guarantee of that number.
     log_likelihood_error : float or None
         Its standard error, where it is an estimate.
+    independent_log_likelihood : float
+        The log-likelihood of independent units with the rates of the same rows.
+    tree_log_likelihood : float or None
+        That of the Chow-Liu tree of the same rows; None for missing cells, input units or more than 1,000 columns.
     kullback : float or None
         The Kullback-Leibler divergence of the machine from the table; None for a table with missing cells.
     kullback_guarantee : str or None
@@ -298,6 +302,8 @@ class Score(_Answer):
     kullback_guarantee: str | None = field(default=None, repr=False)
     log_likelihood_guarantee: str | None = field(default=None, repr=False)
     log_likelihood_error: float | None = field(default=None, repr=False)
+    independent_log_likelihood: float = field(default=float("nan"), repr=False)
+    tree_log_likelihood: float | None = field(default=None, repr=False)
     clamped_engine: str | None = field(default=None, repr=False)
     bracket: Bracket | None = None
 

@@ -194,3 +194,24 @@ def test_long_work_of_one_thread_keeps_no_other_waiting():
     for thread in threads:
         thread.join()
     assert taken < 10.0
+
+
+def test_held_out_rows_choose_the_penalty() -> None:
+    generator = np.random.default_rng(3)
+    rows = np.where(generator.random((240, 6)) < 0.3 + 0.4 * generator.integers(0, 2, (240, 1)), 1, -1)
+    train, other = rows[:120], rows[120:]
+    machine, result = fit(train, l2="auto")
+    path = result.penalty
+    assert path is not None
+    assert path.setting == "l2"
+    assert path.criterion == "log-likelihood"
+    assert path.chosen == path.penalties[np.argmax(path.held_out)]
+    assert (np.diff(path.penalties) < 0).all()
+    assert (path.errors > 0).all()
+    assert machine == fit(train, l2=path.chosen)[0]
+    validated = fit(train, validate=other, l1="auto")[1].penalty
+    assert validated is not None
+    assert validated.setting == "l1"
+    assert fit(train)[1].penalty is None
+    with pytest.raises(ValueError, match="validate: unit"):
+        fit(train, validate=other[:, :5])

@@ -197,9 +197,14 @@ impl TableArgs {
     }
 
     pub(crate) fn read(&self) -> anyhow::Result<isinglass::Table> {
-        let table = isinglass_files::read_table(&self.table, &self.options())?;
+        self.read_other(&self.table)
+    }
+
+    /// Read another table with the same options.
+    pub(crate) fn read_other(&self, path: &Path) -> anyhow::Result<isinglass::Table> {
+        let table = isinglass_files::read_table(path, &self.options())?;
         if let (Some(column), true) = (&self.weights, table.total_weight() <= 0.0) {
-            anyhow::bail!("{}: column '{column}': all weights are 0", self.table.display());
+            anyhow::bail!("{}: column '{column}': all weights are 0", path.display());
         }
         Ok(table)
     }

@@ -128,6 +128,10 @@ pub(crate) fn provenance(engine: &str, guarantee: Guarantee, diagnostics: &Diagn
             format!("{levels}, swap rates from {lowest:.2}, {}\n", count(trips, "round trip"))
         });
         let chains = if trips.is_empty() { "chain" } else { "ladder" };
+        // Where annealed runs begin with draws of the chains, they may be to blame.
+        let are_others =
+            diagnostics.importance.is_some_and(|runs| !(runs.has_many_runs() && runs.ends_agree()));
+        let has_mixed = diagnostics.converged || are_others;
         let _ = writeln!(
             out,
             "{trips}{} × {}, R-hat {:.3}, effective samples {:.0}{}",
@@ -135,17 +139,27 @@ pub(crate) fn provenance(engine: &str, guarantee: Guarantee, diagnostics: &Diagn
             count(mixing.samples, "state"),
             mixing.r_hat,
             mixing.effective_samples,
-            if diagnostics.converged { "" } else { " (not converged)" }
+            if has_mixed { "" } else { " (not converged)" }
         );
     }
     if let Some(importance) = diagnostics.importance {
+        let verdict = if importance.has_many_runs() { "" } else { " (too few)" };
         let _ = writeln!(
             out,
-            "{} through {}, effective runs {:.0}{}",
+            "{} through {}, effective runs {:.0}{verdict}; {} back from draws of the ladders",
             count(importance.runs, "run"),
             count(importance.temperatures, "temperature"),
             importance.effective_samples,
-            if diagnostics.converged { "" } else { " (too few)" }
+            count(importance.reverse_runs, "run"),
+        );
+        let _ = writeln!(
+            out,
+            "log Z from the runs {:.3} ± {:.2e}, from those back {:.3} ± {:.2e}{}",
+            importance.forward_log_z,
+            importance.forward_error,
+            importance.reverse_log_z,
+            importance.reverse_error,
+            if importance.ends_agree() { "" } else { " (the two ends disagree)" }
         );
     }
     if let Some(iteration) = diagnostics.iteration {
@@ -197,6 +211,12 @@ pub(crate) fn importance(diagnostics: &Diagnostics) -> Option<Value> {
             "runs": importance.runs,
             "temperatures": importance.temperatures,
             "effective_samples": importance.effective_samples,
+            "forward_log_z": importance.forward_log_z,
+            "forward_error": importance.forward_error,
+            "reverse_runs": importance.reverse_runs,
+            "reverse_log_z": importance.reverse_log_z,
+            "reverse_error": importance.reverse_error,
+            "ends_agree": importance.ends_agree(),
         })
     })
 }

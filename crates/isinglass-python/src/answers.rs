@@ -186,6 +186,12 @@ pub(crate) fn report<'py>(
         details.set_item("runs", importance.runs)?;
         details.set_item("temperatures", importance.temperatures)?;
         details.set_item("effective_runs", importance.effective_samples)?;
+        details.set_item("forward_log_z", importance.forward_log_z)?;
+        details.set_item("forward_error", importance.forward_error)?;
+        details.set_item("reverse_runs", importance.reverse_runs)?;
+        details.set_item("reverse_log_z", importance.reverse_log_z)?;
+        details.set_item("reverse_error", importance.reverse_error)?;
+        details.set_item("ends_agree", importance.ends_agree())?;
     }
     if !details.is_empty() {
         out.set_item("diagnostics", details)?;

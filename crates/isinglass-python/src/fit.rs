@@ -142,6 +142,9 @@ pub(crate) fn fit<'py>(
             Some(start) => start,
             None => Arc::new(request.structure(&table)?),
         };
+        if let Some(rows) = &request.settings.validate {
+            FitSettings::check_validation(&start, rows).map_err(of_validation)?;
+        }
         let bootstrap = request.resampling.bootstrap(&request.settings.engine);
         if let Some(bootstrap) = &bootstrap {
             bootstrap.check(&start, &table).map_err(|error| Error::from(error).with_hint(Hint::Bootstrap))?;
@@ -156,6 +159,16 @@ pub(crate) fn fit<'py>(
     };
     let (fitted, notes, _, intervals) = watched(py, Box::new(work), listener)?.map_err(of_plan)?;
     answer(py, fitted, notes, intervals, rows)
+}
+
+/// What is wrong with rows to validate with.
+fn of_validation(error: isinglass::Error) -> Error {
+    match error {
+        isinglass::Error::Invalid { place, problem } => {
+            isinglass::Error::invalid(format!("validate: {place}"), problem).into()
+        }
+        other => other.into(),
+    }
 }
 
 /// Run epochs of contrastive divergence, from a machine or a structure.
@@ -284,8 +297,17 @@ fn answer(
     warnings.extend(intervals.iter().filter_map(Intervals::warning).map(str::to_owned));
     let best = fitted.best_restart();
     let error = fitted.log_likelihood_error();
-    let Fitted { learner, engine, clamped_engine, fit, restart_objectives, remedy, is_complete, checked } =
-        fitted;
+    let Fitted {
+        learner,
+        engine,
+        clamped_engine,
+        fit,
+        restart_objectives,
+        remedy,
+        is_complete,
+        checked,
+        penalty,
+    } = fitted;
     let out = PyDict::new(py);
     out.set_item("learner", learner)?;
     out.set_item("engine", engine)?;
@@ -318,6 +340,18 @@ fn answer(
     out.set_item("iteration", PyArray1::from_iter(py, steps.clone().map(|step| step.iteration as i64)))?;
     out.set_item("objective", PyArray1::from_iter(py, steps.clone().map(|step| step.objective)))?;
     out.set_item("gradient_norm", PyArray1::from_iter(py, steps.map(|step| step.gradient_norm)))?;
+    let penalty = penalty.map(|penalty| -> PyResult<_> {
+        let found = PyDict::new(py);
+        let path = &penalty.chosen.path;
+        found.set_item("setting", penalty.setting)?;
+        found.set_item("chosen", penalty.chosen.penalty)?;
+        found.set_item("criterion", penalty.criterion)?;
+        found.set_item("penalties", PyArray1::from_iter(py, path.iter().map(|tried| tried.penalty)))?;
+        found.set_item("held_out", PyArray1::from_iter(py, path.iter().map(|tried| tried.held_out)))?;
+        found.set_item("errors", PyArray1::from_iter(py, path.iter().map(|tried| tried.error)))?;
+        Ok(found)
+    });
+    out.set_item("penalty", penalty.transpose()?)?;
     out.set_item("notes", notes)?;
     out.set_item("warnings", warnings)?;
     out.set_item("intervals", intervals.map(|intervals| intervals.report(py)).transpose()?.flatten())?;
@@ -341,8 +375,10 @@ fn request(
             continue;
         }
         match key.as_str() {
-            "learner" | "restarts" | "engine" | "clamped_engine" | "budget" | "seed" | "check" if is_none => {
-            }
+            "learner" | "restarts" | "engine" | "clamped_engine" | "budget" | "seed" | "check"
+            | "validate"
+                if is_none => {}
+            "validate" => settings.validate = Some(Arc::clone(&value.extract::<PyRef<'_, Table>>()?.table)),
             "learner" => settings.learner = word(&key, &value)?,
             "restarts" => settings.restarts = whole(&key, &value)?,
             "check" => settings.check = value.extract()?,
@@ -355,7 +391,7 @@ fn request(
     }
     let settings = settings.with_common(common);
     let hidden = start.map_or(structure.hidden, |start| start.machine.with_role(Role::Hidden).count());
-    settings.check(hidden).map_err(|usage| of_plan(usage.into()))?;
+    settings.check(hidden, settings.validate.is_some()).map_err(|usage| of_plan(usage.into()))?;
     resampling.check()?;
     Ok(Request { settings, structure, resampling })
 }

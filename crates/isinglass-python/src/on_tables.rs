@@ -88,6 +88,8 @@ pub(crate) fn score<'py>(
     let guarantee = score.log_likelihood.map(|_| score.log_likelihood_guarantee.word());
     out.set_item("log_likelihood_guarantee", guarantee)?;
     out.set_item("log_likelihood_error", score.log_likelihood_error)?;
+    out.set_item("independent_log_likelihood", score.independent_log_likelihood)?;
+    out.set_item("tree_log_likelihood", score.tree_log_likelihood)?;
     out.set_item("kullback", score.kullback)?;
     out.set_item("kullback_guarantee", score.kullback.map(|_| score.kullback_guarantee.word()))?;
     out.set_item("pseudo_log_likelihood", score.pseudo_log_likelihood)?;

@@ -9,7 +9,7 @@ use isinglass::engine::Guarantee;
 use isinglass::learn::Check;
 use isinglass_files::{Output, model_format, read_model, write_model, write_network, write_numbers};
 use isinglass_lab::report::FitSummary;
-use isinglass_plan::{Asked, FitSettings, Fitted, LearnerName};
+use isinglass_plan::{Asked, FitSettings, Fitted, LearnerName, Penalty};
 use serde_json::json;
 
 use self::bootstrap::BootstrapOptions;
@@ -31,7 +31,7 @@ mod structure;
 #[derive(ClapArgs)]
 #[command(
     mut_arg("engine", |engine| engine.value_parser(engines_for(Asked::Likelihood))),
-    after_help = "Examples (the first command writes the table):\n  isinglass demo\n  isinglass fit isinglass-demo/votes.csv --l2 0.003 -o votes.json\n  isinglass fit isinglass-demo/votes.csv --visible-links none --hidden 3 --l2 0.01 -o rbm.json\n  isinglass fit isinglass-demo/votes.csv --visible-links tree --optimizer cg -o tree.json\n  isinglass fit isinglass-demo/votes.csv --learner closed-form -o quick.json\n  isinglass fit isinglass-demo/votes.csv --learner pl-em --hidden 2 -o drawn.json\n  isinglass complete votes.json isinglass-demo/votes.csv -o whole.csv\n  isinglass fit whole.csv --l1 ebic --network network.csv --bootstrap 50 -o sparse.json\n  isinglass fit whole.csv --learner contrastive-divergence --hidden 4 --checkpoint cd.ck -o cd.json"
+    after_help = "Examples (the first command writes the table):\n  isinglass demo\n  isinglass fit isinglass-demo/votes.csv --l2 0.003 -o votes.json\n  isinglass fit isinglass-demo/votes.csv --visible-links none --hidden 3 --l2 0.01 -o rbm.json\n  isinglass fit isinglass-demo/votes.csv --visible-links tree --optimizer cg -o tree.json\n  isinglass fit isinglass-demo/votes.csv --learner closed-form -o quick.json\n  isinglass fit isinglass-demo/votes.csv --l2 auto -o chosen.json\n  isinglass fit isinglass-demo/votes.csv --learner pl-em --hidden 2 -o drawn.json\n  isinglass complete votes.json isinglass-demo/votes.csv -o whole.csv\n  isinglass fit whole.csv --l1 ebic --network network.csv --bootstrap 50 -o sparse.json\n  isinglass fit whole.csv --learner contrastive-divergence --hidden 4 --checkpoint cd.ck -o cd.json"
 )]
 pub(crate) struct Args {
     #[command(flatten)]
@@ -67,6 +67,10 @@ pub(crate) struct Args {
     /// units that are −1 or +1; a regression on 0 and 1 has 4 times that), sign
     #[arg(long, value_name = "FILE.csv", help_heading = "Network")]
     network: Option<PathBuf>,
+    /// Choose the penalty by the rows of another table with the same columns, in place of some of
+    /// TABLE's; --weights and --drop hold for it, too [default penalty: --l2 auto]
+    #[arg(long, value_name = "FILE", help_heading = "Learner settings")]
+    validate: Option<PathBuf>,
     /// Do not compare draws from the machine with the table after a fit that is not exact
     #[arg(long)]
     no_check: bool,
@@ -95,7 +99,9 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
             args.structure.of(&table)?.machine(&table, without_edges, args.engine.budget)?
         }
     };
+    let validate = args.validation(&start)?;
     let mut inputs = vec![args.table.table.as_path()];
+    inputs.extend(args.validate.as_deref());
     keep_inputs(&args.output, &inputs)?;
     let others = [
         ("--history", &args.history),
@@ -120,7 +126,7 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
     let (history, component_history) = (reserve(&args.history)?, reserve(&args.component_history)?);
     let (network, page) = (reserve(&args.network)?, reserve(&args.report)?);
 
-    let (fitted, components, intervals) = args.fit(&start, &table, common)?;
+    let (fitted, components, intervals) = args.fit((&start, &table), validate, common)?;
     let Fitted { fit, restart_objectives: objectives, .. } = &fitted;
     let steps = fit.history.iter();
     let steps = steps.map(|step| [step.iteration as f64, step.objective, step.gradient_norm]);
@@ -169,6 +175,10 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
             "restart_objectives": objectives,
             "seconds": seconds,
         });
+        if let Some(penalty) = &fitted.penalty {
+            document[penalty.setting] = json!(penalty.chosen.penalty);
+            document["path"] = path_document(penalty);
+        }
         if let Some(path) = &args.report {
             document["report"] = json!(path);
         }
@@ -203,6 +213,14 @@ fn check_document(check: &Check) -> serde_json::Value {
         "verdict": check.verdict.word(),
         "converged": check.converged,
     })
+}
+
+/// The penalties that were tried in JSON, the strongest first.
+fn path_document(penalty: &Penalty) -> serde_json::Value {
+    let tried = penalty.chosen.path.iter().map(
+        |tried| json!({ penalty.setting: tried.penalty, "held_out": tried.held_out, "error": tried.error }),
+    );
+    tried.collect()
 }
 
 /// Write a table of numbers, if there is a place for it.

@@ -56,6 +56,8 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
             "log_likelihood": found.log_likelihood,
             "log_likelihood_guarantee": found.log_likelihood.map(|_| found.log_likelihood_guarantee.word()),
             "log_likelihood_error": found.log_likelihood_error,
+            "independent_log_likelihood": found.independent_log_likelihood,
+            "tree_log_likelihood": found.tree_log_likelihood,
             "kullback": found.kullback,
             "pseudo_log_likelihood": found.pseudo_log_likelihood,
             "completion": found.completion,
@@ -82,10 +84,14 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
     };
     let mut rows = vec![
         ("log-likelihood per row", found.log_likelihood),
+        ("  independent units, rates of these rows", Some(found.independent_log_likelihood)),
         (&kullback, found.kullback),
         ("pseudo-log-likelihood per row", found.pseudo_log_likelihood),
         ("completion Q per cell (less is better)", found.completion),
     ];
+    if found.tree_log_likelihood.is_some() {
+        rows.insert(2, ("  Chow–Liu tree of these rows", found.tree_log_likelihood));
+    }
     if let Some(error) = found.log_likelihood_error {
         rows.insert(1, ("  its standard error", Some(error)));
     }
@@ -93,7 +99,9 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
         rows[0] = ("log-likelihood per row, at least", Some(bracket.lower));
         rows.insert(1, ("log-likelihood per row, at most", Some(bracket.upper)));
     }
-    let rows: Vec<Vec<String>> = rows.iter().map(|(name, x)| vec![(*name).to_owned(), number(*x)]).collect();
+    let in_bits = |x: Option<f64>| x.map(|nats| nats / std::f64::consts::LN_2);
+    let rows: Vec<Vec<String>> =
+        rows.iter().map(|(name, x)| vec![(*name).to_owned(), number(*x), number(in_bits(*x))]).collect();
     // A bracket has no one engine for the rows either.
     let rows_by = clamped_engine.filter(|clamped| !args.bracket && engine != Some(*clamped));
     let rows_by = rows_by.map_or_else(String::new, |clamped| format!(", {clamped} for the rows"));
@@ -101,6 +109,6 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
         "{}{}\n\n{}",
         engine.map_or_else(String::new, |engine| format!("engine {engine}{rows_by}: ")),
         found.guarantee,
-        report::columns(&[&count(found.rows, "row"), "nats"], &rows)
+        report::columns(&[&count(found.rows, "row"), "nats", "bits"], &rows)
     ))
 }

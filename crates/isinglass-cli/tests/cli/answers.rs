@@ -163,7 +163,9 @@ fn max_product_finds_states_is_exact_on_trees_and_has_nothing_else() {
     assert!(code == 1 && message.contains("hint:") && message.contains("--engine max-product"), "{message}");
     // Beyond the exact engines the default is tempering, which says how many runs met the state.
     let best = room.json("map full.json --replicas 4");
-    assert_eq!((&best["engine"], &best["runs"]), (&"temper".into(), &4.into()));
+    assert_eq!(best["engine"], "temper");
+    // Eight annealed chains for each replica, on two schedules at least.
+    assert!(best["runs"].as_u64().unwrap() >= 2 * 8 * 4, "{}", best["runs"]);
     assert!(best["met"].as_u64().unwrap() >= 2 && best["converged"] == true);
     let found = room.json("map full.json --engine max-product --damping 0.3 --max-sweeps 50 --given x0=-1");
     assert_eq!((&found["guarantee"], &found["state"]["x0"]), (&"approximation".into(), &(-1).into()));
@@ -382,6 +384,21 @@ fn what_is_unavailable_is_null_with_a_note() {
         note.contains("gibbs cannot compute a likelihood: it has no log Z; all engines but gibbs have it"),
         "{note}"
     );
+}
+
+#[test]
+fn score_has_simpler_models_beside_the_machine() {
+    let room = Room::new();
+    room.write("m.json", MODEL).write("t.csv", "a,b\n1,1\n0,0\n").write("gaps.csv", "a,b\n1,1\n0,\n0,0\n");
+    let answer = room.json("score m.json t.csv");
+    close(&answer["independent_log_likelihood"], -2.0 * 2f64.ln());
+    close(&answer["tree_log_likelihood"], -(2f64.ln()));
+    let text = room.ok("score m.json t.csv");
+    assert!(text.contains("Chow–Liu tree") && text.contains("bits") && text.contains("-2.000000"), "{text}");
+    let answer = room.json("score m.json gaps.csv");
+    assert!(answer["independent_log_likelihood"].as_f64().unwrap() < 0.0);
+    assert_eq!(answer["tree_log_likelihood"], serde_json::Value::Null);
+    assert!(!room.ok("score m.json gaps.csv").contains("Chow–Liu"));
 }
 
 #[test]

@@ -358,3 +358,106 @@ fn rows_that_miss_different_inputs_have_an_engine_for_all_of_them() {
     let messages = String::from_utf8(page.stderr).unwrap();
     assert!(page.status.success() && !messages.contains("surprising rows unavailable"), "{messages}");
 }
+
+/// Rows of weakly correlated columns; with `copies`, the first once more.
+fn rows(count: u32, columns: usize, copies: bool) -> String {
+    let names: Vec<String> = (0..columns).map(|k| format!("c{k}")).collect();
+    let mut text = names.join(",") + if copies { ",copy" } else { "" } + "\n";
+    let mut state = 12345u32;
+    for _ in 0..count {
+        let mut draw = || {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            state >> 16
+        };
+        let common = draw() % 2;
+        let cells = (0..columns).map(|_| if draw() % 10 < 3 { common } else { draw() % 2 });
+        let mut cells: Vec<String> = cells.map(|cell| cell.to_string()).collect();
+        if copies {
+            cells.push(cells[0].clone());
+        }
+        text += &(cells.join(",") + "\n");
+    }
+    text
+}
+
+#[test]
+fn held_out_rows_choose_the_penalty_and_the_path_is_in_the_result() {
+    let room = Room::new();
+    room.write("t.csv", rows(120, 8, false));
+    room.write("v.csv", rows(300, 8, false));
+    for (setting, options) in [
+        ("l2", "--l2 auto"),
+        ("l2", "--validate v.csv"),
+        ("l2", "--l2 auto --learner pseudo-likelihood"),
+        ("l1", "--l1 auto"),
+        ("l1", "--l1 auto --validate v.csv"),
+        ("l2", "--l2 auto --hidden 1 --visible-links none"),
+    ] {
+        let fit = room.json(&format!("fit t.csv {options} -o m.json"));
+        let path = fit["path"].as_array().unwrap();
+        let best = path.iter().max_by(|a, b| number(&a["held_out"]).total_cmp(&number(&b["held_out"])));
+        assert_eq!(fit[setting], best.unwrap()[setting], "{options}");
+        assert!(path.len() >= 3 && path.iter().all(|tried| number(&tried["error"]) > 0.0), "{options}");
+        assert_eq!(fit["converged"], true, "{options}");
+        // The machine is that of all rows with the penalty.
+        let chosen = number(&fit[setting]);
+        let hidden =
+            options.split_once("--hidden").map_or(String::new(), |(_, rest)| format!("--hidden{rest}"));
+        let learner = if options.contains("pseudo") { "--learner pseudo-likelihood" } else { "" };
+        room.json(&format!("fit t.csv --{setting} {chosen} {learner} {hidden} -o given.json"));
+        assert_eq!(room.read("m.json"), room.read("given.json"), "{options}");
+    }
+    assert!(room.json("fit t.csv -o m.json").get("path").is_none(), "exact fits are as they were");
+}
+
+#[test]
+fn a_copied_column_is_named_and_kept_finite_by_default() {
+    let room = Room::new();
+    room.write("t.csv", rows(600, 20, true));
+    // Too little for exact engines.
+    let run = |options: &str| {
+        let output = room.run(&format!("fit t.csv --budget 4MiB --no-check {options} -o m.json"));
+        assert!(output.status.success());
+        let model: serde_json::Value = serde_json::from_str(&room.read("m.json")).unwrap();
+        let edges = model["edges"].as_array().unwrap();
+        let largest = edges.iter().map(|edge| number(&edge[2]).abs()).fold(0.0, f64::max);
+        (String::from_utf8(output.stderr).unwrap(), largest)
+    };
+    let (notes, largest) = run("");
+    let expected = "columns 'c0', 'copy' are determined by others, so that couplings have no finite optimum; --l2 auto chose ";
+    assert!(notes.contains(expected) && notes.contains("--l2 0 fits without a penalty"), "{notes}");
+    assert!(largest < 8.0, "{largest}");
+    let two = room.read("m.json");
+    run("--threads 1");
+    assert_eq!(room.read("m.json"), two, "the same on any number of threads");
+    let (notes, unbounded) = run("--l2 0");
+    assert!(!notes.contains("auto") && unbounded > 8.0, "{notes} {unbounded}");
+    room.write("t.csv", rows(600, 20, false));
+    let (notes, _) = run("");
+    assert!(!notes.contains("auto"), "{notes}");
+}
+
+#[test]
+fn bad_rows_to_validate_with_are_refused() {
+    let room = Room::new();
+    room.write("t.csv", rows(50, 3, false));
+    room.write("other.csv", "c0,c1,d\n1,0,1\n");
+    room.write("short.csv", "c0,c1\n1,0\n");
+    room.write("order.csv", "c2,c0,c1\n1,0,1\n0,0,1\n");
+    room.write("gaps.csv", "c0,c1,c2\n1,,1\n");
+    let refused = |options: &str, words: &str| {
+        let (_, message) = room.fails(&format!("fit t.csv {options} -o m.json"));
+        assert!(message.contains(words), "{options}: {message}");
+    };
+    refused("--validate other.csv", "other.csv: column 'd'");
+    refused("--validate short.csv", "short.csv: unit 'c2'");
+    refused("--validate none.csv", "none.csv");
+    refused("--validate gaps.csv --l1 auto", "missing cells");
+    refused("--validate order.csv --l2 0.1", "--validate gives rows that choose a penalty");
+    refused("--validate order.csv --learner factorized", "--validate belongs to");
+    refused("--l2 auto --learner pl-em", "--l2");
+    refused("--l2 auto --l1 auto", "--l2");
+    refused("--l1 auto --learner likelihood", "--l1 belongs to");
+    refused("--l2 some", "or auto");
+    assert_eq!(room.json("fit t.csv --validate order.csv -o m.json")["converged"], true);
+}

@@ -1,5 +1,8 @@
 //! Making the fit: the options as settings, and the learner they come to.
 
+use std::sync::Arc;
+
+use anyhow::Context as _;
 use isinglass::{Machine, Table};
 use isinglass_plan::{FitSettings, Fitted};
 
@@ -13,7 +16,15 @@ impl Args {
     /// Refuses options that do not go together, before any file is read.
     pub(super) fn check(&self) -> Result<(), Usage> {
         // Nothing that is checked depends on the seed.
-        Ok(self.settings(0).check(self.structure.hidden)?)
+        Ok(self.settings(0).check(self.structure.hidden, self.validate.is_some())?)
+    }
+
+    /// The rows of `--validate`, which must fit the machine.
+    pub(super) fn validation(&self, start: &Machine) -> anyhow::Result<Option<Table>> {
+        let Some(path) = &self.validate else { return Ok(None) };
+        let rows = self.table.read_other(path)?;
+        FitSettings::check_validation(start, &rows).with_context(|| path.display().to_string())?;
+        Ok(Some(rows))
     }
 
     /// The request, without the command line.
@@ -32,12 +43,14 @@ impl Args {
     /// The fit, the rows of `--component-history`, and the intervals of `--bootstrap`.
     pub(super) fn fit(
         &self,
-        start: &Machine,
-        table: &Table,
+        (start, table): (&Machine, &Table),
+        validate: Option<Table>,
         common: &Common,
     ) -> anyhow::Result<(Fitted, Vec<Vec<f64>>, Intervals)> {
         self.bootstrap.check(start, table, self.engine.budget, common)?;
-        let plan = self.settings(common.seed).plan(start, table, &|note| common.choice(&note));
+        let mut settings = self.settings(common.seed);
+        settings.validate = validate.map(Arc::new);
+        let plan = settings.plan(start, table, &|note| common.choice(&note));
         let plan = plan.map_err(|error| self.in_table(error))?;
         let record = plan.recorded_mixture().map(ComponentRecord::new);
         let watch = self.checkpoint.watch(plan.limits(), record, common)?;

@@ -37,6 +37,8 @@ function overview() {
     const rows = score.guarantee === 'exact' || score.log_likelihood !== null ? by
       : `${words[score.guarantee]}, ${score.clamped_engine || score.engine}`;
     tile('log-likelihood per row, nats', number(score.log_likelihood), score.log_likelihood === null ? none : by + error);
+    const tree = score.tree_log_likelihood === null ? '' : `; Chow\u2013Liu tree: ${show(score.tree_log_likelihood, 5)}`;
+    tile('independent units, per row', number(score.independent_log_likelihood), `with the rates of these rows${tree}`);
     const pseudo = score.log_likelihood === null && !numbers.structure.hidden && !table.missing ? 'exact, from the fields of units' : rows;
     tile('pseudo-log-likelihood per row', number(score.pseudo_log_likelihood), score.pseudo_log_likelihood === null ? none : pseudo);
     tile('completion Q per cell', number(score.completion), score.completion === null ? none : `${pseudo}; lower is better, random guesses have ln 2 = 0.6931`);
