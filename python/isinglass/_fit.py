@@ -274,7 +274,7 @@ def fit(
     seed : int, numpy generator or None, default 0
         The seed of all random numbers; None is a new one in every call.
     validate : Table, array_like or data frame, optional
-        Rows with the same columns, by which ``l2="auto"`` (then the default) or ``l1="auto"`` chooses the penalty; some of the table's
+        Rows with the same columns, by which ``l2="auto"`` or ``l1="auto"`` (by default the better of both) chooses the penalty; some of the table's
         rows otherwise.
     progress : bool or callable, default False
         Show a bar, or call a function after every iteration with ``(iteration, most, objective, gradient_norm, restart)``. If it returns

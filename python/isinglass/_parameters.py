@@ -33,12 +33,12 @@ class FitParameters(BaseEstimator):
     clamped_engine: str | None = None
     # Settings of learners and engines: written by `cargo xtask reference`.
     l2: float | str | None = None
+    l1: float | str | None = None
     optimizer: str | None = None
     rate: float | None = None
     momentum: float | None = None
     iterations: int | None = None
     tolerance: float | None = None
-    l1: float | str | None = None
     gamma: float | None = None
     rule: str | None = None
     least: float | None = None

@@ -66,7 +66,7 @@ def test_frames_and_weights(votes):
         ({"learner": "magic"}, "learner: found 'magic', expected auto, likelihood"),
         ({"l2": -1}, "l2: found -1, expected a finite number of at least 0"),
         ({"l1": "lots"}, "l1: found 'lots'"),
-        ({"l1": 0.1}, "l1: requires rows without missing cells"),
+        ({"l1": "ebic"}, "l1: requires rows without missing cells"),
         ({"hidden": -1}, "hidden: found -1"),
         ({"hidden": 1, "learner": "closed-form"}, "hidden belongs to learner likelihood"),
         ({"learner": "likelihood", "batch": 3}, "batch belongs to learner contrastive-divergence"),

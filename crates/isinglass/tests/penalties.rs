@@ -5,12 +5,13 @@
 mod common;
 
 use isinglass::learn::{
-    Chosen, L1, L2, Learner, Likelihood, LikelihoodSettings, Need, Penalised, PenalisedLikelihood,
-    PenalisedPseudoLikelihood, PseudoLikelihood, PseudoLikelihoodSettings, Selection, start,
+    Chosen, InformationGain, L1, L2, Learner, Likelihood, LikelihoodSettings, Need, Objective, Penalised,
+    PenalisedLikelihood, PenalisedPseudoLikelihood, PseudoLikelihood, PseudoLikelihoodSettings,
+    SampledLikelihood, Selection, start,
 };
 use isinglass::likelihood::{Phases, log_likelihood};
 use isinglass::topology::{self, Numbers};
-use isinglass::{Budget, Enumerate, Evidence, Graph, Machine, Sampler, Table};
+use isinglass::{Budget, Enumerate, Evidence, Graph, Machine, Sampler, Table, Temper};
 
 fn drawn(truth: &Machine, rows: usize, seed: u64) -> Table {
     let units = truth.unit_count();
@@ -45,7 +46,7 @@ fn the_chosen_penalty_is_near_the_best_of_a_dense_grid_for_many_fresh_rows() {
         };
         let dense = (0..=40).map(|k| of(10f64.powf(0.5 - 0.12 * f64::from(k))));
         let best = dense.fold(f64::NEG_INFINITY, f64::max);
-        let way = PenalisedLikelihood::new(Phases::both(&exact), LikelihoodSettings::default());
+        let way = PenalisedLikelihood::l2(Phases::both(&exact), LikelihoodSettings::default());
         let chosen = Selection { seed: 0 }.run(&way, &begin, &table, None).unwrap();
         let (found, none, strong) = (of(chosen.penalty), of(0.0), of(1.0));
         // A share of what a penalty can gain, and of what the estimation of 45 parameters costs: with
@@ -143,4 +144,83 @@ fn learners_refuse_a_penalty_that_was_not_chosen_and_selections_rows_that_do_not
     assert!(run(&other).starts_with("column 'y': the machine has no unit of that name"));
     let gaps = Table::from_rows(truth.names(), [[1, 0, 1, -1]]).unwrap();
     assert!(run(&gaps).contains("missing cells"));
+}
+
+/// A table with some cells taken out.
+fn with_gaps(table: &Table) -> Table {
+    let mut gaps = Table::new(table.columns().iter().cloned()).unwrap();
+    for row in 0..table.distinct_count() {
+        let mut cells = table.row(row).to_vec();
+        cells[row % table.columns().len()] = 0;
+        gaps.push(&cells, table.weight(row)).unwrap();
+    }
+    gaps
+}
+
+/// The couplings of a machine on the full structure of another, those that left the graph as 0, with the
+/// exact gradient of the log-likelihood.
+fn slopes(full: &Machine, machine: &Machine, table: &Table) -> Vec<(f64, f64)> {
+    let weight = |&(a, b): &(usize, usize)| {
+        machine.graph().edge_between(a, b).map_or(0.0, |edge| machine.weights()[edge])
+    };
+    let weights: Vec<f64> = full.graph().edges().iter().map(weight).collect();
+    let whole = full.clone().with_parameters(weights.clone(), machine.biases().to_vec()).unwrap();
+    let exact = Enumerate::default();
+    let gain = InformationGain::new(Phases::both(&exact), &whole, table, 0.0).unwrap();
+    let parameters = gain.parameters_of(&whole);
+    let mut gradient = vec![0.0; parameters.len()];
+    gain.value_and_gradient(&parameters, &mut gradient).unwrap();
+    weights.into_iter().zip(gradient).collect()
+}
+
+/// What is left has the slope λ towards larger values, what has left a smaller one.
+#[test]
+fn a_likelihood_with_l1_ends_at_an_optimum_also_with_missing_cells() {
+    let exact = Enumerate::default();
+    let truth = topology::sherrington_kirkpatrick(8, 0.8, 5).unwrap();
+    let whole = drawn(&truth, 300, 5);
+    for table in [with_gaps(&whole), whole] {
+        let begin = begin(&truth, &table);
+        let lambda = 0.06;
+        let fit = Likelihood::new(&exact).l1(Some(L1::Weight(lambda))).fit(&begin, &table).unwrap();
+        assert!(fit.converged);
+        let kept = fit.machine.weights().len();
+        assert!(kept > 3 && kept < 25, "{kept} of 28 couplings");
+        for (weight, slope) in slopes(&begin, &fit.machine, &table) {
+            if weight == 0.0 {
+                assert!(slope.abs() <= lambda + 1e-6, "{slope}");
+            } else {
+                assert!((slope - lambda * weight.signum()).abs() < 1e-6, "{weight}: {slope}");
+            }
+        }
+    }
+}
+
+/// The exact objective is within what sampling errors cost, parameters / 2T with T = 2¹⁴ independent
+/// states at least, and couplings that are surely 0, or surely not, are so.
+#[test]
+fn a_sampled_likelihood_with_l1_is_the_exact_one() {
+    let exact = Enumerate::default();
+    for seed in 6..9 {
+        let truth = topology::sherrington_kirkpatrick(10, 0.8, seed).unwrap();
+        let table = drawn(&truth, 500, seed);
+        let begin = begin(&truth, &table);
+        let lambda = 0.05;
+        let settings = LikelihoodSettings::default().l1(Some(L1::Weight(lambda)));
+        let best = Likelihood::new(&exact).with_settings(settings).fit(&begin, &table).unwrap().machine;
+        let sampled = SampledLikelihood::new(Temper::new(), &exact).with_settings(settings);
+        let found = sampled.fit(&begin, &table).unwrap();
+        assert!(found.converged);
+        let objective = |machine: &Machine| {
+            value(machine, &table) - lambda * machine.weights().iter().map(|w| w.abs()).sum::<f64>()
+        };
+        let (least, most) = (objective(&found.machine), objective(&best));
+        assert!(least <= most + 1e-9 && least > most - 55.0 / f64::from(1 << 15), "{least} {most}");
+        let pairs = slopes(&begin, &best, &table).into_iter().zip(slopes(&begin, &found.machine, &table));
+        for ((weight, slope), (other, _)) in pairs {
+            assert!((weight - other).abs() < 0.02, "{weight} {other}");
+            assert!(weight.abs() < 0.02 || other != 0.0, "{weight} has left");
+            assert!(slope.abs() > 0.9 * lambda || other == 0.0, "slope {slope}: {other} has come");
+        }
+    }
 }

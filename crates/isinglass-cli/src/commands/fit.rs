@@ -68,7 +68,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE.csv", help_heading = "Network")]
     network: Option<PathBuf>,
     /// Choose the penalty by the rows of another table with the same columns, in place of some of
-    /// TABLE's; --weights and --drop hold for it, too [default penalty: --l2 auto]
+    /// TABLE's; --weights and --drop hold for it, too [default penalty: the better of
+    /// --l2 auto and --l1 auto]
     #[arg(long, value_name = "FILE", help_heading = "Learner settings")]
     validate: Option<PathBuf>,
     /// Do not compare draws from the machine with the table after a fit that is not exact

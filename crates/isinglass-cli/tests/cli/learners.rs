@@ -76,6 +76,9 @@ fn hidden_units_and_gaps_are_drawn() {
     assert!(filled < full && filled > full - 0.1, "{filled} {full}");
     let (_, message) = room.fails("fit gaps.csv --l1 ebic -o m.json");
     assert!(message.contains("missing cells"), "{message}");
+    // One penalty for all columns does not need complete rows.
+    let sparse = room.json("fit gaps.csv --l1 0.05 -o m.json");
+    assert_eq!((sparse["learner"].as_str(), sparse["converged"].as_bool()), (Some("likelihood"), Some(true)));
     let (_, message) =
         room.fails("fit t.csv --learner pseudo-likelihood --optimizer cg --hidden 1 -o m.json");
     assert!(message.contains("pseudo-likelihood cannot learn hidden units"), "{message}");
@@ -145,7 +148,7 @@ fn auto_turns_to_what_can_be_done_and_says_so() {
 fn options_say_whose_they_are() {
     let room = room_with_draws("chain -n 3 --coupling 0.5", 20);
     for (options, expected) in [
-        ("--learner likelihood --l1 0.1", "--l1 belongs to --learner pseudo-likelihood"),
+        ("--learner pl-em --l1 0.1", "--l1 belongs to --learner likelihood, pseudo-likelihood"),
         ("--learner pseudo-likelihood --l1 -1", "--l1"),
         ("--l1 0.1 --gamma 1", "--gamma belongs to --l1 ebic"),
         ("--l1 ebic --rule xor", "--rule"),

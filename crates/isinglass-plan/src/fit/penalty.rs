@@ -20,15 +20,25 @@ const OF_PSEUDO_LIKELIHOOD: f64 = 0.5;
 /// The least share of complete rows by which a penalty can be chosen.
 const LEAST_COMPLETE: f64 = 0.5;
 
+/// What a penalty is on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// Absolute values.
+    L1,
+    /// Squares.
+    L2,
+}
+
 /// Which penalty held-out rows choose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Wanted {
     /// None: all are given.
     None,
-    L1,
-    L2,
-    /// That of `l2`, if a fit without any would be bad.
-    L2IfNeeded,
+    Of(Kind),
+    /// One of either kind, whichever is better.
+    Any,
+    /// The same, if a fit without any would be bad.
+    AnyIfNeeded,
 }
 
 /// A penalty that held-out rows chose.
@@ -50,16 +60,14 @@ impl FitSettings {
         let group = &self.group;
         let (l2, l1) = match learner {
             LearnerName::PseudoLikelihood => (group.pseudo_likelihood.l2, group.pseudo_likelihood.l1),
-            LearnerName::Auto | LearnerName::Likelihood => (group.likelihood.l2, None),
+            LearnerName::Auto | LearnerName::Likelihood => (group.likelihood.l2, group.likelihood.l1),
             _ => return Wanted::None,
         };
         match (l1, l2) {
-            (Some(L1::Auto), _) => Wanted::L1,
-            (_, L2::Auto) => Wanted::L2,
-            (Some(L1::Ebic), _) => Wanted::None,
-            (Some(L1::Weight(weight)), _) if weight > 0.0 => Wanted::None,
-            (_, L2::Unset) if self.validate.is_some() => Wanted::L2,
-            (_, L2::Unset) if self.learner == LearnerName::Auto && !is_exact => Wanted::L2IfNeeded,
+            (Some(L1::Auto), _) => Wanted::Of(Kind::L1),
+            (_, L2::Auto) => Wanted::Of(Kind::L2),
+            (None, L2::Unset) if self.validate.is_some() => Wanted::Any,
+            (None, L2::Unset) if self.learner == LearnerName::Auto && !is_exact => Wanted::AnyIfNeeded,
             _ => Wanted::None,
         }
     }
@@ -67,7 +75,7 @@ impl FitSettings {
     /// Whether rows to validate with can choose anything.
     pub(super) fn has_open_penalty(&self) -> bool {
         let settings = &self.group.pseudo_likelihood;
-        let is_free = settings.l2 == L2::Unset && !settings.is_sparse();
+        let is_free = settings.l2 == L2::Unset && settings.l1.is_none();
         settings.l1 == Some(L1::Auto) || settings.l2 == L2::Auto || is_free
     }
 
@@ -89,9 +97,9 @@ impl Plan {
         note: &dyn Fn(Note),
     ) -> Result<Option<Penalty>> {
         let mut need = None;
-        match self.wanted {
+        let kinds: &[Kind] = match self.wanted {
             Wanted::None => return Ok(None),
-            Wanted::L2IfNeeded => {
+            Wanted::AnyIfNeeded => {
                 if start.with_role(Role::Hidden).next().is_some() {
                     return Ok(None);
                 }
@@ -100,35 +108,54 @@ impl Plan {
                     Err(CoreError::OverBudget { .. }) | Ok(None) => return Ok(None),
                     found => found?,
                 };
+                &[Kind::L2, Kind::L1]
             }
-            Wanted::L1 | Wanted::L2 => {}
-        }
+            Wanted::Any => &[Kind::L2, Kind::L1],
+            Wanted::Of(Kind::L1) => &[Kind::L1],
+            Wanted::Of(Kind::L2) => &[Kind::L2],
+        };
         let begin =
             if self.settings.keeps_start { start.clone() } else { self.settings.start(start, table)? };
-        let (criterion, found) = match self.select(&begin, table) {
-            // Nobody asked for it.
-            Err(Error::Core(CoreError::Invalid { .. }) | Error::Hinted { .. }) if need.is_some() => {
-                return Ok(None);
+        let mut best: Option<Penalty> = None;
+        for &kind in kinds {
+            let (criterion, chosen) = match self.select(kind, &begin, table) {
+                // Nobody asked for it.
+                Err(Error::Core(CoreError::Invalid { .. }) | Error::Hinted { .. }) if need.is_some() => {
+                    continue;
+                }
+                // Squares are enough where an engine cannot do without them.
+                Err(Error::Core(CoreError::CannotDo { .. })) if best.is_some() => continue,
+                found => found?,
+            };
+            let setting = if kind == Kind::L1 { "l1" } else { "l2" };
+            let found = Penalty { setting, chosen, criterion, need: need.clone() };
+            if best.as_ref().is_none_or(|best| found.held_out() > best.held_out()) {
+                best = Some(found);
             }
-            found => found?,
-        };
-        let setting = if self.wanted == Wanted::L1 { "l1" } else { "l2" };
-        let penalty = Penalty { setting, chosen: found, criterion, need };
-        note(Note::Penalty(penalty.clone()));
-        Ok(Some(penalty))
+        }
+        if let Some(penalty) = &best {
+            note(Note::Penalty(penalty.clone()));
+        }
+        Ok(best)
     }
 
-    /// The penalty that held-out rows choose, and by what.
-    fn select(&self, begin: &Machine, table: &Table) -> Result<(&'static str, Chosen)> {
+    /// The penalty of a kind that held-out rows choose, and by what.
+    fn select(&self, kind: Kind, begin: &Machine, table: &Table) -> Result<(&'static str, Chosen)> {
         const PSEUDO: &str = "pseudo-log-likelihood";
         let selection = Selection { seed: self.settings.engine.seed() };
         let group = &self.settings.group;
         let validate = self.settings.validate.as_deref();
-        let is_l1 = self.wanted == Wanted::L1;
+        let by_conditionals = |settings: PseudoLikelihoodSettings| match kind {
+            Kind::L1 => PenalisedPseudoLikelihood::l1(settings),
+            Kind::L2 => PenalisedPseudoLikelihood::l2(settings),
+        };
         match &self.way {
             Way::Likelihood { engine, clamped, .. } => {
                 let phases = Phases { clamped: clamped.as_deref().unwrap_or(&**engine), free: &**engine };
-                let way = PenalisedLikelihood::new(phases, group.likelihood);
+                let way = match kind {
+                    Kind::L1 => PenalisedLikelihood::l1(phases, group.likelihood),
+                    Kind::L2 => PenalisedLikelihood::l2(phases, group.likelihood),
+                };
                 let found = selection.run(&way, begin, table, validate);
                 let found = found.map_err(|error| Error::from(error).with_hint(Hint::LikelihoodBudget))?;
                 let is_exact = phases.free.is_exact() && phases.clamped.is_exact();
@@ -138,7 +165,7 @@ impl Plan {
                 let complete = mostly_complete(begin, table)?;
                 let rows = validate.map(|rows| mostly_complete(begin, rows)).transpose()?;
                 let settings = PseudoLikelihoodSettings::default().budget(self.settings.engine.budget());
-                let way = PenalisedPseudoLikelihood::l2(settings);
+                let way = by_conditionals(settings);
                 let mut found = selection
                     .run(&way, begin, &complete, rows.as_ref())
                     .map_err(|error| Error::from(error).with_hint(Hint::Budget))?;
@@ -147,12 +174,7 @@ impl Plan {
                 Ok((PSEUDO, found))
             }
             Way::PseudoLikelihood(_) | Way::Other(..) | Way::ClosedForm(_) => {
-                let settings = group.pseudo_likelihood;
-                let way = if is_l1 {
-                    PenalisedPseudoLikelihood::l1(settings)
-                } else {
-                    PenalisedPseudoLikelihood::l2(settings)
-                };
+                let way = by_conditionals(group.pseudo_likelihood);
                 let found = selection.run(&way, begin, table, validate);
                 Ok((PSEUDO, found.map_err(|error| Error::from(error).with_hint(Hint::Budget))?))
             }
@@ -173,11 +195,17 @@ fn mostly_complete(machine: &Machine, table: &Table) -> Result<Table> {
 }
 
 impl Penalty {
+    /// The average of the criterion over held-out rows.
+    fn held_out(&self) -> f64 {
+        self.chosen.best().map_or(f64::NEG_INFINITY, |best| best.held_out)
+    }
+
     /// The settings of learners with this penalty.
     pub(super) fn applied(&self, mut group: LearnerGroup) -> LearnerGroup {
         let weight = self.chosen.penalty;
         if self.setting == "l1" {
             group.pseudo_likelihood.l1 = Some(L1::Weight(weight));
+            group.likelihood.l1 = Some(L1::Weight(weight));
         } else {
             group.pseudo_likelihood.l2 = L2::Weight(weight);
             group.likelihood.l2 = L2::Weight(weight);

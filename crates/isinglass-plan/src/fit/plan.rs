@@ -200,7 +200,10 @@ impl FitSettings {
             Ok(without_engine(learner))
         };
         let asked = match self.learner {
-            LearnerName::Auto if self.is_sparse() => LearnerName::PseudoLikelihood,
+            // Conditionals need complete rows; likelihoods sum missing cells and hidden units out.
+            LearnerName::Auto if self.is_sparse() && !(is_open && self.has_one_l1()) => {
+                LearnerName::PseudoLikelihood
+            }
             other => other,
         };
         match asked {

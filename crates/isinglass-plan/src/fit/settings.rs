@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use isinglass::Table;
+use isinglass::learn::{L1, L2};
 use isinglass::message::Setting;
 use isinglass::settings::Common;
 use serde::Deserializer;
@@ -82,10 +83,11 @@ impl FitSettings {
         match LearnerGroup::known(setting) {
             Some(name) => {
                 self.group.set(setting, &value).map_err(wrong)?;
-                // A default is no request: any learner accepts it.
+                // A default is no request: any learner accepts it. So it does no penalty.
                 let mut alone = LearnerGroup::default();
                 alone.set(setting, &value).map_err(wrong)?;
-                if alone != LearnerGroup::default() {
+                let is_no_penalty = setting == "l2" && alone.likelihood.l2 == L2::Weight(0.0);
+                if alone != LearnerGroup::default() && !is_no_penalty {
                     self.given.insert(name);
                 }
                 // Some settings, such as the number of chains, are those of an engine, too.
@@ -106,6 +108,11 @@ impl FitSettings {
     /// Whether couplings may become exactly 0.
     pub(super) fn is_sparse(&self) -> bool {
         self.group.pseudo_likelihood.is_sparse()
+    }
+
+    /// Whether the penalty on absolute values is one for all columns.
+    pub(super) fn has_one_l1(&self) -> bool {
+        self.group.pseudo_likelihood.l1 != Some(L1::Ebic)
     }
 
     /// Refuses settings that do not go together, for a machine with a number of hidden units and

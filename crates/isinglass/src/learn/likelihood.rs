@@ -4,7 +4,7 @@
 //! with weights:
 //!
 //! ```text
-//! L = Σ_r w_r [ log Z(visible_r, input_r) − log Z(input_r) ] / Σ_r w_r  −  λ/2 Σ w_ij²
+//! L = Σ_r w_r [ log Z(visible_r, input_r) − log Z(input_r) ] / Σ_r w_r  −  λ/2 Σ w_ij²  −  λ₁ Σ |w_ij|
 //! ```
 //!
 //! Hidden units and missing cells are free in both terms. Its gradient is clamped minus free
@@ -15,15 +15,18 @@ use std::ops::ControlFlow;
 use super::conditioning::Conditioning;
 use super::journal::{Journal, Resumed};
 use super::judge::{Candidate, Judge};
-use super::notes::{about_likelihood, about_oscillation};
+use super::notes::{about_likelihood, about_oscillation, about_zeros};
 use super::origin::Origin;
+use super::refit::without_zeros;
 use super::trained::Trained;
-use super::{Checkpoint, Fit, L2, Learner, Observer, Step, penalty};
+use super::{Checkpoint, Fit, L1, L2, Learner, Observer, Step, penalty};
 use crate::engine::Engine;
 use crate::likelihood::{AverageLikelihood, Moments, Phases};
-use crate::optimize::{self, Method, Objective, Optimizer, OptimizerSettings, Start, Stop};
+use crate::optimize::{
+    self, Method, Objective, Optimizer, OptimizerSettings, Remembered, Start, Stop, Visit,
+};
 use crate::settings::{Settings, range, settings};
-use crate::{Machine, Result, Table};
+use crate::{Error, Machine, Result, Table};
 
 /// The name by which users choose the learner.
 const NAME: &str = "likelihood";
@@ -60,9 +63,13 @@ settings! {
     /// Settings of [`Likelihood`].
     pub struct LikelihoodSettings for Likelihood<'_> {
         /// Penalise couplings with X/2 times the sum of their squares; or auto: choose X by
-        /// held-out rows [default: 0; auto where couplings have no finite optimum or rows are few,
-        /// unless the fit is exact]
+        /// held-out rows [default: 0; where couplings have no finite optimum or rows are few and the
+        /// fit is not exact, l2 auto or l1 auto, whichever is better]
         l2 (into): L2 = L2::Unset => penalty::chosen_or_number,
+        /// Penalise couplings with X times the sum of their absolute values, which makes many
+        /// exactly 0; or auto: choose X by held-out rows; or ebic: choose the penalty of each
+        /// column by the extended BIC
+        l1: Option<L1> = None => penalty::not_by_columns,
         /// How to follow the gradient
         optimizer: Optimizer = Optimizer::Lbfgs,
         /// momentum: the rate; adaptive: the length of the first step [default: 0.1]
@@ -75,12 +82,29 @@ settings! {
         tolerance: f64 = 5e-7 => range::not_negative,
     }
     common {}
-    also LikelihoodSettings::check_optimizer;
+    also LikelihoodSettings::check_together;
 }
 
 impl LikelihoodSettings {
-    fn check_optimizer(&self) -> Result<()> {
+    fn check_together(&self) -> Result<()> {
+        if self.l1 == Some(L1::Auto) && self.l2 == L2::Auto {
+            return Err(penalty::one_of_them());
+        }
+        if self.l1_weight() > 0.0 && self.optimizer != Optimizer::Lbfgs {
+            return Err(penalty::needs_lbfgs(self.optimizer_settings().method.name()));
+        }
         optimize::check_numbers(self.optimizer, self.rate, self.momentum)
+    }
+
+    /// λ of `λ Σ |w|`, where it is a number.
+    pub(super) fn l1_weight(&self) -> f64 {
+        self.l1.map_or(0.0, L1::weight)
+    }
+
+    /// Refuses penalties that are yet to be chosen.
+    pub(super) fn check_penalties(&self) -> Result<()> {
+        self.l2.check_number()?;
+        self.l1.map_or(Ok(()), L1::check_number)
     }
 
     fn optimizer_settings(&self) -> OptimizerSettings {
@@ -109,6 +133,7 @@ impl<'a> Likelihood<'a> {
     fn origin<'o>(&self, start: &'o Machine, table: &'o Table) -> Origin<'o> {
         let settings = [
             ("l2", format!("{:?}", self.l2.weight())),
+            ("l1", format!("{:?}", self.settings.l1_weight())),
             ("optimizer", format!("{:?}", self.optimizer_settings().method)),
             ("first curvature", "information".into()),
             ("engine", self.phases.free.fingerprint()),
@@ -131,9 +156,19 @@ impl Learner for Likelihood<'_> {
         observer: &mut dyn Observer,
     ) -> Result<Fit> {
         self.validate()?;
-        self.l2.check_number()?;
-        let optimizer = self.optimizer_settings();
+        self.settings.check_penalties()?;
+        let (optimizer, l1) = (self.optimizer_settings(), self.settings.l1_weight());
         let gain = InformationGain::new(self.phases, start, table, self.l2.weight())?;
+        if l1 > 0.0 && !gain.gradient_is_of_value() {
+            return Err(Error::CannotDo {
+                who: NAME,
+                what: "make couplings exactly 0 here".into(),
+                why: format!(
+                    "engine {} does not give the gradient of its value; an exact one does",
+                    self.phases.free.name()
+                ),
+            });
+        }
         let mut judge = Judge::new(self.phases, start, table)?;
         let parameters = gain.parameters_of(start);
         let (mut journal, resumed) = Journal::open(self.origin(start, table), &optimizer, from)?;
@@ -143,7 +178,7 @@ impl Learner for Likelihood<'_> {
         }
         let begin = Start { parameters, from: resumed.as_ref().map(|resumed| &resumed.climb) };
         let mut stalled = false;
-        let mut found = optimize::maximize(&gain, begin, &optimizer, &mut |visit| {
+        let mut watch = |visit: &Visit<'_>| {
             let machine = gain.machine_of(visit.parameters)?;
             if let Some(judge) = &mut judge {
                 if !visit.again {
@@ -156,7 +191,14 @@ impl Learner for Likelihood<'_> {
             let best = judge.as_ref().and_then(Judge::best);
             let flow = journal.report(visit, &machine, &best, observer)?;
             Ok(if stalled { ControlFlow::Break(()) } else { flow })
-        })?;
+        };
+        let mut found = if l1 > 0.0 {
+            let mut lambdas = vec![0.0; begin.parameters.len()];
+            lambdas[..gain.trained.edges.len()].fill(l1);
+            optimize::maximize_sparse(&Remembered(&gain), &lambdas, begin, &optimizer, &mut watch)?
+        } else {
+            optimize::maximize(&gain, begin, &optimizer, &mut watch)?
+        };
         let history = journal.history;
         if stalled && !found.converged {
             found.stopped = Stop::QualityStalled;
@@ -181,6 +223,10 @@ impl Learner for Likelihood<'_> {
             (true, false) => (false, Stop::EngineNotConverged(found.stopped.into())),
             (converged, _) => (converged, found.stopped),
         };
+        if l1 > 0.0 {
+            notes.push(about_zeros(machine.weights()));
+            machine = without_zeros(&machine)?;
+        }
         Ok(Fit {
             log_likelihood: Some(last.value),
             guarantee: last.guarantee,

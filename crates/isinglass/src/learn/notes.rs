@@ -7,6 +7,12 @@ use crate::{Machine, Note, Role, Table};
 /// than data can show.
 const UNBOUNDED: f64 = 8.0;
 
+/// How many couplings are not 0.
+pub(super) fn about_zeros(couplings: &[f64]) -> Note {
+    let count = couplings.iter().filter(|&&w| w != 0.0).count();
+    Note::NotZero { count, couplings: couplings.len() }
+}
+
 /// Notes on a fit by maximum likelihood: what the data cannot bound.
 pub(super) fn about_likelihood(machine: &Machine, table: &Table) -> Vec<Note> {
     let mut constant = Vec::new();

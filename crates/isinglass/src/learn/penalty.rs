@@ -94,6 +94,26 @@ pub(super) fn number(l2: L2) -> Checked {
     range::check(Some(l2), is_inside, "a finite number of at least 0")
 }
 
+/// The range of a penalty on absolute values that is one for all columns.
+pub(super) fn not_by_columns(l1: Option<L1>) -> Checked {
+    let expected = "a finite number of at least 0, or auto (ebic: learner pseudo-likelihood)";
+    range::check(l1, |l1| l1 != L1::Ebic && l1.weight().is_finite() && l1.weight() >= 0.0, expected)
+}
+
+/// Held-out rows choose one number.
+pub(super) fn one_of_them() -> Error {
+    Error::setting("l2", "is not accepted with l1 auto: held-out rows choose one of them")
+}
+
+/// Other optimisers know smooth objectives alone.
+pub(super) fn needs_lbfgs(optimizer: &'static str) -> Error {
+    Error::CannotDo {
+        who: optimizer,
+        what: "make couplings exactly 0".into(),
+        why: "it does not support a penalty with a kink; with l1, use lbfgs".into(),
+    }
+}
+
 impl Value for L2 {
     const PYTHON: &'static str = "float | str";
 

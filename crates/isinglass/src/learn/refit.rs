@@ -52,23 +52,7 @@ impl Selected {
 
     /// The machine without its trained couplings that are 0 or below the least.
     pub(super) fn sparse(&self, machine: &Machine) -> Result<Machine> {
-        let mut is_kept = vec![true; machine.weights().len()];
-        for &edge in &Trained::of(machine).edges {
-            let size = machine.weights()[edge].abs();
-            is_kept[edge] = size > 0.0 && size >= self.least;
-        }
-        if is_kept.iter().all(|&kept| kept) {
-            return Ok(machine.clone());
-        }
-        let kept = (0..is_kept.len()).filter(|&edge| is_kept[edge]);
-        let edges = kept.clone().map(|edge| machine.graph().edges()[edge]);
-        let weights = kept.map(|edge| machine.weights()[edge]);
-        Machine::from_graph(Graph::new(machine.unit_count(), edges)?)
-            .with_names(machine.names().iter().cloned())?
-            .with_roles(machine.roles().to_vec())?
-            .with_temperature(machine.temperature())?
-            .with_parameters(weights.collect(), machine.biases().to_vec())?
-            .with_offset(machine.offset())
+        without_weak(machine, self.least)
     }
 
     fn refit(&self, fit: &mut Fit, table: &Table, observer: &mut dyn Observer) -> Result<()> {
@@ -110,6 +94,32 @@ impl Selected {
             Choice::Sampling { .. } => None,
         })
     }
+}
+
+/// A machine without its trained couplings that are 0.
+pub(super) fn without_zeros(machine: &Machine) -> Result<Machine> {
+    without_weak(machine, 0.0)
+}
+
+/// A machine without its trained couplings that are 0 or below the least.
+fn without_weak(machine: &Machine, least: f64) -> Result<Machine> {
+    let mut is_kept = vec![true; machine.weights().len()];
+    for &edge in &Trained::of(machine).edges {
+        let size = machine.weights()[edge].abs();
+        is_kept[edge] = size > 0.0 && size >= least;
+    }
+    if is_kept.iter().all(|&kept| kept) {
+        return Ok(machine.clone());
+    }
+    let kept = (0..is_kept.len()).filter(|&edge| is_kept[edge]);
+    let edges = kept.clone().map(|edge| machine.graph().edges()[edge]);
+    let weights = kept.map(|edge| machine.weights()[edge]);
+    Machine::from_graph(Graph::new(machine.unit_count(), edges)?)
+        .with_names(machine.names().iter().cloned())?
+        .with_roles(machine.roles().to_vec())?
+        .with_temperature(machine.temperature())?
+        .with_parameters(weights.collect(), machine.biases().to_vec())?
+        .with_offset(machine.offset())
 }
 
 /// The pseudo-log-likelihood of a row on average.

@@ -23,7 +23,7 @@ use serde::{Deserialize, Serialize};
 use self::climb::Climb;
 pub(crate) use self::climb::{Saved, Start, Visit};
 use self::memory::dot;
-pub(crate) use self::orthant::{Evaluated, Model, maximize_sparse};
+pub(crate) use self::orthant::{Evaluated, Model, maximize_sparse, one_sided};
 pub(crate) use self::remembered::Remembered;
 pub use self::stop::{Period, Stop};
 use crate::settings::choices;

@@ -204,7 +204,7 @@ fn trial<M: Model>(model: &M, parameters: &[f64]) -> Result<Option<Evaluated<M::
 }
 
 /// The derivative of `f − λ|x|` in its direction of ascent; 0 where there is none.
-fn one_sided(x: f64, gradient: f64, lambda: f64) -> f64 {
+pub(crate) fn one_sided(x: f64, gradient: f64, lambda: f64) -> f64 {
     if x > 0.0 {
         gradient - lambda
     } else if x < 0.0 {

@@ -6,13 +6,13 @@ use fearless_simd::Level;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::about_zeros;
 use super::panels::Panels;
 use super::path::{Path, TOLERANCE};
 use super::regression::{Loss, Regression};
 use super::relax::Relaxed;
 use crate::engine::{Diagnostics, Guarantee};
 use crate::learn::factorized::{Alone, about_alone};
+use crate::learn::notes::about_zeros;
 use crate::learn::origin::Origin;
 use crate::learn::{Checkpoint, Fit, Learner, Observer, Step, Stop};
 use crate::likelihood::filled_pseudo_log_likelihood;

@@ -19,14 +19,14 @@ pub use rise::{Rise, RiseSettings};
 use self::curvature::Curvature;
 use super::journal::Journal;
 use super::likelihood::kept_iteration;
-use super::notes::about_likelihood;
+use super::notes::{about_likelihood, about_zeros};
 use super::origin::Origin;
 use super::refit::Selected;
 use super::{Checkpoint, Fit, L1, L2, Learner, Observer, penalty};
 use crate::engine::{Diagnostics, Guarantee};
 use crate::optimize::{self, Method, Optimizer, OptimizerSettings, Start, Visit};
 use crate::settings::{Settings, Value, constructors, range, settings};
-use crate::{Error, Machine, Note, Result, Table};
+use crate::{Error, Machine, Result, Table};
 
 /// The name by which users choose the learner.
 const NAME: &str = "pseudo-likelihood";
@@ -83,8 +83,8 @@ settings! {
     /// Settings of [`PseudoLikelihood`].
     pub struct PseudoLikelihoodSettings for PseudoLikelihood {
         /// Penalise couplings with X/2 times the sum of their squares; or auto: choose X by
-        /// held-out rows [default: 0; auto where couplings have no finite optimum or rows are few,
-        /// unless the fit is exact]
+        /// held-out rows [default: 0; where couplings have no finite optimum or rows are few and the
+        /// fit is not exact, l2 auto or l1 auto, whichever is better]
         l2 (into): L2 = L2::Unset => penalty::chosen_or_number,
         /// Penalise couplings with X times the sum of their absolute values, which makes many
         /// exactly 0; or auto: choose X by held-out rows; or ebic: choose the penalty of each
@@ -169,10 +169,7 @@ impl PseudoLikelihoodSettings {
             ));
         }
         if self.l1 == Some(L1::Auto) && self.l2 == L2::Auto {
-            return Err(Error::setting(
-                "l2",
-                "is not accepted with l1 auto: held-out rows choose one of them",
-            ));
+            return Err(penalty::one_of_them());
         }
         optimize::check_numbers(self.optimizer, self.rate, self.momentum)
     }
@@ -251,18 +248,8 @@ impl PseudoLikelihood {
         self.l2.check_number()?;
         self.l1.map_or(Ok(()), L1::check_number)?;
         if self.weight() > 0.0 && self.optimizer != Optimizer::Lbfgs {
-            return Err(Error::CannotDo {
-                who: self.optimizer_settings().method.name(),
-                what: "make couplings exactly 0".into(),
-                why: "it does not support a penalty with a kink; with l1, use lbfgs".into(),
-            });
+            return Err(penalty::needs_lbfgs(self.optimizer_settings().method.name()));
         }
         Ok(())
     }
-}
-
-/// How many couplings are not 0.
-fn about_zeros(couplings: &[f64]) -> Note {
-    let count = couplings.iter().filter(|&&w| w != 0.0).count();
-    Note::NotZero { count, couplings: couplings.len() }
 }

@@ -3,12 +3,12 @@
 use fearless_simd::Level;
 use rayon::prelude::*;
 
-use super::about_zeros;
 use super::panels::Panels;
 use super::path::{Path, TOLERANCE};
 use super::regression::{Loss, Regression};
 use crate::engine::{Diagnostics, Guarantee};
 use crate::learn::factorized::about_alone;
+use crate::learn::notes::about_zeros;
 use crate::learn::origin::Origin;
 use crate::learn::refit::Selected;
 use crate::learn::{Checkpoint, Fit, Learner, Observer, Step, Stop};

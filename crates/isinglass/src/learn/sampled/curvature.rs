@@ -31,6 +31,8 @@ pub(super) struct Centred<'a> {
     /// Each block unit by unit.
     blocks: Vec<Vec<f64>>,
     count: usize,
+    /// The edges whose statistics count, in order; those of others are left out of sums.
+    active: Vec<usize>,
     is_dense: bool,
 }
 
@@ -70,9 +72,24 @@ impl<'a> Centred<'a> {
             })
             .collect();
         let count = blocks.iter().map(|block| block.len() / units.max(1)).sum();
+        let active = (0..graph.edges().len()).collect();
+        let mut all = Self { graph, blocks, count, active, is_dense: false };
+        all.choose();
+        all
+    }
+
+    /// Only some statistics: those of all units, and of the edges that are free.
+    pub(super) fn among(mut self, is_free: &[bool]) -> Self {
+        self.active.retain(|&edge| is_free[edge]);
+        self.choose();
+        self
+    }
+
+    /// Chooses between products of matrices and walks along the edges.
+    fn choose(&mut self) {
+        let units = self.graph.unit_count();
         let all_pairs = (units * units.saturating_sub(1) / 2) as f64;
-        let is_dense = graph.edges().len() as f64 > DENSE * all_pairs;
-        Self { graph, blocks, count, is_dense }
+        self.is_dense = self.active.len() as f64 > DENSE * all_pairs;
     }
 
     /// The bytes of some states.
@@ -128,7 +145,8 @@ impl<'a> Centred<'a> {
             for (unit, v) in singles.iter().enumerate() {
                 out.iter_mut().zip(column(unit)).for_each(|(out, x)| *out += v * x);
             }
-            for (&(a, b), v) in self.graph.edges().iter().zip(pairs) {
+            for &edge in &self.active {
+                let ((a, b), v) = (self.graph.edges()[edge], pairs[edge]);
                 let both = column(a).iter().zip(column(b));
                 out.iter_mut().zip(both).for_each(|(out, (x, y))| *out += v * x * y);
             }
@@ -169,15 +187,19 @@ impl<'a> Centred<'a> {
             if self.is_dense {
                 add_transposed_times(&mut matrix, block, &weighted, units, rows);
             } else {
-                for (pair, &(a, b)) in pairs.iter_mut().zip(edges) {
+                for &edge in &self.active {
+                    let (a, b) = edges[edge];
                     let first = &weighted[a * rows..(a + 1) * rows];
                     let second = &block[b * rows..(b + 1) * rows];
-                    *pair += first.iter().zip(second).map(|(x, y)| x * y).sum::<f64>();
+                    pairs[edge] += dot(first, second);
                 }
             }
         }
         if self.is_dense {
-            pairs.iter_mut().zip(edges).for_each(|(pair, &(a, b))| *pair = matrix[a * units + b]);
+            for &edge in &self.active {
+                let (a, b) = edges[edge];
+                pairs[edge] = matrix[a * units + b];
+            }
         }
         pairs.extend(singles);
         pairs
@@ -225,7 +247,7 @@ impl<'a> Centred<'a> {
     }
 
     /// A step u with `(C + D) u = g` for a diagonal D, by conjugate gradients from 0 until the
-    /// residual is small.
+    /// residual is small. Edges that do not count have g = 0, and do not move.
     pub(super) fn solve(&self, right: &[f64], diagonal: &[f64]) -> Vec<f64> {
         let mut solution = vec![0.0; right.len()];
         let mut residual = right.to_vec();

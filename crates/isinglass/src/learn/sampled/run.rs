@@ -7,9 +7,12 @@ use super::curvature::{Averages, Centred, dot};
 use crate::engine::sampling::{Drawn, Length, Persistent};
 use crate::engine::{Diagnostics, Engine, Guarantee, Temper};
 use crate::learn::journal::{Ended, Iterated, are_within};
-use crate::learn::notes::about_likelihood;
-use crate::learn::{Fit, Learner, PseudoLikelihood, Step, Stop};
+use crate::learn::notes::{about_likelihood, about_zeros};
+use crate::learn::refit::without_zeros;
+use crate::learn::selection::on_structure;
+use crate::learn::{Fit, L1, Learner, PseudoLikelihood, Step, Stop};
 use crate::likelihood::{ClampedRows, required};
+use crate::optimize::one_sided;
 use crate::{Error, Machine, Result, Table};
 
 /// Sweeps before the first state of an iteration is kept, and from one state to the next.
@@ -79,14 +82,33 @@ const AVERAGED_SHARE: f64 = 0.5;
 /// The gradient counts as sampling error up to so many times its expected square.
 const NOISE: f64 = 1.3;
 
+/// With λ Σ |w|, the gradient of a coupling that is 0 is larger than λ by so many standard errors before
+/// the coupling moves. It is an average over iterations, whose weights fall by this factor.
+const ENTERS: f64 = 2.0;
+const FORGETS: f64 = 0.9;
+
 /// Energies beyond this leave the range of single precision.
 const SCALE: f64 = 1e30;
+
+/// λ of `λ/2 Σ w²`, and of `λ Σ |w|`.
+#[derive(Clone, Copy)]
+pub(super) struct Penalties {
+    pub(super) l2: f64,
+    pub(super) l1: f64,
+}
+
+impl Penalties {
+    /// What is taken off the objective.
+    fn of(self, weights: &[f64]) -> f64 {
+        weights.iter().map(|w| 0.5 * self.l2 * w * w + self.l1 * w.abs()).sum()
+    }
+}
 
 /// A fit in progress.
 pub(super) struct Run<'a> {
     engine: &'a Temper,
     clamped: &'a dyn Engine,
-    l2: f64,
+    penalties: Penalties,
     rows: ClampedRows,
     machine: Machine,
     /// Another machine to begin with, if its moments are nearer to the table's.
@@ -106,6 +128,7 @@ pub(super) struct State {
     slope: f64,
     /// The share of a step by the curvature that is made.
     rate: f64,
+    slopes: Slopes,
     /// What is added to the variance of each statistic.
     shrinkage: f64,
     /// Iterations with no more than the sampling error.
@@ -116,6 +139,8 @@ pub(super) struct State {
     /// Sums of weights, then biases, over the iterations of the final average, and their states.
     sums: Vec<f64>,
     summed: usize,
+    /// In how many of them each weight was 0.
+    zeros: Vec<usize>,
     summed_states: usize,
     /// That of the machine.
     objective: f64,
@@ -127,12 +152,38 @@ pub(super) struct State {
     is_done: bool,
 }
 
+/// Gradients of the couplings, in centred coordinates, averaged over iterations.
+#[derive(Clone, Default, Serialize, Deserialize)]
+struct Slopes {
+    average: Vec<f64>,
+    /// The variance of an average, as a share of that of one iteration.
+    variance: f64,
+}
+
+impl Slopes {
+    /// With the gradients of one more iteration.
+    fn and(&self, latest: &[f64]) -> Self {
+        if self.average.is_empty() {
+            return Self { average: latest.to_vec(), variance: 1.0 };
+        }
+        let both = self.average.iter().zip(latest);
+        Self {
+            average: both.map(|(old, new)| FORGETS * old + (1.0 - FORGETS) * new).collect(),
+            variance: FORGETS.powi(2) * self.variance + (1.0 - FORGETS).powi(2),
+        }
+    }
+}
+
 /// What an iteration is to do.
 struct Plan<'a> {
     /// States to be kept of each ladder.
     states: usize,
     trust: f64,
     rate: f64,
+    /// The share of the step that is made in any case.
+    share: f64,
+    /// Average gradients of the couplings until now.
+    slopes: &'a Slopes,
     shrinkage: f64,
     /// The step before in centred coordinates, and the rise that its gradient promised.
     last: Option<(&'a [f64], f64)>,
@@ -148,6 +199,7 @@ struct Found {
     direction: Vec<f64>,
     slope: f64,
     rate: f64,
+    slopes: Slopes,
     /// The squared gradient in centred coordinates.
     signal: f64,
     /// Whether it is no larger than its sampling error.
@@ -159,7 +211,7 @@ impl<'a> Run<'a> {
     pub(super) fn new(
         engine: &'a Temper,
         clamped: &'a dyn Engine,
-        l2: f64,
+        penalties: Penalties,
         start: &Machine,
         table: &Table,
     ) -> Result<Self> {
@@ -168,10 +220,13 @@ impl<'a> Run<'a> {
         let machine = start.clone().with_offset(0.0)?;
         let is_fresh = start.weights().iter().all(|&weight| weight == 0.0);
         let rival = (is_fresh && !rows.are_open()).then(|| {
-            let learner = PseudoLikelihood::new().l2(l2).iterations(RIVAL_ITERATIONS);
-            learner.fit(&machine, table).map(|fit| fit.machine)
+            let Penalties { l2, l1 } = penalties;
+            // Every coupling is in two conditionals.
+            let l1 = (l1 > 0.0).then_some(L1::Weight(2.0 * l1));
+            let learner = PseudoLikelihood::new().l2(l2).l1(l1).iterations(RIVAL_ITERATIONS);
+            on_structure(&machine, &learner.fit(&machine, table)?.machine)
         });
-        Ok(Self { engine, clamped, l2, rows, rival: rival.transpose()?, machine, state: None })
+        Ok(Self { engine, clamped, penalties, rows, rival: rival.transpose()?, machine, state: None })
     }
 
     /// The states over which parameters are averaged in the end.
@@ -213,21 +268,27 @@ impl<'a> Run<'a> {
         let mut gradient: Vec<f64> = wanted.iter().zip(&mean).map(|(a, b)| a - b).collect();
         let error = |k: usize| (variance[k] + 1.0 / self.rows.total_weight).sqrt();
         let deviation = (0..gradient.len()).map(|k| gradient[k].abs() / error(k)).fold(0.0, f64::max);
-        let centred = {
-            let each = CURVATURE_STATES.div_ceil(self.engine.teams());
-            Centred::new(graph, &coordinates, &teams, each)
-        };
         let mut diagonal = vec![plan.shrinkage; gradient.len()];
-        let mut penalty = 0.0;
+        // With λ Σ |w|, couplings that are 0 and whose gradient is smaller than λ do not move.
+        let mut is_free = vec![true; gradient.len()];
+        let Penalties { l2, l1 } = self.penalties;
+        let slopes = if l1 > 0.0 { plan.slopes.and(&gradient[..edges.len()]) } else { Slopes::default() };
         for (k, &(a, b)) in edges.iter().enumerate() {
             let weight = self.machine.weights()[k];
             let scale = temperature / (coordinates.deviations[a] * coordinates.deviations[b]);
-            gradient[k] -= self.l2 * weight * scale;
-            diagonal[k] += self.l2 * scale * scale;
-            penalty += 0.5 * self.l2 * weight * weight;
+            gradient[k] -= l2 * weight * scale;
+            diagonal[k] += l2 * scale * scale;
+            if l1 > 0.0 && weight == 0.0 {
+                // What is 0 stays so until it is sure that it should not: errors alone would let all move.
+                let surely = ENTERS * (slopes.variance * variance[k]).sqrt();
+                gradient[k] = one_sided(0.0, slopes.average[k], l1 * scale + surely);
+                is_free[k] = gradient[k] != 0.0;
+            } else if l1 > 0.0 {
+                gradient[k] = one_sided(weight, gradient[k], l1 * scale);
+            }
         }
         let signal: f64 = gradient.iter().map(|g| g * g).sum();
-        let noise: f64 = variance.iter().sum();
+        let noise: f64 = variance.iter().zip(&is_free).filter(|(_, free)| **free).map(|(v, _)| v).sum();
         let is_noise = signal <= NOISE * noise;
         // Statistics have variance 1, about, so that this is half of parameters / N, with N the
         // number of independent states.
@@ -239,10 +300,25 @@ impl<'a> Run<'a> {
             if left < OVERSHOT { SHORTER_RATE } else { LONGER_RATE }
         });
         let rate = (plan.rate * change).clamp(LEAST_RATE, 1.0).min(rate);
+        let centred = {
+            let each = CURVATURE_STATES.div_ceil(self.engine.teams());
+            Centred::new(graph, &coordinates, &teams, each).among(&is_free)
+        };
         let mut step = centred.solve(&gradient, &diagonal);
         let share = centred.share(&step, 1.0 - trust * (1.0 - LEAST_EFFECTIVE), trust * LONGEST_STEP);
         for u in &mut step {
-            *u *= share.min(rate);
+            *u *= plan.share * share.min(rate);
+        }
+        if l1 > 0.0 {
+            for (k, &(a, b)) in edges.iter().enumerate() {
+                // A coupling that would change its sign becomes 0, one that is 0 follows its gradient.
+                let here = self.machine.weights()[k] * coordinates.deviations[a] * coordinates.deviations[b]
+                    / temperature;
+                let side = if here == 0.0 { gradient[k] } else { here };
+                if (here + step[k]) * side <= 0.0 {
+                    step[k] = -here;
+                }
+            }
         }
         let slope = dot(&step, &gradient);
 
@@ -258,12 +334,15 @@ impl<'a> Run<'a> {
             })
             .fold(0.0, f64::max);
         Ok(Found {
-            objective: clamped.value / self.rows.total_weight - log_z - penalty,
+            objective: clamped.value / self.rows.total_weight
+                - log_z
+                - self.penalties.of(self.machine.weights()),
             gradient_norm: gradient_norm / temperature,
             step: weights,
             direction: step,
             slope,
             rate,
+            slopes,
             signal,
             is_noise,
             deviation,
@@ -284,22 +363,27 @@ impl<'a> Run<'a> {
     }
 
     /// The fit that has ended.
-    pub(super) fn fit(self, ended: Ended, table: &Table) -> Fit {
+    pub(super) fn fit(self, ended: Ended, table: &Table) -> Result<Fit> {
         let objective = ended.history.last().map(|step| step.objective);
-        let weights = self.machine.weights().iter();
-        let penalty = 0.5 * self.l2 * weights.map(|w| w * w).sum::<f64>();
-        Fit {
+        let penalty = self.penalties.of(self.machine.weights());
+        let mut notes = about_likelihood(&self.machine, table);
+        let mut machine = self.machine;
+        if self.penalties.l1 > 0.0 {
+            notes.push(about_zeros(machine.weights()));
+            machine = without_zeros(&machine)?;
+        }
+        Ok(Fit {
             kept: ended.history.len() - 1,
-            notes: about_likelihood(&self.machine, table),
+            notes,
             log_likelihood: objective.map(|objective| objective + penalty),
             guarantee: Guarantee::Estimate,
-            machine: self.machine,
+            machine,
             history: ended.history,
             converged: ended.converged,
             stopped: ended.stopped,
             pseudo_log_likelihood: None,
             diagnostics: Diagnostics::direct(),
-        }
+        })
     }
 }
 
@@ -327,7 +411,15 @@ impl Iterated for Run<'_> {
         let parameters = (self.machine.weights().len() + self.machine.unit_count()) as f64;
         let shrinkage = SHRINKAGE * parameters / CURVATURE_STATES as f64;
         let shrinkage = shrinkage.clamp(LEAST_SHRINKAGE, MOST_SHRINKAGE);
-        let plan = Plan { states: self.first_states(), trust: 1.0, rate: FIRST_RATE, shrinkage, last: None };
+        let plan = Plan {
+            states: self.first_states(),
+            trust: 1.0,
+            rate: FIRST_RATE,
+            share: 1.0,
+            slopes: &Slopes::default(),
+            shrinkage,
+            last: None,
+        };
         let mut found = self.evaluate(&mut chains, &plan, 1)?;
         if let Some(rival) = rival {
             let first = std::mem::replace(&mut self.machine, rival);
@@ -346,12 +438,14 @@ impl Iterated for Run<'_> {
             direction: found.direction,
             slope: found.slope,
             rate: found.rate,
+            slopes: found.slopes,
             shrinkage,
             quiet: 0,
             chains,
             states: self.first_states(),
             sums: Vec::new(),
             summed: 0,
+            zeros: Vec::new(),
             summed_states: 0,
             objective: found.objective,
             gradient_norm: found.gradient_norm,
@@ -366,12 +460,18 @@ impl Iterated for Run<'_> {
         let Some(mut state) = self.state.clone() else { return Ok(None) };
         let before = self.machine.clone();
         let is_averaging = !state.sums.is_empty();
-        let share = if is_averaging { AVERAGED_SHARE } else { 1.0 };
         let (weights, biases) = state.step.split_at(before.weights().len());
-        let add = |old: &[f64], step: &[f64]| -> Vec<f64> {
-            old.iter().zip(step).map(|(x, d)| x + share * d).collect()
-        };
+        let add =
+            |old: &[f64], step: &[f64]| -> Vec<f64> { old.iter().zip(step).map(|(x, d)| x + d).collect() };
         (state.weights, state.biases) = (add(&state.weights, weights), add(&state.biases, biases));
+        if self.penalties.l1 > 0.0 {
+            // What a step to 0 leaves is rounding.
+            for (weight, step) in state.weights.iter_mut().zip(weights) {
+                if weight.abs() <= 1e-9 * step.abs() {
+                    *weight = 0.0;
+                }
+            }
+        }
         let all: Vec<f64> = state.weights.iter().chain(&state.biases).copied().collect();
         if !are_within(&all, before.temperature(), SCALE) {
             return Ok(None);
@@ -380,7 +480,16 @@ impl Iterated for Run<'_> {
         let mut chains = state.chains.clone();
         let trust = (LONGER * state.trust).min(1.0);
         let last = Some((&state.direction[..], state.slope));
-        let plan = Plan { states: state.states, trust, rate: state.rate, shrinkage: state.shrinkage, last };
+        let share = if is_averaging { AVERAGED_SHARE } else { 1.0 };
+        let plan = Plan {
+            states: state.states,
+            trust,
+            rate: state.rate,
+            share,
+            slopes: &state.slopes,
+            shrinkage: state.shrinkage,
+            last,
+        };
         let found = self.evaluate(&mut chains, &plan, iteration + 1)?;
         let is_lower = !found.objective.is_finite() || found.objective < state.objective - SLACK;
         if is_lower && !is_averaging {
@@ -391,13 +500,24 @@ impl Iterated for Run<'_> {
         let made = 2 * self.engine.teams() * state.states;
         (state.step, state.deviation) = (found.step, found.deviation);
         (state.direction, state.slope, state.rate) = (found.direction, found.slope, found.rate);
+        state.slopes = found.slopes;
         if is_averaging {
             state.sums.iter_mut().zip(&all).for_each(|(sum, x)| *sum += x);
+            state
+                .zeros
+                .iter_mut()
+                .zip(&state.weights)
+                .for_each(|(count, w)| *count += usize::from(*w == 0.0));
             state.summed += 1;
             state.summed_states += made;
             state.is_done = state.summed >= AVERAGED_STEPS && state.summed_states >= self.goal();
             if state.is_done {
-                let mean: Vec<f64> = state.sums.iter().map(|sum| sum / state.summed as f64).collect();
+                let mut mean: Vec<f64> = state.sums.iter().map(|sum| sum / state.summed as f64).collect();
+                for (mean, &zeros) in mean.iter_mut().zip(&state.zeros) {
+                    if 2 * zeros > state.summed {
+                        *mean = 0.0;
+                    }
+                }
                 let (weights, biases) = mean.split_at(state.weights.len());
                 (state.weights, state.biases) = (weights.to_vec(), biases.to_vec());
                 self.machine =
@@ -408,6 +528,7 @@ impl Iterated for Run<'_> {
             state.shrinkage = (LESS_SHRINKAGE * state.shrinkage).max(LEAST_SHRINKAGE);
             if state.states >= self.most_states() && state.quiet >= QUIET {
                 state.sums = vec![0.0; all.len()];
+                state.zeros = vec![0; state.weights.len()];
             } else {
                 state.states = (2 * state.states).min(self.most_states());
             }

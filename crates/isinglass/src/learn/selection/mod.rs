@@ -9,6 +9,7 @@ mod need;
 mod ways;
 
 pub use need::{Need, complete_rows};
+pub(super) use ways::on_structure;
 pub use ways::{PenalisedLikelihood, PenalisedPseudoLikelihood};
 
 use rayon::prelude::*;

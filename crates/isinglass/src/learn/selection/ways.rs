@@ -46,7 +46,6 @@ impl PenalisedPseudoLikelihood {
 impl Penalised for PenalisedPseudoLikelihood {
     fn fit(&self, penalty: f64, from: &Machine, table: &Table) -> Result<Machine> {
         let found = self.with(penalty).fit(from, table)?.machine;
-        // Couplings that are 0 have left the graph, and may return under weaker penalties.
         on_structure(from, &found)
     }
 
@@ -69,7 +68,7 @@ impl Penalised for PenalisedPseudoLikelihood {
     }
 }
 
-/// [`Likelihood`] with the expectations of engines, for penalties of [`L2`](crate::learn::L2).
+/// [`Likelihood`] with the expectations of engines, for penalties of one kind.
 ///
 /// Held-out rows count by their log-likelihood where the engines are exact; otherwise by their
 /// pseudo-log-likelihood, since approximate likelihoods overstate the machines that the engine is
@@ -77,20 +76,30 @@ impl Penalised for PenalisedPseudoLikelihood {
 pub struct PenalisedLikelihood<'a> {
     phases: Phases<'a>,
     settings: LikelihoodSettings,
+    is_l1: bool,
 }
 
 impl<'a> PenalisedLikelihood<'a> {
-    /// With an engine for each phase; other settings are those given.
+    /// With an engine for each phase, for the penalty of [`L2`](crate::learn::L2); other settings
+    /// are those given.
     #[must_use]
-    pub fn new(phases: Phases<'a>, settings: LikelihoodSettings) -> Self {
-        Self { phases, settings }
+    pub fn l2(phases: Phases<'a>, settings: LikelihoodSettings) -> Self {
+        Self { phases, settings, is_l1: false }
+    }
+
+    /// The same for the penalty of [`L1`].
+    #[must_use]
+    pub fn l1(phases: Phases<'a>, settings: LikelihoodSettings) -> Self {
+        Self { phases, settings, is_l1: true }
     }
 }
 
 impl Penalised for PenalisedLikelihood<'_> {
     fn fit(&self, penalty: f64, from: &Machine, table: &Table) -> Result<Machine> {
-        let settings = self.settings.tolerance(self.settings.tolerance.max(ON_THE_WAY)).l2(penalty);
-        Ok(Likelihood::with_phases(self.phases).with_settings(settings).fit(from, table)?.machine)
+        let settings = self.settings.tolerance(self.settings.tolerance.max(ON_THE_WAY));
+        let settings = if self.is_l1 { settings.l1(Some(L1::Weight(penalty))) } else { settings.l2(penalty) };
+        let found = Likelihood::with_phases(self.phases).with_settings(settings).fit(from, table)?.machine;
+        on_structure(from, &found)
     }
 
     fn values(&self, machine: &Machine, table: &Table) -> Result<Vec<f64>> {
@@ -100,8 +109,10 @@ impl Penalised for PenalisedLikelihood<'_> {
         pseudo_log_likelihoods(machine, table)
     }
 
+    /// For `l1` the largest slope of a coupling where there are none: the covariance of two units,
+    /// at most 1 / T.
     fn strongest(&self, start: &Machine, _table: &Table) -> Result<f64> {
-        Ok(strongest_l2(start))
+        Ok(if self.is_l1 { 1.0 / start.temperature() } else { strongest_l2(start) })
     }
 
     fn is_warm(&self, start: &Machine) -> bool {
@@ -114,8 +125,9 @@ fn strongest_l2(start: &Machine) -> f64 {
     10.0 / start.temperature().powi(2)
 }
 
-/// A machine with the structure of another, in which couplings that it lacks are 0.
-fn on_structure(structure: &Machine, machine: &Machine) -> Result<Machine> {
+/// A machine with the structure of another, in which couplings that it lacks are 0: those that have
+/// left the graph may return under weaker penalties.
+pub(in crate::learn) fn on_structure(structure: &Machine, machine: &Machine) -> Result<Machine> {
     let weight = |&(a, b): &(usize, usize)| {
         machine.graph().edge_between(a, b).map_or(0.0, |edge| machine.weights()[edge])
     };
