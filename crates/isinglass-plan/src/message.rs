@@ -408,6 +408,8 @@ pub enum Warning {
         check: Box<Check>,
         /// The log-likelihood of a row under independent units.
         independent: f64,
+        /// Whether its likelihood was maximised by sampling.
+        is_sampled: bool,
     },
     /// A machine whose moments are not those of its table.
     Deviates {
@@ -515,7 +517,7 @@ impl Message for Warning {
             Self::ComparedByCompletions => out.write_str(
                 "starts were compared by the pseudo-likelihood of rows completed by draws, which favours hidden units that copy visible ones",
             ),
-            Self::Unusable { check, independent } => {
+            Self::Unusable { check, independent, is_sampled } => {
                 write!(
                     out,
                     "the machine is unusable: draws from it are unlike the table (moments are off by up to {:.0} standard errors, {:.1} on average)",
@@ -529,7 +531,12 @@ impl Message for Warning {
                         found.value
                     )?;
                 }
-                render_settings(out, style, "; use {learner} likelihood {engine} temper")
+                let advice = if *is_sampled {
+                    "; try {l2} auto, or more {iterations} and {replicas}"
+                } else {
+                    "; use {learner} likelihood {engine} temper"
+                };
+                render_settings(out, style, advice)
             }
             Self::Deviates { largest, rms } => write!(
                 out,

@@ -90,14 +90,16 @@ impl FitSettings {
 }
 
 impl Checked {
-    /// What the user must know before using the machine.
-    pub fn warnings(&self) -> Vec<Warning> {
+    /// What the user must know before using the machine, whose likelihood may have been maximised by
+    /// sampling.
+    pub(super) fn warnings(&self, is_sampled: bool) -> Vec<Warning> {
         let Some(check) = &self.check else { return Vec::new() };
         let mut warnings = match check.verdict {
             Verdict::Reproduces => Vec::new(),
             Verdict::Deviates => vec![Warning::Deviates { largest: check.largest, rms: check.rms }],
             Verdict::Unusable => {
-                vec![Warning::Unusable { check: Box::new(check.clone()), independent: self.independent }]
+                let check = Box::new(check.clone());
+                vec![Warning::Unusable { check, independent: self.independent, is_sampled }]
             }
         };
         if !check.converged {

@@ -477,7 +477,7 @@ impl Fitted {
     pub fn warnings(&self) -> Vec<Warning> {
         let fit = &self.fit;
         // What the machine is worth comes first.
-        let mut warnings = self.checked.warnings();
+        let mut warnings = self.checked.warnings(self.engine == Some(Temper::NAME));
         if self.engine.is_none() && self.restart_objectives.len() > 1 && fit.pseudo_log_likelihood.is_none() {
             warnings.push(Warning::ComparedByCompletions);
         }

@@ -2,9 +2,11 @@
 
 mod coordinates;
 mod curvature;
+mod penalties;
 mod run;
 
-use self::run::{Penalties, Run};
+use self::penalties::Penalties;
+use self::run::Run;
 use super::journal::{Limits, iterate};
 use super::likelihood::LikelihoodSettings;
 use super::origin::Origin;

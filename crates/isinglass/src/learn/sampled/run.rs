@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::coordinates::Coordinates;
 use super::curvature::{Averages, Centred, dot};
+use super::penalties::{Penalties, Place, Slopes};
 use crate::engine::sampling::{Drawn, Length, Persistent};
 use crate::engine::{Diagnostics, Engine, Guarantee, Temper};
 use crate::learn::journal::{Ended, Iterated, are_within};
@@ -12,7 +13,6 @@ use crate::learn::refit::without_zeros;
 use crate::learn::selection::on_structure;
 use crate::learn::{Fit, L1, Learner, PseudoLikelihood, Step, Stop};
 use crate::likelihood::{ClampedRows, required};
-use crate::optimize::one_sided;
 use crate::{Error, Machine, Result, Table};
 
 /// Sweeps before the first state of an iteration is kept, and from one state to the next.
@@ -82,27 +82,8 @@ const AVERAGED_SHARE: f64 = 0.5;
 /// The gradient counts as sampling error up to so many times its expected square.
 const NOISE: f64 = 1.3;
 
-/// With λ Σ |w|, the gradient of a coupling that is 0 is larger than λ by so many standard errors before
-/// the coupling moves. It is an average over iterations, whose weights fall by this factor.
-const ENTERS: f64 = 2.0;
-const FORGETS: f64 = 0.9;
-
 /// Energies beyond this leave the range of single precision.
 const SCALE: f64 = 1e30;
-
-/// λ of `λ/2 Σ w²`, and of `λ Σ |w|`.
-#[derive(Clone, Copy)]
-pub(super) struct Penalties {
-    pub(super) l2: f64,
-    pub(super) l1: f64,
-}
-
-impl Penalties {
-    /// What is taken off the objective.
-    fn of(self, weights: &[f64]) -> f64 {
-        weights.iter().map(|w| 0.5 * self.l2 * w * w + self.l1 * w.abs()).sum()
-    }
-}
 
 /// A fit in progress.
 pub(super) struct Run<'a> {
@@ -150,28 +131,6 @@ pub(super) struct State {
     /// The largest deviation of a moment, in standard errors of table and chains together.
     deviation: f64,
     is_done: bool,
-}
-
-/// Gradients of the couplings, in centred coordinates, averaged over iterations.
-#[derive(Clone, Default, Serialize, Deserialize)]
-struct Slopes {
-    average: Vec<f64>,
-    /// The variance of an average, as a share of that of one iteration.
-    variance: f64,
-}
-
-impl Slopes {
-    /// With the gradients of one more iteration.
-    fn and(&self, latest: &[f64]) -> Self {
-        if self.average.is_empty() {
-            return Self { average: latest.to_vec(), variance: 1.0 };
-        }
-        let both = self.average.iter().zip(latest);
-        Self {
-            average: both.map(|(old, new)| FORGETS * old + (1.0 - FORGETS) * new).collect(),
-            variance: FORGETS.powi(2) * self.variance + (1.0 - FORGETS).powi(2),
-        }
-    }
 }
 
 /// What an iteration is to do.
@@ -269,24 +228,9 @@ impl<'a> Run<'a> {
         let error = |k: usize| (variance[k] + 1.0 / self.rows.total_weight).sqrt();
         let deviation = (0..gradient.len()).map(|k| gradient[k].abs() / error(k)).fold(0.0, f64::max);
         let mut diagonal = vec![plan.shrinkage; gradient.len()];
-        // With λ Σ |w|, couplings that are 0 and whose gradient is smaller than λ do not move.
-        let mut is_free = vec![true; gradient.len()];
-        let Penalties { l2, l1 } = self.penalties;
-        let slopes = if l1 > 0.0 { plan.slopes.and(&gradient[..edges.len()]) } else { Slopes::default() };
-        for (k, &(a, b)) in edges.iter().enumerate() {
-            let weight = self.machine.weights()[k];
-            let scale = temperature / (coordinates.deviations[a] * coordinates.deviations[b]);
-            gradient[k] -= l2 * weight * scale;
-            diagonal[k] += l2 * scale * scale;
-            if l1 > 0.0 && weight == 0.0 {
-                // What is 0 stays so until it is sure that it should not: errors alone would let all move.
-                let surely = ENTERS * (slopes.variance * variance[k]).sqrt();
-                gradient[k] = one_sided(0.0, slopes.average[k], l1 * scale + surely);
-                is_free[k] = gradient[k] != 0.0;
-            } else if l1 > 0.0 {
-                gradient[k] = one_sided(weight, gradient[k], l1 * scale);
-            }
-        }
+        let slopes = self.penalties.remember(plan.slopes, &gradient[..edges.len()]);
+        let place = Place { machine: &self.machine, coordinates: &coordinates };
+        let is_free = self.penalties.bend(place, (&slopes, &variance), &mut gradient, &mut diagonal);
         let signal: f64 = gradient.iter().map(|g| g * g).sum();
         let noise: f64 = variance.iter().zip(&is_free).filter(|(_, free)| **free).map(|(v, _)| v).sum();
         let is_noise = signal <= NOISE * noise;
@@ -309,17 +253,7 @@ impl<'a> Run<'a> {
         for u in &mut step {
             *u *= plan.share * share.min(rate);
         }
-        if l1 > 0.0 {
-            for (k, &(a, b)) in edges.iter().enumerate() {
-                // A coupling that would change its sign becomes 0, one that is 0 follows its gradient.
-                let here = self.machine.weights()[k] * coordinates.deviations[a] * coordinates.deviations[b]
-                    / temperature;
-                let side = if here == 0.0 { gradient[k] } else { here };
-                if (here + step[k]) * side <= 0.0 {
-                    step[k] = -here;
-                }
-            }
-        }
+        self.penalties.stay_in_orthant(place, &gradient, &mut step);
         let slope = dot(&step, &gradient);
 
         let (mut weights, mut biases) = (vec![0.0; edges.len()], vec![0.0; graph.unit_count()]);
