@@ -29,6 +29,16 @@ pub(super) enum Kind {
     L2,
 }
 
+impl Kind {
+    /// Its setting.
+    fn setting(self) -> &'static str {
+        match self {
+            Self::L1 => "l1",
+            Self::L2 => "l2",
+        }
+    }
+}
+
 /// Which penalty held-out rows choose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Wanted {
@@ -123,12 +133,11 @@ impl Plan {
                 Err(Error::Core(CoreError::Invalid { .. }) | Error::Hinted { .. }) if need.is_some() => {
                     continue;
                 }
-                // Squares are enough where an engine cannot do without them.
+                // Approximate engines do not support a penalty with a kink.
                 Err(Error::Core(CoreError::CannotDo { .. })) if best.is_some() => continue,
                 found => found?,
             };
-            let setting = if kind == Kind::L1 { "l1" } else { "l2" };
-            let found = Penalty { setting, chosen, criterion, need: need.clone() };
+            let found = Penalty { setting: kind.setting(), chosen, criterion, need: need.clone() };
             if best.as_ref().is_none_or(|best| found.held_out() > best.held_out()) {
                 best = Some(found);
             }
@@ -162,8 +171,8 @@ impl Plan {
                 Ok((if is_exact { "log-likelihood" } else { PSEUDO }, found))
             }
             Way::Sampled { .. } => {
-                let complete = mostly_complete(begin, table)?;
-                let rows = validate.map(|rows| mostly_complete(begin, rows)).transpose()?;
+                let complete = mostly_complete(kind, begin, table)?;
+                let rows = validate.map(|rows| mostly_complete(kind, begin, rows)).transpose()?;
                 let settings = PseudoLikelihoodSettings::default().budget(self.settings.engine.budget());
                 let way = by_conditionals(settings);
                 let mut found = selection
@@ -183,14 +192,15 @@ impl Plan {
 }
 
 /// The complete rows of a table, if most are, for a machine without hidden units.
-fn mostly_complete(machine: &Machine, table: &Table) -> Result<Table> {
+fn mostly_complete(kind: Kind, machine: &Machine, table: &Table) -> Result<Table> {
     let complete = complete_rows(table)?;
     let has_hidden = machine.with_role(Role::Hidden).next().is_some();
     if !has_hidden && complete.total_weight() >= LEAST_COMPLETE * table.total_weight() {
         return Ok(complete);
     }
     let what = if has_hidden { "a machine without hidden units" } else { "rows most of which are complete" };
-    let error = CoreError::setting("l2", format!("auto requires {what}, where moments are sampled"));
+    let error =
+        CoreError::setting(kind.setting(), format!("auto requires {what}, where moments are sampled"));
     Err(Error::Hinted { error, hint: Hint::GivePenalty })
 }
 
@@ -203,7 +213,7 @@ impl Penalty {
     /// The settings of learners with this penalty.
     pub(super) fn applied(&self, mut group: LearnerGroup) -> LearnerGroup {
         let weight = self.chosen.penalty;
-        if self.setting == "l1" {
+        if self.setting == Kind::L1.setting() {
             group.pseudo_likelihood.l1 = Some(L1::Weight(weight));
             group.likelihood.l1 = Some(L1::Weight(weight));
         } else {

@@ -83,7 +83,7 @@ impl FitSettings {
         match LearnerGroup::known(setting) {
             Some(name) => {
                 self.group.set(setting, &value).map_err(wrong)?;
-                // A default is no request: any learner accepts it. So it does no penalty.
+                // A default is no request: any learner accepts it. A penalty of 0 is none, too.
                 let mut alone = LearnerGroup::default();
                 alone.set(setting, &value).map_err(wrong)?;
                 let is_no_penalty = setting == "l2" && alone.likelihood.l2 == L2::Weight(0.0);

@@ -54,11 +54,11 @@ impl Penalties {
 
     /// Slopes with the gradients of one more iteration; none where nothing depends on them.
     pub(super) fn remember(self, slopes: &Slopes, latest: &[f64]) -> Slopes {
-        if self.l1 == 0.0 || slopes.average.is_empty() {
-            return Slopes {
-                average: if self.l1 == 0.0 { Vec::new() } else { latest.to_vec() },
-                variance: 1.0,
-            };
+        if self.l1 == 0.0 {
+            return Slopes::default();
+        }
+        if slopes.average.is_empty() {
+            return Slopes { average: latest.to_vec(), variance: 1.0 };
         }
         let both = slopes.average.iter().zip(latest);
         Slopes {
