@@ -335,8 +335,10 @@ fn time_grows_with_the_number_of_hidden_units() {
     assert_complete(&report);
     assert!(report.outcome.to_csv().starts_with("hidden,seconds\n"));
     let seconds = column(&report, "seconds");
-    // Twenty times the hidden units have about four times the couplings; load may double a time.
-    assert!(seconds[7] > 1.3 * seconds[0] && seconds[7] < 10.0 * seconds[0], "{seconds:?}");
+    // Twenty times the hidden units have about four times the couplings. By how much slower they are
+    // is for benchmarks: a busy machine makes any of these times longer.
+    assert_eq!(column(&report, "hidden"), [1.0, 3.0, 5.0, 8.0, 11.0, 14.0, 17.0, 20.0]);
+    assert!(seconds[0] > 0.0 && seconds[7] > seconds[0], "{seconds:?}");
 }
 
 #[test]

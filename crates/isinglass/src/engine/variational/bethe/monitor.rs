@@ -205,7 +205,7 @@ mod tests {
             course.last_step = 1.0;
             (0..SWINGS).for_each(|_| course.note(1.0, 1.0, 0.0));
         };
-        let go_on = |course: &mut Course, from: f64| {
+        let continue_from = |course: &mut Course, from: f64| {
             (0..3 * WINDOW).fold(from, |step, _| {
                 course.note(step, step, 2.0 * step);
                 0.9995 * step
@@ -215,10 +215,10 @@ mod tests {
         swing(&mut course);
         swing(&mut course);
         assert!(course.damping == 0.75);
-        let step = go_on(&mut course, 1.0);
+        let step = continue_from(&mut course, 1.0);
         assert!(course.damping == 0.0 && course.oscillated);
         swing(&mut course);
-        go_on(&mut course, step);
+        continue_from(&mut course, step);
         assert!(course.damping == 0.5);
     }
 }
