@@ -27,17 +27,19 @@ const RESIDUAL: f64 = 0.1;
 
 /// Centred states, in blocks.
 pub(super) struct Centred<'a> {
-    graph: &'a Graph,
+    pub(super) graph: &'a Graph,
     /// Each block unit by unit.
-    blocks: Vec<Vec<f64>>,
-    count: usize,
+    pub(super) blocks: Vec<Vec<f64>>,
+    pub(super) count: usize,
     /// The edges whose statistics count, in order; those of others are left out of sums.
     active: Vec<usize>,
-    is_dense: bool,
+    pub(super) is_dense: bool,
 }
 
-/// The part of a team: its averages of the statistics.
+/// Averages of the statistics.
 pub(super) struct Averages {
+    /// Of each team.
+    pub(super) parts: Vec<Vec<f64>>,
     /// Over all teams.
     pub(super) mean: Vec<f64>,
     /// Squared standard errors, from the spread of the teams.
@@ -99,7 +101,7 @@ impl<'a> Centred<'a> {
     }
 
     /// `C v`: the covariance of the statistics times a vector.
-    fn covariance_times(&self, v: &[f64]) -> Vec<f64> {
+    pub(super) fn covariance_times(&self, v: &[f64]) -> Vec<f64> {
         cancel::point();
         let matrix = self.is_dense.then(|| self.matrix_of(v));
         let products: Vec<Vec<f64>> =
@@ -115,7 +117,7 @@ impl<'a> Centred<'a> {
     }
 
     /// Symmetric with half of each coupling's entry of a vector on either side.
-    fn matrix_of(&self, v: &[f64]) -> Vec<f64> {
+    pub(super) fn matrix_of(&self, v: &[f64]) -> Vec<f64> {
         let units = self.graph.unit_count();
         let mut matrix = vec![0.0; units * units];
         for (&(a, b), x) in self.graph.edges().iter().zip(v) {
@@ -296,7 +298,7 @@ impl Averages {
                 parts.iter().map(|part| (part[k] - mean[k]).powi(2)).sum::<f64>() / (count * (count - 1.0))
             })
             .collect();
-        Self { mean, variance }
+        Self { parts, mean, variance }
     }
 }
 

@@ -1,7 +1,9 @@
 //! Maximum likelihood by sampling: `likelihood` where the free phase is beyond exact engines.
 
+mod conditionals;
 mod coordinates;
 mod curvature;
+mod finish;
 mod penalties;
 mod run;
 
@@ -33,11 +35,14 @@ const NAME: &str = "likelihood";
 /// Steps are held short enough for the chains to follow, and taken back where the likelihood
 /// falls. A fit without couplings to start from begins at the pseudo-likelihood's, unless its
 /// sampled moments are further from the table's. When g is no larger than its sampling error the number of states is
-/// doubled; at the end parameters are averaged over several steps, until their sampling error is
-/// far below that of the table itself.
+/// doubled; at the end parameters are averaged over several steps. Where rows are complete and there
+/// is no `l1`, what the pseudo-likelihood of the chains' own states shows of their sampling error is
+/// then taken off.
 ///
 /// *Accuracy*: with T states in the average, the sampling error adds rows / T to the variance of an
-/// exact fit; T is forty times the rows, of which correlated states leave about a half. *Complexity*: linear in units + couplings for sweeps, plus
+/// exact fit, of which the correction leaves about `1 − e`, with e the efficiency of
+/// pseudo-likelihood at this machine; T is forty times the rows, up to a million, of which correlated
+/// states leave about a half. *Complexity*: linear in units + couplings for sweeps, plus
 /// tens of products of the states with a matrix of the couplings per iteration. *When it fails*:
 /// where chains do not mix; the check of the fit on fresh chains shows it.
 ///

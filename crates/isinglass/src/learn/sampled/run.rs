@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::coordinates::Coordinates;
 use super::curvature::{Averages, Centred, dot};
+use super::finish::{Averaged, Finish};
 use super::penalties::{Penalties, Place, Slopes};
 use crate::engine::sampling::{Drawn, Length, Persistent};
 use crate::engine::{Diagnostics, Engine, Guarantee, Temper};
@@ -123,6 +124,8 @@ pub(super) struct State {
     /// In how many of them each weight was 0.
     zeros: Vec<usize>,
     summed_states: usize,
+    /// What corrects their average, where rows are complete and couplings have no kink.
+    finish: Option<Finish>,
     /// That of the machine.
     objective: f64,
     gradient_norm: f64,
@@ -146,6 +149,8 @@ struct Plan<'a> {
     shrinkage: f64,
     /// The step before in centred coordinates, and the rise that its gradient promised.
     last: Option<(&'a [f64], f64)>,
+    /// The sums over the averaged steps, and whether this is the last of these.
+    finish: Option<(&'a Finish, bool)>,
 }
 
 /// What the chains tell about a machine.
@@ -164,6 +169,9 @@ struct Found {
     /// Whether it is no larger than its sampling error.
     is_noise: bool,
     deviation: f64,
+    finish: Option<Finish>,
+    /// What to add to the averaged weights, then biases.
+    correction: Option<Vec<f64>>,
 }
 
 impl<'a> Run<'a> {
@@ -207,7 +215,8 @@ impl<'a> Run<'a> {
 
     fn bytes(&self) -> u128 {
         let states = 2 * self.engine.teams() * self.most_states();
-        Centred::bytes(self.machine.unit_count(), states)
+        let units = self.machine.unit_count();
+        Centred::bytes(units, states) + Finish::bytes(units, self.engine.teams())
     }
 
     /// Continues the chains on the machine, and computes the next step from their states.
@@ -222,16 +231,29 @@ impl<'a> Run<'a> {
         let means: Vec<f64> = rows.means.iter().map(|sum| sum / rows.weight).collect();
         let coordinates = Coordinates::of(&means);
         let wanted = coordinates.centred(graph, &rows);
-        let Averages { mean, variance } = Averages::of(graph, &coordinates, &teams);
+        let averages = Averages::of(graph, &coordinates, &teams);
+        let Averages { mean, variance, .. } = &averages;
         let edges = graph.edges();
-        let mut gradient: Vec<f64> = wanted.iter().zip(&mean).map(|(a, b)| a - b).collect();
+        let mut gradient: Vec<f64> = wanted.iter().zip(mean).map(|(a, b)| a - b).collect();
         let error = |k: usize| (variance[k] + 1.0 / self.rows.total_weight).sqrt();
         let deviation = (0..gradient.len()).map(|k| gradient[k].abs() / error(k)).fold(0.0, f64::max);
         let mut diagonal = vec![plan.shrinkage; gradient.len()];
         let slopes = self.penalties.remember(plan.slopes, &gradient[..edges.len()]);
         let place = Place { machine: &self.machine, coordinates: &coordinates };
-        let is_free = self.penalties.bend(place, (&slopes, &variance), &mut gradient, &mut diagonal);
+        let is_free = self.penalties.bend(place, (&slopes, variance), &mut gradient, &mut diagonal);
         let signal: f64 = gradient.iter().map(|g| g * g).sum();
+        let (mut finish, mut correction) = (plan.finish.map(|(sums, _)| sums.clone()), None);
+        if let (Some(sums), Some((_, is_last))) = (&mut finish, plan.finish) {
+            let (machine, gradient) = (&self.machine, &gradient[..]);
+            let averaged =
+                Averaged { machine, coordinates: &coordinates, teams: &teams, averages: &averages, gradient };
+            sums.add(&averaged);
+            if is_last {
+                let l2: Vec<f64> = diagonal.iter().map(|d| d - plan.shrinkage).collect();
+                let change = sums.correction(&averaged, &l2);
+                correction = Some(changed(&self.machine, &coordinates, &change));
+            }
+        }
         let noise: f64 = variance.iter().zip(&is_free).filter(|(_, free)| **free).map(|(v, _)| v).sum();
         let is_noise = signal <= NOISE * noise;
         // Statistics have variance 1, about, so that this is half of parameters / N, with N the
@@ -256,12 +278,6 @@ impl<'a> Run<'a> {
         self.penalties.stay_in_orthant(place, &gradient, &mut step);
         let slope = dot(&step, &gradient);
 
-        let (mut weights, mut biases) = (vec![0.0; edges.len()], vec![0.0; graph.unit_count()]);
-        coordinates.add(graph, &step, &mut weights, &mut biases);
-        weights.extend(biases);
-        for x in &mut weights {
-            *x *= temperature;
-        }
         let gradient_norm = (0..edges.len())
             .map(|k| {
                 (gradient[k] * coordinates.deviations[edges[k].0] * coordinates.deviations[edges[k].1]).abs()
@@ -272,7 +288,7 @@ impl<'a> Run<'a> {
                 - log_z
                 - self.penalties.of(self.machine.weights()),
             gradient_norm: gradient_norm / temperature,
-            step: weights,
+            step: changed(&self.machine, &coordinates, &step),
             direction: step,
             slope,
             rate,
@@ -280,6 +296,8 @@ impl<'a> Run<'a> {
             signal,
             is_noise,
             deviation,
+            finish,
+            correction,
         })
     }
 
@@ -321,6 +339,18 @@ impl<'a> Run<'a> {
     }
 }
 
+/// A step in centred coordinates as one of weights, then biases.
+fn changed(machine: &Machine, coordinates: &Coordinates, step: &[f64]) -> Vec<f64> {
+    let graph = machine.graph();
+    let (mut weights, mut biases) = (vec![0.0; graph.edges().len()], vec![0.0; graph.unit_count()]);
+    coordinates.add(graph, step, &mut weights, &mut biases);
+    weights.extend(biases);
+    for x in &mut weights {
+        *x *= machine.temperature();
+    }
+    weights
+}
+
 impl Iterated for Run<'_> {
     type Rest = Option<State>;
 
@@ -353,6 +383,7 @@ impl Iterated for Run<'_> {
             slopes: &Slopes::default(),
             shrinkage,
             last: None,
+            finish: None,
         };
         let mut found = self.evaluate(&mut chains, &plan, 1)?;
         if let Some(rival) = rival {
@@ -381,6 +412,7 @@ impl Iterated for Run<'_> {
             summed: 0,
             zeros: Vec::new(),
             summed_states: 0,
+            finish: None,
             objective: found.objective,
             gradient_norm: found.gradient_norm,
             trust: 1.0,
@@ -415,6 +447,8 @@ impl Iterated for Run<'_> {
         let trust = (LONGER * state.trust).min(1.0);
         let last = Some((&state.direction[..], state.slope));
         let share = if is_averaging { AVERAGED_SHARE } else { 1.0 };
+        let made = 2 * self.engine.teams() * state.states;
+        let is_last = state.summed + 1 >= AVERAGED_STEPS && state.summed_states + made >= self.goal();
         let plan = Plan {
             states: state.states,
             trust,
@@ -423,6 +457,7 @@ impl Iterated for Run<'_> {
             slopes: &state.slopes,
             shrinkage: state.shrinkage,
             last,
+            finish: state.finish.as_ref().map(|sums| (sums, is_last)),
         };
         let found = self.evaluate(&mut chains, &plan, iteration + 1)?;
         let is_lower = !found.objective.is_finite() || found.objective < state.objective - SLACK;
@@ -431,7 +466,6 @@ impl Iterated for Run<'_> {
         }
         (state.chains, state.trust) = (chains, trust);
         (state.objective, state.gradient_norm) = (found.objective, found.gradient_norm);
-        let made = 2 * self.engine.teams() * state.states;
         (state.step, state.deviation) = (found.step, found.deviation);
         (state.direction, state.slope, state.rate) = (found.direction, found.slope, found.rate);
         state.slopes = found.slopes;
@@ -444,13 +478,17 @@ impl Iterated for Run<'_> {
                 .for_each(|(count, w)| *count += usize::from(*w == 0.0));
             state.summed += 1;
             state.summed_states += made;
-            state.is_done = state.summed >= AVERAGED_STEPS && state.summed_states >= self.goal();
+            state.finish = found.finish;
+            state.is_done = is_last;
             if state.is_done {
                 let mut mean: Vec<f64> = state.sums.iter().map(|sum| sum / state.summed as f64).collect();
                 for (mean, &zeros) in mean.iter_mut().zip(&state.zeros) {
                     if 2 * zeros > state.summed {
                         *mean = 0.0;
                     }
+                }
+                for (mean, change) in mean.iter_mut().zip(found.correction.iter().flatten()) {
+                    *mean += change;
                 }
                 let (weights, biases) = mean.split_at(state.weights.len());
                 (state.weights, state.biases) = (weights.to_vec(), biases.to_vec());
@@ -463,6 +501,8 @@ impl Iterated for Run<'_> {
             if state.states >= self.most_states() && state.quiet >= QUIET {
                 state.sums = vec![0.0; all.len()];
                 state.zeros = vec![0; state.weights.len()];
+                let is_smooth = self.penalties.l1 == 0.0 && !self.rows.are_open();
+                state.finish = is_smooth.then(Finish::default);
             } else {
                 state.states = (2 * state.states).min(self.most_states());
             }
