@@ -13,6 +13,7 @@ use fearless_simd::{Level, Simd, dispatch, f64x8, prelude::*};
 use serde::{Deserialize, Serialize};
 
 use super::gain::{Parts, PseudoGain};
+use super::gaussian::Regressions;
 use super::responses::total;
 use crate::cancel;
 use crate::learn::pair_counts::{Counts, PairCounts};
@@ -49,6 +50,8 @@ pub(super) struct Curvature<'a> {
     is_exact: bool,
     /// Whether the A_i are kept in full, or corrections to the initial ones.
     in_blocks: bool,
+    /// Whether all pairs are joined, and there is no penalty.
+    is_full: bool,
     level: Level,
 }
 
@@ -64,6 +67,8 @@ pub(super) struct Known {
     /// The initial ⟨1 − tanh²⟩ of each modelled unit.
     bends: Vec<f64>,
     terms: Terms,
+    /// Where there are no couplings, a better step than that of the curvature.
+    first: Option<Vec<f64>>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -111,7 +116,8 @@ impl<'a> Curvature<'a> {
             }
         };
         let is_exact = counts.is_exact();
-        Ok(Self { gain, moments, is_exact, in_blocks: squares <= of_steps, level: Level::new() })
+        let is_full = gain.l2 == 0.0 && start.graph().edges().len() == units * units.saturating_sub(1) / 2;
+        Ok(Self { gain, moments, is_exact, in_blocks: squares <= of_steps, is_full, level: Level::new() })
     }
 
     /// A_i times the part of each modelled unit.
@@ -235,7 +241,8 @@ impl<'a> Curvature<'a> {
         let mean = |unit: usize| numbers[unit * height + height - 1];
         let mut value = 0.0;
         let layout = &self.gain.layout;
-        let mut parts = Parts { slopes: Vec::with_capacity(layout.size), bends: Vec::new() };
+        let slopes = Vec::with_capacity(layout.size);
+        let mut parts = Parts { slopes, bends: Vec::new(), alone: Some(parameters[couplings..].to_vec()) };
         for (&unit, bias) in self.gain.trained.biases.iter().zip(&parameters[couplings..]) {
             let (field, column) = (factor * bias, unit * height..(unit + 1) * height);
             value += field * mean(unit) - log_cosh(field) - std::f64::consts::LN_2;
@@ -245,6 +252,39 @@ impl<'a> Curvature<'a> {
             parts.bends.push(1.0 - tanh * tanh);
         }
         Some(Evaluated { value, gradient: layout.gather(&parts.slopes, factor), parts })
+    }
+}
+
+impl Curvature<'_> {
+    /// From no couplings to those of normally distributed fields.
+    fn first_step(&self, biases: &[f64]) -> Option<Vec<f64>> {
+        let Moments::Matrix { height, numbers } = &self.moments else { return None };
+        let found = Regressions::of(*height, numbers)?;
+        let gain = self.gain;
+        let means = &numbers[(height - 1) * height..];
+        // Two estimates of a coupling count by their information.
+        let mut shares = vec![0.0; *height];
+        for &unit in &gain.trained.biases {
+            shares[unit] = found.bends[unit] / gain.conditioning.variance(unit);
+        }
+        let mut fields: Vec<f64> = gain.trained.biases.iter().map(|&unit| found.field(unit)).collect();
+        let mut places = vec![None; *height];
+        for (place, &unit) in gain.trained.biases.iter().enumerate() {
+            places[unit] = Some(place);
+        }
+        let mut step = Vec::with_capacity(gain.couplings() + fields.len());
+        for (a, b) in gain.trained.ends() {
+            let both = shares[a] * found.coupling(a, b) + shares[b] * found.coupling(b, a);
+            let coupling = both / (shares[a] + shares[b]);
+            for (unit, other) in [(a, b), (b, a)] {
+                if let Some(place) = places[unit] {
+                    fields[place] -= coupling * means[other];
+                }
+            }
+            step.push(coupling * gain.temperature);
+        }
+        step.extend(fields.iter().zip(biases).map(|(field, bias)| field * gain.temperature - bias));
+        step.iter().all(|x| x.is_finite()).then_some(step)
     }
 }
 
@@ -270,15 +310,20 @@ impl Model for Curvature<'_> {
         } else {
             Terms::Corrections(Vec::new())
         };
-        Known { bends, terms }
+        let first = here.parts.alone.as_ref().filter(|_| self.is_full);
+        Known { bends, terms, first: first.and_then(|biases| self.first_step(biases)) }
     }
 
     fn newton_step(&self, known: &Known, slope: &[f64], is_free: &[bool]) -> Vec<f64> {
+        if let Some(step) = known.first.as_ref().filter(|_| is_free.iter().all(|&free| free)) {
+            return step.clone();
+        }
         dispatch!(self.level, simd => self.solve(simd, known, slope, is_free))
     }
 
     fn learn(&self, known: &mut Known, step: &[f64], before: &Evaluated<Parts>, after: &Evaluated<Parts>) {
         let is_full = matches!(&known.terms, Terms::Corrections(all) if all.len() >= 2 * STEPS);
+        known.first = None;
         if is_full || known.change(&after.parts.bends) > CHANGE.ln() {
             *known = self.begin(after);
         }
@@ -301,6 +346,7 @@ impl Model for Curvature<'_> {
             }
         };
         fits && parts.slopes.len() == layout.size
+            && known.first.iter().all(|step| step.len() == self.gain.couplings() + modelled)
             && [&known.bends, &parts.bends].iter().all(|x| x.len() == modelled)
     }
 }

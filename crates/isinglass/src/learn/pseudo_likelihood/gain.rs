@@ -95,6 +95,8 @@ pub(super) struct Parts {
     pub(super) slopes: Vec<f64>,
     /// For each modelled unit ⟨1 − tanh²⟩.
     pub(super) bends: Vec<f64>,
+    /// The biases, if there are no couplings and moments alone gave these terms.
+    pub(super) alone: Option<Vec<f64>>,
 }
 
 impl PseudoGain {
@@ -215,7 +217,7 @@ impl PseudoGain {
             *slot -= self.l2 * weight;
         }
         let bends = bends.chunks_exact(LANES).map(|lanes| lanes.iter().sum()).collect();
-        let parts = Parts { slopes: moments, bends };
+        let parts = Parts { slopes: moments, bends, alone: None };
         Ok(Evaluated { value: value - self.penalty(parameters), gradient, parts })
     }
 

@@ -3,6 +3,7 @@
 mod curvature;
 mod ebic;
 mod gain;
+mod gaussian;
 mod layout;
 mod panels;
 mod path;

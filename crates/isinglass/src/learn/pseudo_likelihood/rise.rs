@@ -22,11 +22,11 @@ const NAME: &str = "rise";
 /// Penalties from the largest down to the requested one.
 const PENALTIES: usize = 8;
 
-/// The factors of the penalty that Lokhov et al. (2018) found best: for the sum, and for its
-/// logarithm.
+/// The factors of the penalty that Lokhov et al. (2018) found best, which their programs
+/// (`lanl-ansi/GraphicalModelLearning.jl`) have as defaults: for the sum, and for its logarithm.
 const FACTORS: [f64; 2] = [0.4, 0.8];
 
-/// The chance with which any coupling may be wrong, in λ and in the threshold.
+/// The chance with which any coupling may be wrong, in λ, where it is theirs, and in the threshold.
 const RISK: f64 = 0.05;
 
 /// Selects couplings by interaction screening (Vuffray, Misra, Lokhov and Chertkov 2016), for each
