@@ -51,8 +51,17 @@ impl Tuned {
     pub(super) fn new(model: &Model, start: Ladder, settings: &TemperSettings, row: u64) -> Self {
         let mut tuned = Self::start(model, start, settings, row);
         let settled = settings.burn_in / SETTLED;
-        for sweeps in rounds(settings.burn_in - settled) {
-            tuned.round(settings, sweeps);
+        let rounds = rounds(settings.burn_in - settled);
+        for (number, &sweeps) in rounds.iter().enumerate() {
+            let counts = tuned.sweep(sweeps);
+            // The reference is judged by states of ladders that do not have it: one that pins units which
+            // change together hides their other states, and looks right from then on.
+            if number + 2 == rounds.len() {
+                tuned.follow_reference(&counts);
+            } else if number + 2 < rounds.len() {
+                tuned.candidate.follow(&counts);
+            }
+            tuned.tune(settings);
         }
         tuned.settle(settled);
         tuned
@@ -78,15 +87,21 @@ impl Tuned {
         Self { model: model.clone(), teams, ladder, centres, candidate: Candidate::new(model.units()) }
     }
 
-    /// Some sweeps, after which levels, reference and moves follow what they showed; sums and counts
-    /// begin anew.
-    pub(super) fn round(&mut self, settings: &TemperSettings, sweeps: usize) {
-        let counts = self.sweep(sweeps);
-        self.follow(settings, &counts);
-    }
-
     /// Levels, reference and moves follow what the sweeps since the last change showed.
     pub(super) fn follow(&mut self, settings: &TemperSettings, counts: &[Counts]) {
+        self.follow_reference(counts);
+        self.tune(settings);
+    }
+
+    fn follow_reference(&mut self, counts: &[Counts]) {
+        let reference = self.candidate.follow(counts);
+        if self.ladder.has_reference {
+            self.model.set_reference(reference);
+        }
+    }
+
+    /// Levels and moves follow what the sweeps since the last change showed; sums and counts begin anew.
+    fn tune(&mut self, settings: &TemperSettings) {
         let sums = self.sums();
         let rejected: Vec<f64> = sums.rejected.iter().map(|sum| sum / sums.count).collect();
         let next = if self.ladder.is_tunable {
@@ -97,9 +112,6 @@ impl Tuned {
         };
         if settings.moves == Moves::Auto {
             self.drop_clusters_that_move_nothing();
-        }
-        if self.ladder.has_reference {
-            self.model.set_reference(self.candidate.follow(counts));
         }
         self.set_centres(&sums, next.levels());
         let (model, ladder) = (&self.model, &self.ladder);
