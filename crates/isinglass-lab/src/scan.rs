@@ -61,10 +61,8 @@ fn overlap(overlaps: &[Overlap]) -> [Box<dyn Part>; 2] {
         Chart::new(Axis::new("q"), Axis::new("P(q)").including(0.0)).titled("overlap of two replicas");
     for k in 0..shown {
         let overlap = &overlaps[k * (overlaps.len() - 1) / (shown - 1).max(1)];
-        // A density, so that bins of any width are comparable.
-        let width = 2.0 / overlap.q.len() as f64;
-        let points = overlap.q.iter().zip(&overlap.p).map(|(q, p)| (*q, p / width)).collect();
-        let name = format!("T = {:.3}", overlap.temperature);
+        let points = density(overlap);
+        let name = format!("P(q) at T = {:.3}", overlap.temperature);
         distributions = distributions.with(Series::line(name, PALETTE[k % PALETTE.len()], points).thin());
     }
     let points = overlaps.iter().map(|overlap| (overlap.temperature, overlap.binder)).collect();
@@ -74,6 +72,17 @@ fn overlap(overlaps: &[Overlap]) -> [Box<dyn Part>; 2] {
     let binder =
         Chart::new(Axis::new("T"), Axis::new("½ (3 − ⟨q⁴⟩/⟨q²⟩²)")).titled("Binder ratio").with(binder);
     [distributions.boxed(), binder.boxed()]
+}
+
+/// The probabilities over the widths of their bins, which are equal but for those at the ends.
+fn density(overlap: &Overlap) -> Vec<(f64, f64)> {
+    let (q, p) = (&overlap.q, &overlap.p);
+    let [first, second, .., _] = q[..] else { return q.iter().copied().zip(p.iter().copied()).collect() };
+    let middle = q.len() / 2;
+    let width = q[middle] - q[middle - 1];
+    let at_end = 2.0 * (second - first) - width;
+    let width_of = |k: usize| if k == 0 || k + 1 == q.len() { at_end } else { width };
+    (0..q.len()).map(|k| (q[k], p[k] / width_of(k))).collect()
 }
 
 #[cfg(test)]
@@ -92,6 +101,10 @@ mod tests {
             ["energy", "heat capacity", "susceptibility", "entropy", "log Z", "Binder ratio", "T = 0.5"]
         {
             assert!(svg.contains(name), "{name}");
+        }
+        for overlap in scan.overlaps.iter().flatten() {
+            let area: f64 = density(overlap).iter().map(|(_, p)| p * 2.0 / 8.0).sum();
+            assert!((area - 1.0).abs() < 1e-12, "one bin for each of nine values: {area}");
         }
         let places: Vec<usize> = PANELS.iter().map(|panel| panel.0).collect();
         assert!((0..PANELS.len()).all(|place| places.contains(&place)));

@@ -123,6 +123,8 @@ const RIGHT: f64 = 10.0;
 /// The smallest distance between two labels.
 const TICKS_ACROSS: f64 = 78.0;
 const TICKS_UPWARDS: f64 = 44.0;
+/// At least so many on low charts.
+const LEAST_UPWARDS: usize = 3;
 
 const LABEL: Type = Type::new(13.0, Anchor::Middle);
 const TICK: Type = Type::new(12.0, Anchor::Middle);
@@ -268,7 +270,7 @@ fn draw_ticks(canvas: &Canvas<'_>, frame: &Frame) {
             canvas.text(label, (x, rect.bottom() + 15.0), TICK);
         }
     }
-    for tick in frame.y.ticks((rect.height / TICKS_UPWARDS) as usize) {
+    for tick in frame.y.ticks(((rect.height / TICKS_UPWARDS) as usize).max(LEAST_UPWARDS)) {
         let y = frame.up(tick.at);
         canvas.line(&[(rect.left - length(&tick), y), (rect.left, y)], 1.0, Stroke::Solid, INK);
         if let Some(label) = &tick.label {

@@ -34,26 +34,41 @@ const PAIRS: usize = 4096;
 /// Blocks into which they are cut for errors.
 const BLOCKS: usize = 32;
 
-/// The bins of the overlap of some units: one for each value, or the same number of neighbouring
-/// values in each, up to one.
+/// The bins of the overlap of some units: as few neighbouring values in each as can be, the same number in all
+/// but the two at the ends, which may have fewer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::engine) struct Bins {
     units: usize,
+    /// Values of a bin.
+    size: usize,
+    count: usize,
 }
 
 impl Bins {
     pub(in crate::engine) fn new(units: usize) -> Self {
-        Self { units }
+        let values = units + 1;
+        let mut size = 1;
+        loop {
+            let mut count = values.div_ceil(size);
+            // What is beyond the values has two equal ends.
+            if !(count * size - values).is_multiple_of(2) {
+                count += 1;
+            }
+            if count <= MOST_BINS && (count * size - values).is_multiple_of(2) {
+                return Self { units, size, count };
+            }
+            size += 1;
+        }
     }
 
     pub(in crate::engine) fn count(self) -> usize {
-        (self.units + 1).min(MOST_BINS)
+        self.count
     }
 
-    /// The bin of two states that agree in some units.
+    /// The bin of two states that agree in some units; those of q and −q are mirror images.
     pub(in crate::engine) fn of(self, agree: usize) -> usize {
-        // In the middle between two numbers, so that the bins of q and −q are mirror images.
-        (2 * agree + 1) * self.count() / (2 * (self.units + 1))
+        let beyond = (self.count * self.size - (self.units + 1)) / 2;
+        (agree + beyond) / self.size
     }
 
     /// The overlap of two states that agree in some units; 1 without units.
@@ -156,6 +171,10 @@ mod tests {
             for agree in 0..=units {
                 assert_eq!(bins.of(agree) + bins.of(units - agree), bins.count() - 1, "{units}: {agree}");
             }
+            let mut sizes = vec![0; bins.count()];
+            (0..=units).for_each(|agree| sizes[bins.of(agree)] += 1);
+            assert!(bins.count() <= MOST_BINS && sizes.iter().all(|&size| (1..=bins.size).contains(&size)));
+            assert!(sizes.len() < 3 || sizes[1..sizes.len() - 1].iter().all(|&size| size == bins.size));
             let middles = bins.middles();
             assert!(middles.windows(2).all(|two| two[0] < two[1]), "{units}: {middles:?}");
         }
