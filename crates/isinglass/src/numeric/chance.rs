@@ -27,8 +27,9 @@ impl Sixteen {
     }
 }
 
-/// The states of sixteen xoshiro128+ generators side by side.
+/// The states of sixteen xoshiro128+ generators side by side, aligned to cache lines.
 #[derive(Debug, Clone, Copy)]
+#[repr(align(64))]
 pub struct Generators([[u32; WIDTH]; 4]);
 
 impl Generators {
@@ -44,13 +45,22 @@ impl Generators {
     /// Loads the states into vectors.
     #[inline(always)]
     pub fn load<S: Simd>(&self, simd: S) -> [u32x16<S>; 4] {
-        self.0.map(|word| u32x16::load_array(simd, word))
+        // Not by `map`, which the compiler leaves as a call.
+        let [a, b, c, d] = &self.0;
+        [
+            u32x16::load_array_ref(simd, a),
+            u32x16::load_array_ref(simd, b),
+            u32x16::load_array_ref(simd, c),
+            u32x16::load_array_ref(simd, d),
+        ]
     }
 
     /// Stores the states after their use.
     #[inline(always)]
     pub fn store<S: Simd>(&mut self, words: [u32x16<S>; 4]) {
-        self.0 = words.map(SimdBase::to_array);
+        for (word, out) in words.into_iter().zip(&mut self.0) {
+            word.store_array(out);
+        }
     }
 }
 

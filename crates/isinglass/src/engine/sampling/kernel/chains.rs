@@ -7,8 +7,9 @@ use super::{CHAINS, Forest, LogWeight, Model, Scales, flips};
 use crate::numeric::chance::WIDTH;
 use crate::numeric::streams::Purpose;
 
-/// Groups of chains that share the walk along the neighbours.
-const GROUPS: usize = 4;
+/// Groups of chains that share the walk along the neighbours: with four, the sums of weights no longer
+/// fit into registers, and a sweep that needs them takes 1.6 times as long.
+const GROUPS: usize = 2;
 /// Chains of such a block.
 const WIDE: usize = GROUPS * CHAINS;
 
@@ -19,7 +20,7 @@ pub(in crate::engine::sampling) struct Chains {
 }
 
 enum Kind {
-    /// Blocks of 64 chains, then of 16.
+    /// Blocks of 32 chains, then of 16.
     Lanes {
         wide: Vec<Lanes<GROUPS>>,
         narrow: Vec<Lanes<1>>,
@@ -240,14 +241,20 @@ impl Chains {
                 }
             }
             Kind::Lanes { wide, narrow } => {
-                if let Some(lanes) = wide.first() {
-                    return dispatch!(self.level, simd => lanes.masks(simd, out));
-                }
                 let mut part = vec![0; out.len()];
+                let mut first = 0;
                 out.fill(0);
-                for (k, lanes) in narrow.iter().enumerate() {
+                let mut join = |part: &[u64], chains: usize| {
+                    out.iter_mut().zip(part).for_each(|(all, bits)| *all |= bits << first);
+                    first += chains;
+                };
+                for lanes in wide {
                     dispatch!(self.level, simd => lanes.masks(simd, &mut part));
-                    out.iter_mut().zip(&part).for_each(|(all, bits)| *all |= bits << (k * CHAINS));
+                    join(&part, WIDE);
+                }
+                for lanes in narrow {
+                    dispatch!(self.level, simd => lanes.masks(simd, &mut part));
+                    join(&part, CHAINS);
                 }
             }
         }

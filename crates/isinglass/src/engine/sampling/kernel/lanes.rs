@@ -9,7 +9,7 @@ use rand::Rng;
 
 use super::{CHAINS, LogWeight, Model, Scales};
 use crate::cancel;
-use crate::numeric::chance::{exp, spin_by_odds};
+use crate::numeric::chance::{exp, spin_by_odds, uniform};
 use crate::numeric::streams::{Purpose, stream};
 
 /// The state of a unit in all chains of some groups: −1 or +1. Aligned to cache lines.
@@ -31,7 +31,7 @@ pub(super) struct Lanes<const GROUPS: usize> {
 }
 
 /// Single precision sums up so many terms before they go to double precision.
-const TERMS: usize = 4;
+const TERMS: usize = 32;
 
 impl<const GROUPS: usize> Lanes<GROUPS> {
     /// Chains from `first` on, each in a random state from a stream of its own.
@@ -80,20 +80,21 @@ impl<const GROUPS: usize> Lanes<GROUPS> {
         for sweep in 1..=sweeps {
             cancel::point();
             if sweep < sweeps {
-                dispatch!(level, simd => self.pass::<_, false>(simd, model));
+                dispatch!(level, simd => self.pass::<_, false, false>(simd, model));
             } else {
-                dispatch!(level, simd => self.pass::<_, true>(simd, model));
+                dispatch!(level, simd => self.pass::<_, true, false>(simd, model));
             }
         }
     }
 
-    /// A sweep of all chains at each of some scales of the whole energy.
+    /// A sweep of all chains at each of some scales of the whole energy, by Metropolis' rule, which
+    /// flips more often than the heat bath.
     pub(super) fn anneal(&mut self, level: Level, model: &Model, scales: &[f64]) {
         for &scale in scales {
             cancel::point();
             self.bias_scales = Spins([[scale as f32; CHAINS]; GROUPS]);
             self.coupling_scales = self.bias_scales;
-            dispatch!(level, simd => self.pass::<_, false>(simd, model));
+            dispatch!(level, simd => self.pass::<_, false, true>(simd, model));
         }
     }
 
@@ -103,7 +104,7 @@ impl<const GROUPS: usize> Lanes<GROUPS> {
     /// field add up to the weight of the new state: `Σ_i s_i (h_i − f_i + Σ_{j<i} w_ij s_j)`, anew in
     /// every sweep.
     #[inline(always)]
-    fn pass<S: Simd, const WEIGHTS: bool>(&mut self, simd: S, model: &Model) {
+    fn pass<S: Simd, const WEIGHTS: bool, const METROPOLIS: bool>(&mut self, simd: S, model: &Model) {
         let zero = [f32x16::splat(simd, 0.0); GROUPS];
         let mut random = self.random.map(|words| words.map(|word| u32x16::load_array(simd, word)));
         let bias_scales = self.bias_scales.0.map(|lane| f32x16::load_array(simd, lane));
@@ -122,7 +123,12 @@ impl<const GROUPS: usize> Lanes<GROUPS> {
             let bias = f32x16::splat(simd, model.biases[unit]);
             for group in 0..GROUPS {
                 let field = pull[group].mul_add(coupling_scales[group], bias * bias_scales[group]);
-                let spin = choose(simd, field, &mut random[group]);
+                let spin = if METROPOLIS {
+                    let spin = f32x16::load_array_ref(simd, &self.states[unit].0[group]);
+                    flip_by_rule(simd, spin, field, &mut random[group])
+                } else {
+                    choose(simd, field, &mut random[group])
+                };
                 spin.store_array(&mut self.states[unit].0[group]);
                 if WEIGHTS {
                     biases[group] = spin.mul_add(bias, biases[group]);
@@ -212,4 +218,16 @@ pub(crate) fn add_pull<S: Simd, const GROUPS: usize>(
 #[inline(always)]
 pub(crate) fn choose<S: Simd>(simd: S, field: f32x16<S>, random: &mut [u32x16<S>; 4]) -> f32x16<S> {
     spin_by_odds(simd, exp(simd, -field), random)
+}
+
+/// Flips a spin with probability min(1, e^(−s·field)) (Metropolis et al. 1953).
+#[inline(always)]
+fn flip_by_rule<S: Simd>(
+    simd: S,
+    spin: f32x16<S>,
+    field: f32x16<S>,
+    random: &mut [u32x16<S>; 4],
+) -> f32x16<S> {
+    let is_flipped = uniform(simd, random).simd_lt(exp(simd, -(spin * field)));
+    is_flipped.select(-spin, spin)
 }

@@ -1,8 +1,8 @@
 //! Most probable states: annealed chains, then ladders that end far below the machine's temperature.
 //!
-//! Easy machines are solved by simulated annealing alone. Where annealed chains do not agree, ladders are
+//! Easy machines are solved by simulated annealing alone. Where annealed runs do not agree, ladders are
 //! tempered: every few sweeps the coldest state of each goes downhill by single and paired flips. Each
-//! annealed chain and each run of two ladders is independent, and keeps the best state that it met.
+//! annealed run and each run of two ladders is independent, and keeps the best state that it met.
 
 use std::sync::Arc;
 
@@ -22,12 +22,15 @@ use crate::{Evidence, Machine, Result, cancel};
 /// The coldest level, in typical fields of a unit: flips against such a field are one in 160,000.
 const COLDEST: f64 = 6.0;
 
-/// The most sweeps of annealed chains: schedules of 64 to 2048.
-const MOST_ANNEALED: usize = 4032;
+/// The most sweeps of annealed chains: schedules of 32 to 16,384.
+const MOST_ANNEALED: usize = 32_736;
 
-/// Chains of an annealing schedule for each replica, and those of all schedules that have to meet the best energy.
-const CHAINS_PER_REPLICA: usize = 8;
-const WANTED_PER_REPLICA: usize = 2;
+/// Chains of a run on a sparse graph, where their states are crossed. There is a run for each replica, and
+/// twice as many have to meet the best energy.
+const CROSSED_CHAINS: usize = 8;
+
+/// Runs of one chain for each replica elsewhere. As many as replicas have to meet the best energy.
+const RUNS_PER_REPLICA: usize = 4;
 
 /// Annealing has been over the ground: a ladder tuned in this share of burn-in is good enough, one in so many sweeps.
 const BURN_IN_SHARE: usize = 4;
@@ -45,7 +48,7 @@ const SEGMENT: usize = 256;
 /// of its sweeps.
 const LEAST_SWEEPS: usize = 4096;
 
-/// The most sweeps where they are not given.
+/// The most sweeps of tempered runs where sweeps are not given.
 const MOST_SWEEPS: usize = 32 * 1024;
 
 impl ModeFinder for Temper {
@@ -73,21 +76,26 @@ impl ModeFinder for Temper {
 }
 
 impl Temper {
-    /// Anneals, and tempers where annealed chains do not agree. Returns the best state, which of the
+    /// Anneals, and tempers where annealed runs do not agree. Returns the best state, which of the
     /// independent runs met its energy, and whether these are enough.
     fn search(&self, machine: &Machine, model: &Model, landscape: &Landscape) -> (Best, Meetings, bool) {
         let replicas = self.settings.replicas;
         let unit_scale = machine.temperature() / landscape.typical_field();
-        let most = self.settings.sweeps.unwrap_or(MOST_SWEEPS);
+        let (runs, chains, wanted) = if landscape.is_sparse() {
+            (replicas, CROSSED_CHAINS, 2 * replicas)
+        } else {
+            (RUNS_PER_REPLICA * replicas, 1, replicas)
+        };
         let plan = Plan {
             seed: self.settings.seed,
-            chains: CHAINS_PER_REPLICA * replicas,
-            wanted: WANTED_PER_REPLICA * replicas,
-            sweeps: most.min(MOST_ANNEALED),
+            runs,
+            chains,
+            wanted,
+            sweeps: self.settings.sweeps.unwrap_or(MOST_ANNEALED).min(MOST_ANNEALED),
             unit_scale,
         };
         let annealed = annealing::search(model, landscape, &plan);
-        let left = most - annealed.sweeps;
+        let left = self.settings.sweeps.map_or(MOST_SWEEPS, |sweeps| sweeps - annealed.sweeps);
         let bests = if annealed.has_agreed || landscape.is_at_limit(annealed.best.value) || left == 0 {
             Vec::new()
         } else {
@@ -97,11 +105,11 @@ impl Temper {
         };
         let runs = annealed.values.len() + bests.len();
         let best = bests.iter().cloned().fold(annealed.best.clone(), Best::or);
-        let met_by_chains = annealed.met(landscape, best.value);
+        let met_by_annealing = annealed.met(landscape, best.value);
         let met_by_ladders = met(landscape, &bests, best.value);
-        let has_agreed = met_by_chains >= plan.wanted
-            || !bests.is_empty() && WANTED_LADDERS * met_by_ladders >= bests.len();
-        (best, Meetings { met: met_by_chains + met_by_ladders, runs }, has_agreed)
+        let has_agreed =
+            annealed.has_agreed || !bests.is_empty() && WANTED_LADDERS * met_by_ladders >= bests.len();
+        (best, Meetings { met: met_by_annealing + met_by_ladders, runs }, has_agreed)
     }
 
     /// The best states of independent runs of tempered ladders, which end when enough of them have met the same
