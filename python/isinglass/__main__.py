@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 
 from isinglass import _native
@@ -9,6 +10,8 @@ from isinglass import _native
 
 def main() -> int:
     """Runs the command with the arguments of the process and returns its exit code."""
+    # The command answers signals itself; Python's handler would raise KeyboardInterrupt after it.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
     return _native.main(["isinglass", *sys.argv[1:]])
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from isinglass import _native
 from isinglass._arguments import seed_of
-from isinglass._results import ConvergenceWarning
+from isinglass._results import ConvergenceWarning, IsinglassWarning, Remark
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,7 +25,7 @@ def request(engine: str = "auto", budget: Budget = None, seed: Seed = 0, **setti
 
 
 def ask(question: str, /, *arguments: Any, **settings: Any) -> dict[str, Any]:
-    """Asks the native module a question, issues the warnings of the answer and returns the rest of it."""
+    """Asks the native module a question, issues the warnings of the answer and returns it."""
     return _issue_warnings(getattr(_native, question)(*arguments, request(**settings)))
 
 
@@ -57,12 +57,18 @@ def continue_epochs(
     return machine, _issue_warnings(found), after
 
 
+# Warnings about the data or the format, and not about convergence.
+_OTHER_WARNINGS = frozenset({"unbounded", "worse-than-independent"})
+
+
 def _issue_warnings(found: dict[str, Any]) -> dict[str, Any]:
-    """Issues the warnings of a native answer and returns the rest of it."""
-    for text in found.pop("warnings", ()):
-        warnings.warn(text, ConvergenceWarning, stacklevel=_level_of_caller())
-    if "notes" in found:
-        found["notes"] = tuple(found["notes"])
+    """Issues the warnings of a native answer, and returns it with notes and warnings as remarks."""
+    for key in ("notes", "warnings"):
+        if key in found:
+            found[key] = tuple(Remark(message, code, data) for code, message, data in found[key])
+    for warning in found.get("warnings", ()):
+        category = IsinglassWarning if warning.code in _OTHER_WARNINGS else ConvergenceWarning
+        warnings.warn(str(warning), category, stacklevel=_level_of_caller())
     return found
 
 

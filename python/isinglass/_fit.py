@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from isinglass._arguments import Seed
     from isinglass._progress import Progress
-    from isinglass._results import Guarantee
+    from isinglass._results import Guarantee, Remark
 
 
 @dataclass(frozen=True, eq=False)
@@ -201,8 +201,10 @@ class FitResult:
         How ``closed-form`` treated singular covariances.
     penalty : PenaltyPath or None
         The penalty that held-out rows chose, with all that were tried.
-    notes : tuple of str
-        What was chosen and why, and remarks on the data.
+    notes : tuple of Remark
+        What was chosen and why, and remarks on the data: text with the attributes ``code`` and ``data``.
+    warnings : tuple of Remark
+        What makes the fit worth less than it seems; each is issued as an :class:`IsinglassWarning`, too.
     intervals : Intervals or None
         Intervals of couplings and biases, if ``bootstrap`` was set. None, with a warning, if the fit was stopped or too few resamples
         could be fitted.
@@ -227,7 +229,8 @@ class FitResult:
     restart_objectives: Sequence[float] = field(repr=False)
     best_restart: int = field(repr=False)
     singular: str | None = field(repr=False)
-    notes: Sequence[str] = field(repr=False)
+    notes: Sequence[Remark] = field(default=(), repr=False)
+    warnings: Sequence[Remark] = field(default=(), repr=False)
     penalty: PenaltyPath | None = field(default=None, repr=False)
     intervals: Intervals | None = field(default=None, repr=False)
 

@@ -14,6 +14,7 @@ from isinglass._calls import NativeMachine
 from isinglass._convert import parts_of_dimod, parts_of_networkx, to_dimod, to_networkx
 from isinglass._inference import Inference
 from isinglass._lattices import Lattices
+from isinglass._results import IsinglassWarning
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -328,7 +329,7 @@ class Machine(Inference, Lattices):
         Warns if the format cannot store everything.
         """
         for note in self._core.save(os.fspath(path)):
-            warnings.warn(note, UserWarning, stacklevel=2)
+            warnings.warn(note, IsinglassWarning, stacklevel=2)
 
     def plot(
         self,

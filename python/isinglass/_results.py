@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -15,8 +16,44 @@ if TYPE_CHECKING:
     Guarantee = Literal["exact", "lower-bound", "upper-bound", "estimate", "approximation"]
 
 
-class ConvergenceWarning(UserWarning):
+class IsinglassWarning(UserWarning):
+    """A result is worth less than it seems; the field ``warnings`` of the result has it too, with its code and figures."""
+
+
+class ConvergenceWarning(IsinglassWarning):
     """A method did not converge; the field ``converged`` of its answer reports it too."""
+
+
+class Remark(str):
+    """A note or a warning: a sentence with a code and figures.
+
+    Attributes
+    ----------
+    code : str
+        A short name that does not change with the wording, such as ``not-mixed``.
+    data : dict
+        What the sentence says.
+    """
+
+    __slots__ = ("_data", "code")
+
+    code: str
+    _data: str
+
+    def __new__(cls, message: str, code: str, data: str = "{}") -> Remark:
+        """Makes a remark; ``data`` is JSON."""
+        made = super().__new__(cls, message)
+        made.code, made._data = code, data
+        return made
+
+    def __getnewargs__(self) -> tuple[str, str, str]:  # type: ignore[override]
+        return str(self), self.code, self._data
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """What the sentence says."""
+        data: dict[str, Any] = json.loads(self._data)
+        return data
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,15 +96,18 @@ class _Answer:
         Whether the method converged.
     diagnostics : dict
         Sweeps and residual, or chains, R-hat and effective samples; empty for direct methods.
-    notes : tuple of str
-        Which engine was chosen and why, and other remarks.
+    notes : tuple of Remark
+        Which engine was chosen and why, and other remarks: text with the attributes ``code`` and ``data``.
+    warnings : tuple of Remark
+        What makes the answer worth less than it seems; each is issued as an :class:`IsinglassWarning`, too.
     """
 
     engine: str | None
     guarantee: Guarantee
     converged: bool
     diagnostics: Mapping[str, Any] = field(default_factory=dict, kw_only=True, repr=False)
-    notes: Sequence[str] = field(default=(), kw_only=True, repr=False)
+    notes: Sequence[Remark] = field(default=(), kw_only=True, repr=False)
+    warnings: Sequence[Remark] = field(default=(), kw_only=True, repr=False)
 
 
 @dataclass(frozen=True, eq=False)

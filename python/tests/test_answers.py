@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from conftest import Loop, random_machine
 
-from isinglass import ConvergenceWarning, Machine
+from isinglass import ConvergenceWarning, IsinglassWarning, Machine
 
 TOLERANCE = 1e-9
 
@@ -188,3 +188,17 @@ def test_answers_can_be_pickled_and_are_frozen(machine):
         with pytest.raises(dataclasses.FrozenInstanceError):
             answer.engine = "another"
     assert pickle.loads(pickle.dumps(answers[0])).pairs.tolist() == machine.edges.tolist()
+
+
+def test_notes_and_warnings_of_results_have_codes_and_figures():
+    machine = Machine.grid(4, 4, coupling=2.0)
+    with pytest.warns(IsinglassWarning, match="no fixed point") as caught:
+        answer = machine.infer(given={"r0c0": 1}, engine="mean-field", max_sweeps=1)
+    assert [str(warning.message) for warning in caught] == list(answer.warnings)
+    (warning,) = answer.warnings
+    assert warning.code == "no-fixed-point" and warning.data["sweeps"] == 1
+    again = pickle.loads(pickle.dumps(warning))
+    assert (again, again.code, again.data) == (warning, warning.code, warning.data)
+    chosen = machine.infer()
+    assert [note.code for note in chosen.notes] == ["engine-chosen"] and not chosen.warnings
+    assert chosen.notes[0].data["engine"] in chosen.notes[0]

@@ -220,5 +220,5 @@ def test_ctrl_c_ends_a_fit_of_the_command_with_the_best_machine_so_far(command, 
             assert running.poll() is None, running.stderr.read()
             time.sleep(0.02)
         running.send_signal(signal.SIGINT)
-        assert running.wait(10) == 0
+        assert running.wait(10) == 130
     assert len(Machine.load(command.folder / "m.json")) == 6

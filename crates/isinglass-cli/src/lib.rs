@@ -49,7 +49,8 @@ enum Command {
 }
 
 /// Run the program with arguments (the first is its name), and return its exit code: 0 done, 1 the
-/// job failed, 2 the command line was wrong.
+/// job failed, 2 the command line was wrong; 130, 143 or 129 where SIGINT, SIGTERM or SIGHUP ended
+/// the work.
 ///
 /// Standard output and standard error are those of the process. It installs handlers for signals
 /// and may set the number of threads, so it is to be called once in the life of a process.
@@ -65,7 +66,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     let common = &cli.common;
     let done = prepare(common).and_then(|()| run(&cli.command, common));
     match done {
-        Ok(()) => 0,
+        Ok(()) => signals::Interruption::of_this_process().map_or(0, signals::Interruption::exit_code),
         Err(error) if report::is_broken_pipe(&error) => 0,
         Err(error) => {
             report::error(&error);

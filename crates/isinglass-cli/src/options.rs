@@ -1,5 +1,6 @@
 //! Options that mean the same in every command.
 
+use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::{fmt, fs};
 
@@ -7,7 +8,12 @@ use anyhow::Context;
 use clap::{Args, ValueEnum};
 use isinglass::message::{Message, Style};
 use isinglass::{Evidence, Machine, Spin};
-use isinglass_files::{Sheet, TableOptions, Values, read_evidence, read_model};
+use isinglass_files::{ModelNote, Sheet, TableOptions, Values, read_evidence, read_model};
+use isinglass_plan::{Diagnose, Diagnostic};
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::report;
 
 /// The command line is wrong in a way that only the job can find out: exit code 2.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,29 +52,84 @@ pub(crate) struct Common {
     /// Threads to use [default: all cores]
     #[arg(long, global = true, help_heading = "General", value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) threads: Option<u16>,
-    /// Print no notes and no progress on standard error
+    /// Print no notes and no progress on standard error; warnings and errors remain
     #[arg(long, global = true, help_heading = "General")]
     pub(crate) quiet: bool,
+    /// What was reported so far.
+    #[arg(skip)]
+    reported: Reported,
+}
+
+/// Notes and warnings of a command, for its JSON document.
+#[derive(Default)]
+struct Reported {
+    notes: RefCell<Vec<Diagnostic>>,
+    warnings: RefCell<Vec<Diagnostic>>,
 }
 
 impl Common {
-    /// Prints a line that is not the result.
-    pub(crate) fn note(&self, text: &str) {
+    /// Prints a line that is not the result and tells nothing about it.
+    pub(crate) fn line(&self, text: &str) {
         if !self.quiet {
-            crate::report::note(text);
+            report::note(text);
         }
     }
 
-    /// Prints a choice that was made for the user.
-    pub(crate) fn choice(&self, note: &isinglass_plan::Note) {
-        self.note(&note.text(Style::Flags));
+    /// Reports a note.
+    pub(crate) fn note(&self, code: &'static str, message: impl Into<String>, data: Value) {
+        self.note_as("note: ", Diagnostic::new(code, message, data));
     }
 
-    /// Prints warnings.
-    pub(crate) fn warn(&self, warnings: impl IntoIterator<Item = isinglass_plan::Warning>) {
-        warnings
-            .into_iter()
-            .for_each(|warning| self.note(&format!("warning: {}", warning.text(Style::Flags))));
+    fn note_as(&self, prefix: &str, note: Diagnostic) {
+        self.line(&format!("{prefix}{}", note.message));
+        self.reported.notes.borrow_mut().push(note);
+    }
+
+    /// Reports a warning, which nothing silences.
+    pub(crate) fn warning(&self, code: &'static str, message: impl Into<String>, data: Value) {
+        self.warning_of(Diagnostic::new(code, message, data));
+    }
+
+    fn warning_of(&self, warning: Diagnostic) {
+        report::note(&format!("warning: {}", warning.message));
+        self.reported.warnings.borrow_mut().push(warning);
+    }
+
+    /// Reports a choice that was made for the user.
+    pub(crate) fn choice(&self, note: &isinglass_plan::Note) {
+        self.note_as("", note.diagnostic(Style::Flags));
+    }
+
+    /// Reports notes and warnings.
+    pub(crate) fn diagnose<D: Diagnose>(&self, found: impl IntoIterator<Item = D>) {
+        for found in found {
+            let diagnostic = found.diagnostic(Style::Flags);
+            if found.is_warning() {
+                self.warning_of(diagnostic);
+            } else {
+                self.note_as("note: ", diagnostic);
+            }
+        }
+    }
+
+    /// Reports what a format of model files does not keep.
+    pub(crate) fn not_kept(&self, notes: &[ModelNote]) {
+        for note in notes {
+            self.note(note.code(), note.to_string(), note_data(*note));
+        }
+    }
+
+    /// Prints a JSON document, with all notes and warnings reported so far.
+    pub(crate) fn print_json(&self, document: &impl Serialize) -> anyhow::Result<()> {
+        report::json(document, &self.reported.notes.borrow(), &self.reported.warnings.borrow())
+    }
+}
+
+/// The figures of a note on a model file.
+fn note_data(note: ModelNote) -> Value {
+    match note {
+        ModelNote::TemperatureNotKept(temperature) => json!({ "temperature": temperature }),
+        _ => json!({}),
     }
 }
 

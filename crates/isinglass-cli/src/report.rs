@@ -1,20 +1,35 @@
 //! Printing: results on standard output, everything else on standard error.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::io::{self, BufWriter, IsTerminal, Write};
 
 use isinglass::message::{Message, Style};
 use isinglass::{Diagnostics, Guarantee};
-use isinglass_plan::Warning;
+use isinglass_plan::{Diagnostic, Warning};
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::options::{Common, Usage};
 
-/// Print a JSON document as the only thing on standard output.
-pub(crate) fn json(document: &impl Serialize) -> anyhow::Result<()> {
+/// A document with all that was reported on the way to it.
+#[derive(Serialize)]
+struct Reported<'a, T> {
+    #[serde(flatten)]
+    document: &'a T,
+    notes: &'a [Diagnostic],
+    warnings: &'a [Diagnostic],
+}
+
+/// Prints a JSON document as the only thing on standard output.
+pub(crate) fn json(
+    document: &impl Serialize,
+    notes: &[Diagnostic],
+    warnings: &[Diagnostic],
+) -> anyhow::Result<()> {
     let mut out = BufWriter::new(io::stdout().lock());
-    serde_json::to_writer(&mut out, document).map_err(io::Error::from)?;
+    let document = Reported { document, notes, warnings };
+    serde_json::to_writer(&mut out, &document).map_err(io::Error::from)?;
     out.write_all(b"\n")?;
     out.flush()?;
     Ok(())
@@ -28,10 +43,27 @@ pub(crate) fn text(text: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A line on standard error that is not the result.
+/// A line on standard error that is not the result; names in it cannot move the cursor.
 pub(crate) fn note(text: &str) {
     // A closed standard error is no reason to fail.
-    let _ = writeln!(io::stderr(), "{text}");
+    let _ = writeln!(io::stderr(), "{}", escaped(text));
+}
+
+/// A text in which control characters are shown as what they are, such as `\u{1b}`; its lines stay.
+pub(crate) fn escaped(text: &str) -> Cow<'_, str> {
+    let is_harmful = |c: char| c.is_control() && c != '\n';
+    if !text.contains(is_harmful) {
+        return text.into();
+    }
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        if is_harmful(c) {
+            out.extend(c.escape_default());
+        } else {
+            out.push(c);
+        }
+    }
+    out.into()
 }
 
 pub(crate) use isinglass_plan::count;
@@ -62,7 +94,9 @@ pub(crate) fn error(error: &anyhow::Error) {
         Some(error) => error.text(Style::Flags),
         None => cause.to_string(),
     });
-    note(&format!("{word}: {}", causes.collect::<Vec<_>>().join(": ")));
+    let text = causes.collect::<Vec<_>>().join(": ");
+    // A closed standard error is no reason to fail.
+    let _ = writeln!(io::stderr(), "{word}: {}", escaped(&text));
 }
 
 /// An error with a hint, where a larger budget or less to do would help.
@@ -83,9 +117,9 @@ pub(crate) fn is_broken_pipe(error: &anyhow::Error) -> bool {
 
 /// A table; columns of numbers stand to the right.
 pub(crate) fn columns(header: &[&str], rows: &[Vec<String>]) -> String {
-    // A name may hold anything; on a terminal it must not move the cursor.
-    let visible =
-        |cell: &str| cell.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect::<String>();
+    // A name may hold anything; on a terminal it must not move the cursor, nor end its row.
+    let visible = |cell: &str| escaped(cell).replace('\n', "\\n");
+    let header: Vec<String> = header.iter().map(|cell| visible(cell)).collect();
     let rows: Vec<Vec<String>> =
         rows.iter().map(|row| row.iter().map(|cell| visible(cell)).collect()).collect();
     let width = |k: usize| {
@@ -110,7 +144,7 @@ pub(crate) fn columns(header: &[&str], rows: &[Vec<String>]) -> String {
         }
         let _ = writeln!(out, "{}", text.trim_end());
     };
-    line(&mut header.iter().copied());
+    line(&mut header.iter().map(String::as_str));
     for row in &rows {
         line(&mut row.iter().map(String::as_str));
     }
@@ -228,5 +262,5 @@ pub(crate) fn warn_unless_converged(
     guarantee: Guarantee,
     diagnostics: &Diagnostics,
 ) {
-    common.warn(Warning::of(engine, guarantee, diagnostics));
+    common.diagnose(Warning::of(engine, guarantee, diagnostics));
 }

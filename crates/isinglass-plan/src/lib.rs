@@ -26,6 +26,7 @@
 //! ```
 
 mod choose;
+mod diagnostic;
 mod engine;
 mod fit;
 mod groups;
@@ -39,8 +40,9 @@ mod scan;
 mod tables;
 
 pub use choose::{Task, sampler};
+pub use diagnostic::{Diagnose, Diagnostic};
 pub use engine::EngineSettings;
-pub use fit::{Checked, FitSettings, Fitted, Limits, Penalty, Plan, Structure, VisibleLinks};
+pub use fit::{Checked, Diverged, FitSettings, Fitted, Limits, Penalty, Plan, Structure, VisibleLinks};
 pub use groups::{EngineGroup, LearnerGroup};
 pub use message::{Error, Hint, Note, Result, Usage, Warning};
 pub use names::{Asked, EngineName, LearnerName};

@@ -400,6 +400,13 @@ pub enum Warning {
         /// Why it stopped.
         stopped: Stop,
     },
+    /// Couplings without bounds after steps that were too long.
+    Diverged {
+        /// The largest, divided by T.
+        largest: f64,
+        /// The rate of the steps.
+        rate: f64,
+    },
     /// Starts that were compared by the pseudo-likelihood of completed rows.
     ComparedByCompletions,
     /// A machine that is further from its table than independent units.
@@ -514,6 +521,11 @@ impl Message for Warning {
                 "the divergence is below 0: the log Z of engine {engine} is too small by at least {deficit:.3} and cannot be trusted here"
             ),
             Self::NotConverged { stopped } => write!(out, "not converged: {stopped}"),
+            Self::Diverged { largest, rate } => {
+                write!(out, "the fit diverged: couplings of up to {largest:.1e}, as steps with ")?;
+                Setting("rate").render(out, style)?;
+                write!(out, " {rate} are too long; use a smaller one")
+            }
             Self::ComparedByCompletions => out.write_str(
                 "starts were compared by the pseudo-likelihood of rows completed by draws, which favours hidden units that copy visible ones",
             ),

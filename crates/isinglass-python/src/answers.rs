@@ -6,13 +6,14 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use isinglass::engine::{Open, auto};
-use isinglass::message::{Message, Style};
+use isinglass::message::Style;
 use isinglass::{Diagnostics, Evidence, Expectations, Guarantee, JointTable, Pairs, Role};
 use isinglass_lab::report::Structure;
-use isinglass_plan::{EngineName, Result, Task, Warning, sampler};
+use isinglass_plan::{Diagnose, Diagnostic, EngineName, Result, Task, Warning, sampler};
 use numpy::{IntoPyArray, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
+use serde_json::json;
 
 use crate::errors::{bad, of_asking, of_core};
 use crate::evidence::{evidence, position};
@@ -23,23 +24,47 @@ use crate::worker;
 /// Draws that take longer than a thread takes to begin.
 const MANY: usize = 1000;
 
-/// Notes on an answer.
+/// Notes on an answer, and warnings that are found on the way to it.
 #[derive(Default)]
-pub(crate) struct Notes(RefCell<Vec<String>>);
+pub(crate) struct Notes(RefCell<Remarks>);
+
+/// Notes and warnings with settings written as keywords.
+#[derive(Default)]
+pub(crate) struct Remarks {
+    pub(crate) notes: Vec<Diagnostic>,
+    pub(crate) warnings: Vec<Diagnostic>,
+}
+
+impl Remarks {
+    pub(crate) fn add(&mut self, found: &dyn Diagnose) {
+        let diagnostic = found.diagnostic(Style::Keywords);
+        if found.is_warning() { self.warnings.push(diagnostic) } else { self.notes.push(diagnostic) }
+    }
+
+    pub(crate) fn add_all<D: Diagnose>(&mut self, found: impl IntoIterator<Item = D>) {
+        found.into_iter().for_each(|found| self.add(&found));
+    }
+}
 
 impl Notes {
-    pub(crate) fn add(&self, text: impl Into<String>) {
-        self.0.borrow_mut().push(text.into());
+    pub(crate) fn add(&self, found: &dyn Diagnose) {
+        self.0.borrow_mut().add(found);
     }
 
     /// Adds a choice that was made for the user.
     pub(crate) fn choice(&self, note: &isinglass_plan::Note) {
-        self.add(note.text(Style::Keywords));
+        self.add(note);
     }
 
-    pub(crate) fn all(self) -> Vec<String> {
+    pub(crate) fn all(self) -> Remarks {
         self.0.into_inner()
     }
+}
+
+/// Code, message and data of each; data are JSON.
+pub(crate) fn in_python(found: Vec<Diagnostic>) -> Vec<(&'static str, String, String)> {
+    let data = |data| serde_json::Value::Object(data).to_string();
+    found.into_iter().map(|found| (found.code, found.message, data(found.data))).collect()
 }
 
 fn pairs_of(word: &str) -> PyResult<Pairs> {
@@ -76,18 +101,16 @@ pub(crate) fn infer<'py>(
                 settings.bounds(&machine, &Open::alike(evidence.clone()), &|note| notes.choice(&note))?;
             Ok((bounds.log_z(&machine, &evidence, pairs)?, notes.all()))
         };
-        let (found, notes) = worker::run(py, is_short, work)?.map_err(of_asking)?;
+        let (found, remarks) = worker::run(py, is_short, work)?.map_err(of_asking)?;
         let both = found.below.answer.diagnostics.converged && found.above.answer.diagnostics.converged;
         let bounds = (found.lower(), found.upper(), found.below.engine, found.above.engine, both);
-        let mut warnings = Vec::new();
-        for side in [&found.below, &found.above] {
-            warnings.extend(Warning::of(side.engine, side.answer.guarantee, &side.answer.diagnostics));
-        }
-        let shown = if shows_upper { found.above } else { found.below };
-        warnings.extend(Warning::of_correlations(shown.engine, &shown.answer));
-        let answer = expectations(py, shown.engine, shown.answer, notes)?;
+        let mut remarks = remarks;
+        let (shown, other) =
+            if shows_upper { (found.above, found.below) } else { (found.below, found.above) };
+        remarks.add_all(Warning::of(other.engine, other.answer.guarantee, &other.answer.diagnostics));
+        remarks.add_all(Warning::of_correlations(shown.engine, &shown.answer));
+        let answer = expectations(py, shown.engine, shown.answer, remarks)?;
         answer.set_item("bracket", bounds)?;
-        answer.set_item("warnings", in_words(warnings))?;
         return Ok(answer);
     }
     let work = move || -> Result<_> {
@@ -95,15 +118,9 @@ pub(crate) fn infer<'py>(
         let engine = settings.choose(&machine, &evidence, Task::Answer, &|note| notes.choice(&note))?;
         Ok((engine.name(), engine.expectations(&machine, &evidence, pairs)?, notes.all()))
     };
-    let (engine, answer, notes) = worker::run(py, is_short, work)?.map_err(of_asking)?;
-    let mut warnings: Vec<Warning> =
-        Warning::of(engine, answer.guarantee, &answer.diagnostics).into_iter().collect();
-    warnings.extend(Warning::of_correlations(engine, &answer));
-    let out = expectations(py, engine, answer, notes)?;
-    if !warnings.is_empty() {
-        out.set_item("warnings", in_words(warnings))?;
-    }
-    Ok(out)
+    let (engine, answer, mut remarks) = worker::run(py, is_short, work)?.map_err(of_asking)?;
+    remarks.add_all(Warning::of_correlations(engine, &answer));
+    expectations(py, engine, answer, remarks)
 }
 
 /// How long the core takes for the same on average, in seconds: what the bindings cost is measured
@@ -124,18 +141,13 @@ pub(crate) fn time_infer(py: Python<'_>, machine: &Machine, count: u32, options:
     worker::run(py, false, work)?.map_err(of_asking)
 }
 
-/// Warnings with settings written as keywords.
-pub(crate) fn in_words(warnings: impl IntoIterator<Item = Warning>) -> Vec<String> {
-    warnings.into_iter().map(|warning| warning.text(Style::Keywords)).collect()
-}
-
 fn expectations<'py>(
     py: Python<'py>,
     engine: &'static str,
     answer: Expectations,
-    notes: Vec<String>,
+    remarks: Remarks,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let out = report(py, Some(engine), answer.guarantee, &answer.diagnostics, notes)?;
+    let out = report(py, Some(engine), answer.guarantee, &answer.diagnostics, remarks)?;
     out.set_item("log_z", answer.log_z)?;
     out.set_item("means", answer.means.into_pyarray(py))?;
     out.set_item("correlations", answer.correlations.values.into_pyarray(py))?;
@@ -153,18 +165,14 @@ pub(crate) fn report<'py>(
     engine: Option<&'static str>,
     guarantee: Guarantee,
     diagnostics: &Diagnostics,
-    notes: Vec<String>,
+    mut remarks: Remarks,
 ) -> PyResult<Bound<'py, PyDict>> {
     let out = PyDict::new(py);
     out.set_item("engine", engine)?;
     out.set_item("guarantee", guarantee.word())?;
     out.set_item("converged", diagnostics.converged)?;
-    if !notes.is_empty() {
-        out.set_item("notes", notes)?;
-    }
-    if let Some(warning) = Warning::of(engine.unwrap_or("complete"), guarantee, diagnostics) {
-        out.set_item("warnings", in_words([warning]))?;
-    }
+    remarks.add_all(Warning::of(engine.unwrap_or("complete"), guarantee, diagnostics));
+    set_remarks(&out, remarks)?;
     let details = PyDict::new(py);
     if let Some(iteration) = diagnostics.iteration {
         details.set_item("sweeps", iteration.sweeps)?;
@@ -197,6 +205,16 @@ pub(crate) fn report<'py>(
         out.set_item("diagnostics", details)?;
     }
     Ok(out)
+}
+
+/// Adds notes and warnings to an answer, where there are any.
+pub(crate) fn set_remarks(out: &Bound<'_, PyDict>, remarks: Remarks) -> PyResult<()> {
+    for (key, found) in [("notes", remarks.notes), ("warnings", remarks.warnings)] {
+        if !found.is_empty() {
+            out.set_item(key, in_python(found))?;
+        }
+    }
+    Ok(())
 }
 
 /// The positions of units named in a list.
@@ -286,9 +304,10 @@ pub(crate) fn mode<'py>(
     };
     let (engine, found, mut notes) = worker::run(py, is_short, work)?.map_err(of_asking)?;
     if !found.diagnostics.converged {
-        notes.push(format!(
+        let text = format!(
             "{engine}: messages still changed at the end; the state is the best one seen, and no single flip improves it"
-        ));
+        );
+        notes.notes.push(Diagnostic::new("messages-changed", text, json!({ "engine": engine })));
     }
     // A good state is what was requested: messages that do not converge are a note, and no warning.
     let settled = Diagnostics { converged: true, ..found.diagnostics };

@@ -1,10 +1,11 @@
 //! Resamples of a fit: the request, and the intervals.
 
 use isinglass::learn::{Bootstrap, Bootstrapped, Interval};
-use isinglass_plan::EngineSettings;
+use isinglass_plan::{Diagnostic, EngineSettings};
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict};
+use serde_json::json;
 
 use crate::errors::bad;
 use crate::settings::{number, shown, whole};
@@ -62,6 +63,7 @@ impl Resampling {
 /// The result of resamples, or why there are no intervals. The fit is complete either way.
 pub(crate) struct Intervals {
     level: f64,
+    requested: usize,
     found: Result<Bootstrapped, String>,
 }
 
@@ -75,23 +77,24 @@ impl Intervals {
             )),
             Err(error) => Err(format!("the resamples failed, and there are no intervals: {error}")),
         };
-        Self { level: bootstrap.level, found }
+        Self { level: bootstrap.level, requested: bootstrap.resamples, found }
     }
 
     /// Of a fit that was stopped.
     pub(crate) fn of_stopped(bootstrap: &Bootstrap) -> Self {
         let why = "the fit was stopped: no resamples are fitted, and there are no intervals".to_owned();
-        Self { level: bootstrap.level, found: Err(why) }
+        Self { level: bootstrap.level, requested: bootstrap.resamples, found: Err(why) }
     }
 
     /// What the user should know.
-    pub(crate) fn notes(&self) -> impl Iterator<Item = String> {
-        self.found.iter().flat_map(|found| found.notes.iter().map(ToString::to_string))
+    pub(crate) fn notes(&self) -> impl Iterator<Item = &isinglass::Note> {
+        self.found.iter().flat_map(|found| &found.notes)
     }
 
     /// Why there are no intervals.
-    pub(crate) fn warning(&self) -> Option<&str> {
-        self.found.as_ref().err().map(String::as_str)
+    pub(crate) fn warning(&self) -> Option<Diagnostic> {
+        let why = self.found.as_ref().err()?;
+        Some(Diagnostic::new("no-intervals", why.as_str(), json!({ "requested": self.requested })))
     }
 
     /// The intervals as a dictionary, if there are any.

@@ -6,7 +6,6 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 
 use isinglass::learn::{Bootstrap, Checkpoint, Observer, Step};
-use isinglass::message::{Message as _, Style};
 use isinglass::settings::Common;
 use isinglass::topology::Links;
 use isinglass::{CancelToken, Graph, Role};
@@ -16,7 +15,7 @@ use numpy::{PyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
-use crate::answers::in_words;
+use crate::answers::{Notes, Remarks, set_remarks};
 use crate::bootstrap::{Intervals, Resampling};
 use crate::errors::{bad, of_core, of_files, of_plan};
 use crate::machine::Machine;
@@ -25,7 +24,7 @@ use crate::table::Table;
 use crate::worker::{PAUSE, broken, settle, spawn};
 
 /// A fit with its notes; the checkpoint of epochs; the intervals of resamples.
-type Found = Result<(Fitted, Vec<String>, Option<Checkpoint>, Option<Intervals>)>;
+type Found = Result<(Fitted, Remarks, Option<Checkpoint>, Option<Intervals>)>;
 
 /// The machine, and how it was found.
 type Answer<'py> = (Machine, Bound<'py, PyDict>);
@@ -136,8 +135,8 @@ pub(crate) fn fit<'py>(
     let (rows, table) = (table.table.row_count(), Arc::clone(&table.table));
     let start = start.map(|start| Arc::clone(&start.machine));
     let work = move |watcher: &mut Watcher| -> Found {
-        let notes = std::cell::RefCell::new(Vec::new());
-        let note = |text: String| notes.borrow_mut().push(text);
+        let remarks = Notes::default();
+        let note = |choice: isinglass_plan::Note| remarks.choice(&choice);
         let start = match start {
             Some(start) => start,
             None => Arc::new(request.structure(&table)?),
@@ -149,16 +148,16 @@ pub(crate) fn fit<'py>(
         if let Some(bootstrap) = &bootstrap {
             bootstrap.check(&start, &table).map_err(|error| Error::from(error).with_hint(Hint::Bootstrap))?;
         }
-        let plan = request.settings.plan(&start, &table, &|choice| note(choice.text(Style::Keywords)))?;
+        let plan = request.settings.plan(&start, &table, &note)?;
         watcher.most = plan.limits().iterations;
-        let fitted = plan.fit(&start, &table, None, watcher, &|choice| note(choice.text(Style::Keywords)))?;
-        fitted.fit.notes.iter().map(|text| text.text(Style::Keywords)).for_each(note);
+        let fitted = plan.fit(&start, &table, None, watcher, &note)?;
+        fitted.fit.notes.iter().for_each(|note| remarks.add(note));
         let intervals = watcher.resample(bootstrap, &plan, (&start, &table), &fitted);
-        intervals.iter().flat_map(Intervals::notes).for_each(note);
-        Ok((fitted, notes.into_inner(), None, intervals))
+        intervals.iter().flat_map(Intervals::notes).for_each(|note| remarks.add(note));
+        Ok((fitted, remarks.all(), None, intervals))
     };
-    let (fitted, notes, _, intervals) = watched(py, Box::new(work), listener)?.map_err(of_plan)?;
-    answer(py, fitted, notes, intervals, rows)
+    let (fitted, remarks, _, intervals) = watched(py, Box::new(work), listener)?.map_err(of_plan)?;
+    answer(py, fitted, remarks, intervals, rows)
 }
 
 /// What is wrong with rows to validate with.
@@ -203,11 +202,12 @@ pub(crate) fn run_epochs<'py>(
         };
         watcher.most = request.settings.contrastive_divergence().iterations;
         let (fitted, state) = request.settings.run_epochs(&machine, &table, before.as_ref(), watcher)?;
-        let notes = fitted.fit.notes.iter().map(|note| note.text(Style::Keywords)).collect();
-        Ok((fitted, notes, state, None))
+        let mut remarks = Remarks::default();
+        fitted.fit.notes.iter().for_each(|note| remarks.add(note));
+        Ok((fitted, remarks, state, None))
     };
-    let (fitted, notes, state, _) = watched(py, Box::new(work), listener)?.map_err(of_plan)?;
-    let (machine, out) = answer(py, fitted, notes, None, rows)?;
+    let (fitted, remarks, state, _) = watched(py, Box::new(work), listener)?.map_err(of_plan)?;
+    let (machine, out) = answer(py, fitted, remarks, None, rows)?;
     let state = state.map(|state| postcard::to_stdvec(&state)).transpose().map_err(|_| broken())?;
     Ok((machine, out, state.map(|state| PyBytes::new(py, &state))))
 }
@@ -289,12 +289,12 @@ fn call_resampled(listener: Option<&Bound<'_, PyAny>>, done: usize, count: usize
 fn answer(
     py: Python<'_>,
     fitted: Fitted,
-    notes: Vec<String>,
+    mut remarks: Remarks,
     intervals: Option<Intervals>,
     rows: usize,
 ) -> PyResult<Answer<'_>> {
-    let mut warnings = in_words(fitted.warnings());
-    warnings.extend(intervals.iter().filter_map(Intervals::warning).map(str::to_owned));
+    remarks.add_all(fitted.warnings());
+    remarks.warnings.extend(intervals.iter().filter_map(Intervals::warning));
     let best = fitted.best_restart();
     let error = fitted.log_likelihood_error();
     let Fitted {
@@ -307,6 +307,7 @@ fn answer(
         is_complete,
         checked,
         penalty,
+        diverged: _,
     } = fitted;
     let out = PyDict::new(py);
     out.set_item("learner", learner)?;
@@ -352,8 +353,7 @@ fn answer(
         Ok(found)
     });
     out.set_item("penalty", penalty.transpose()?)?;
-    out.set_item("notes", notes)?;
-    out.set_item("warnings", warnings)?;
+    set_remarks(&out, remarks)?;
     out.set_item("intervals", intervals.map(|intervals| intervals.report(py)).transpose()?.flatten())?;
     Ok((fit.machine.into(), out))
 }

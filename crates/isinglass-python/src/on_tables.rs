@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use isinglass::Diagnostics;
 use isinglass::complete::open;
 use isinglass::message::{Message as _, Style};
 use isinglass_plan::Result;
@@ -9,7 +10,7 @@ use numpy::{IntoPyArray, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::answers::{Notes, in_words, report};
+use crate::answers::{Notes, Remarks, report};
 use crate::errors::{bad, of_asking, of_plan};
 use crate::machine::Machine;
 use crate::settings::{Asked, truth};
@@ -31,7 +32,7 @@ pub(crate) fn complete<'py>(
         let open = open(&machine, &table)?;
         let (engine, found) =
             settings.complete(&machine, &table, open.as_ref(), &|note| notes.choice(&note))?;
-        found.notes.iter().for_each(|note| notes.add(note.text(Style::Keywords)));
+        found.notes.iter().for_each(|note| notes.add(note));
         let (rows, columns) = (table.row_count(), found.columns().len());
         let mut states = Vec::with_capacity(rows * columns);
         let mut probabilities = Vec::with_capacity(rows * columns);
@@ -70,17 +71,20 @@ pub(crate) fn score<'py>(
     let work = move || -> Result<_> {
         let notes = Notes::default();
         let found = settings.score((&machine, &table), bracket, &|note| notes.choice(&note))?;
-        found.score.notes.iter().for_each(|note| notes.add(note.text(Style::Keywords)));
+        found.score.notes.iter().for_each(|note| notes.add(note));
         Ok((found, notes.all()))
     };
-    let (found, notes) = worker::run(py, false, work)?.map_err(of_asking)?;
+    let (found, mut remarks) = worker::run(py, false, work)?.map_err(of_asking)?;
     let score = &found.score;
     if score.log_likelihood.is_none() && score.pseudo_log_likelihood.is_none() {
         let notes: Vec<String> = score.notes.iter().map(|note| note.text(Style::Keywords)).collect();
         return Err(bad("score", &format!("no score is available\n{}", notes.join("\n"))));
     }
-    let out = report(py, Some(found.free), score.guarantee, &score.diagnostics, notes)?;
-    out.set_item("warnings", in_words(found.warnings()))?;
+    // Which engine is to blame for what does not converge, the score itself knows.
+    let settled = Diagnostics { converged: true, ..score.diagnostics.clone() };
+    remarks.add_all(found.warnings());
+    let out = report(py, Some(found.free), score.guarantee, &settled, remarks)?;
+    out.set_item("converged", score.diagnostics.converged)?;
     out.set_item("engine", found.engine())?;
     out.set_item("clamped_engine", found.clamped_engine())?;
     out.set_item("rows", score.rows)?;
@@ -139,7 +143,7 @@ pub(crate) fn log_likelihood<'py>(
     let (machine, table) = (Arc::clone(&machine.machine), Arc::clone(&table.table));
     let work = move || settings.log_likelihood(&machine, &table, &|_| ());
     let (engine, gain) = worker::run(py, false, work)?.map_err(of_plan)?;
-    let out = report(py, Some(engine), gain.guarantee, &gain.diagnostics, Vec::new())?;
+    let out = report(py, Some(engine), gain.guarantee, &gain.diagnostics, Remarks::default())?;
     out.set_item("value", gain.value)?;
     Ok(out)
 }

@@ -54,9 +54,7 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
         );
         return Err(Usage(problem).into());
     }
-    for note in &found.notes {
-        common.note(&format!("note: {note}"));
-    }
+    common.diagnose(found.notes.iter().cloned());
     report::warn_unless_converged(common, engine.unwrap_or("complete"), found.guarantee, &found.diagnostics);
     let form = if args.probabilities { CellForm::Numbers } else { CellForm::Words };
     let row = |row: usize, cells: &mut Vec<f64>| {
@@ -69,7 +67,7 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
     };
     write_sheet(&sheet, found.added(), form, row, output)?;
     if common.json {
-        return report::json(&json!({
+        return common.print_json(&json!({
             "output": args.output,
             "rows": table.row_count(),
             "filled": found.filled(),
@@ -93,7 +91,7 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
         return report::text(&done);
     }
     // The table itself may have gone to standard output.
-    common.note(done.trim_end());
+    common.line(done.trim_end());
     Ok(())
 }
 

@@ -7,7 +7,6 @@ use isinglass_files::{Output, model_format, write_model};
 use serde_json::json;
 
 use crate::options::{AtTemperature, Common};
-use crate::report;
 
 /// Convert a model file to another format, by file ending (.json, .uai, .npz)
 #[derive(ClapArgs)]
@@ -27,16 +26,12 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
     model_format(&args.output)?;
     let machine = args.at.read(&args.input)?;
     let notes = write_model(&machine, Output::create(&args.output)?)?;
-    let notes: Vec<String> = notes.iter().map(ToString::to_string).collect();
-    for note in &notes {
-        common.note(&format!("note: {note}"));
-    }
+    common.not_kept(&notes);
     if common.json {
-        report::json(&json!({
+        common.print_json(&json!({
             "model": args.output,
             "units": machine.unit_count(),
             "edges": machine.graph().edges().len(),
-            "notes": notes,
         }))?;
     }
     Ok(())

@@ -115,7 +115,7 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
             ("seconds".to_owned(), seconds.into()),
             ("files".to_owned(), json!(paths)),
         ]);
-        return report::json(&document);
+        return common.print_json(&document);
     }
     report::text(&ending(&parts, folder))
 }

@@ -150,7 +150,8 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
         }
     })?;
     if !answer.converged {
-        common.note(&format!("warning: {}", args.not_converged(&answer)));
+        let data = json!({ "sweeps": answer.sweeps, "residual": answer.residual });
+        common.warning("not-converged", args.not_converged(&answer), data);
     }
     let decisions = answer.decisions();
     write_picture(clean.rows, clean.columns, &decisions, output)?;
@@ -165,10 +166,10 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
             .map(|_| (differing(&seen, &clean.pixels), differing(&decisions, &clean.pixels))),
     };
     if common.json {
-        return report::json(&document(args, &lattice, &clean, &answer, &summary));
+        return common.print_json(&document(args, &lattice, &clean, &answer, &summary));
     }
     for path in outputs() {
-        common.note(&format!("wrote {}", path.display()));
+        common.line(&format!("wrote {}", path.display()));
     }
     report::text(&plain(denoiser.method, &clean, &answer, &summary))
 }
@@ -200,12 +201,13 @@ impl Args {
         };
         let picture = read_picture(path, self.threshold, self.budget)?;
         if picture.toned > 0 {
-            common.note(&format!(
-                "note: {} of {} pixels are neither black nor white; divided at {} (--threshold)",
-                picture.toned,
-                picture.pixels.len(),
+            let (toned, pixels) = (picture.toned, picture.pixels.len());
+            let text = format!(
+                "{toned} of {pixels} pixels are neither black nor white; divided at {} (--threshold)",
                 self.threshold
-            ));
+            );
+            let data = json!({ "toned": toned, "pixels": pixels, "threshold": self.threshold });
+            common.note("toned-pixels", text, data);
         }
         Ok(picture)
     }

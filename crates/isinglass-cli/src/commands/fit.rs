@@ -18,6 +18,7 @@ use self::structure::Structure;
 use crate::engine_options::{EngineChoice, EngineName, engines_for};
 use crate::options::{Common, TableArgs, Usage, at_least, keep_inputs};
 use crate::report::{self, count};
+use crate::signals;
 
 mod bootstrap;
 mod by_learner;
@@ -75,6 +76,10 @@ pub(crate) struct Args {
     /// Do not compare draws from the machine with the table after a fit that is not exact
     #[arg(long)]
     no_check: bool,
+    /// Exit with 0 also where a signal ended the fit; without it the exit code is 130 (INT), 143
+    /// (TERM) or 129 (HUP). The best machine so far is written either way
+    #[arg(long)]
+    ok_if_interrupted: bool,
     #[command(flatten)]
     bootstrap: BootstrapOptions,
     #[command(flatten)]
@@ -142,10 +147,13 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
         output.commit()?;
     }
     let not_kept = write_model(&fit.machine, output)?;
-    for note in not_kept.iter().map(ToString::to_string).chain(fit.notes.iter().map(ToString::to_string)) {
-        common.note(&format!("note: {note}"));
+    common.not_kept(&not_kept);
+    common.diagnose(fit.notes.iter().cloned());
+    common.diagnose(fitted.warnings());
+    let interruption = signals::Interruption::of_this_process();
+    if let Some(signal) = interruption {
+        args.warn_of_interruption(signal, common);
     }
-    common.warn(fitted.warnings());
     let seconds = began.elapsed().as_secs_f64();
     if let Some(page) = page {
         let story = FitSummary::of(fit, fitted.learner, fitted.engine, fitted.clamped_engine)
@@ -174,6 +182,7 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
             "restarts": objectives.len(),
             "best_restart": fitted.best_restart(),
             "restart_objectives": objectives,
+            "interrupted": interruption.map(signals::Interruption::name),
             "seconds": seconds,
         });
         if let Some(penalty) = &fitted.penalty {
@@ -189,7 +198,7 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
         if let Some(found) = &intervals.found {
             document["bootstrap"] = args.bootstrap.document(found);
         }
-        report::json(&document)?;
+        common.print_json(&document)?;
         return intervals.done();
     }
     let restarts = if objectives.len() > 1 {
@@ -203,6 +212,21 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
     let page = args.report.as_ref().map_or_else(String::new, |path| format!(" and {}", path.display()));
     report::text(&format!("{head}{restarts}wrote {}{page}\n", args.output.display()))?;
     intervals.done()
+}
+
+impl Args {
+    /// Says that a signal ended the fit, and what the exit code will be.
+    fn warn_of_interruption(&self, signal: signals::Interruption, common: &Common) {
+        if self.ok_if_interrupted {
+            signals::forgive();
+        }
+        let name = signal.name();
+        let exit = if self.ok_if_interrupted { 0 } else { signal.exit_code() };
+        let advice = if self.checkpoint.checkpoint.is_some() { "; --resume continues the fit" } else { "" };
+        let text =
+            format!("{name} ended the fit: the best machine so far is written (exit code {exit}){advice}");
+        common.warning("interrupted", text, json!({ "signal": name, "exit_code": exit }));
+    }
 }
 
 /// The check of a fit in JSON.

@@ -75,9 +75,10 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
         .map_err(report::failed)?;
     let answer = engine.expectations(&machine, &evidence, args.pairs.into()).map_err(report::advised)?;
     report::warn_unless_converged(common, engine.name(), answer.guarantee, &answer.diagnostics);
-    common.warn(Warning::of_correlations(engine.name(), &answer));
+    common.diagnose(Warning::of_correlations(engine.name(), &answer));
     if !engine.has_log_z() {
-        common.note(&format!("note: the engine {} has no log Z", engine.name()));
+        let name = engine.name();
+        common.note("no-log-z", format!("the engine {name} has no log Z"), json!({ "engine": name }));
     }
     let cumulants = cumulants_of
         .map(|units| engine.cumulants(&machine, &evidence, &units))
@@ -85,7 +86,7 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
         .map_err(report::advised)?;
     if common.json {
         let document = Document::new(&machine, engine.name(), &answer);
-        return report::json(&document.with_cumulants(&machine, cumulants.as_ref()));
+        return common.print_json(&document.with_cumulants(&machine, cumulants.as_ref()));
     }
     let mut out = plain(&machine, engine.name(), &answer);
     if let Some(cumulants) = &cumulants {
@@ -111,10 +112,10 @@ fn run_bracket(args: &Args, machine: &Machine, evidence: &Evidence, common: &Com
     for side in [&bracket.below, &bracket.above] {
         report::warn_unless_converged(common, side.engine, side.answer.guarantee, &side.answer.diagnostics);
     }
-    common.warn(Warning::of_correlations(shown.engine, &shown.answer));
+    common.diagnose(Warning::of_correlations(shown.engine, &shown.answer));
     if common.json {
         let document = Document::new(machine, shown.engine, &shown.answer);
-        return report::json(&document.with_bracket(&bracket));
+        return common.print_json(&document.with_bracket(&bracket));
     }
     let lines = format!(
         "log Z >= {:.10} ({})\nlog Z <= {:.10} ({})\nwidth    {:.6}\n\n",

@@ -53,7 +53,7 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
                 })
             })
             .collect();
-        return report::json(&json!({
+        return common.print_json(&json!({
             "units": machine.unit_count(),
             "edges": graph.edges().len(),
             "roles": Map::from_iter(roles),

@@ -9,7 +9,7 @@ use isinglass_files::{Output, model_format, read_edges, write_model};
 use serde_json::json;
 
 use crate::options::{Common, Usage, at_least, keep_inputs, positive};
-use crate::report::{self, count};
+use crate::report::count;
 
 /// Build a machine with given or random weights
 ///
@@ -119,16 +119,13 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
     keep_inputs(&args.output, &args.edges.iter().map(PathBuf::as_path).collect::<Vec<_>>())?;
     let machine = args.machine(common.seed)?.with_temperature(args.temperature)?;
     let notes = write_model(&machine, Output::create(&args.output)?)?;
-    let notes: Vec<String> = notes.iter().map(ToString::to_string).collect();
-    for note in &notes {
-        common.note(&format!("note: {note}"));
-    }
+    common.not_kept(&notes);
     let (units, edges) = (machine.unit_count(), machine.graph().edges().len());
     if common.json {
-        return report::json(&json!({"model": args.output, "units": units, "edges": edges, "notes": notes}));
+        return common.print_json(&json!({"model": args.output, "units": units, "edges": edges}));
     }
     let size = format!("{}, {}", count(units, "unit"), count(edges, "edge"));
-    common.note(&format!("wrote {}: {size}", args.output.display()));
+    common.line(&format!("wrote {}: {size}", args.output.display()));
     Ok(())
 }
 

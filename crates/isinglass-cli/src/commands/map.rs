@@ -35,18 +35,21 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
     let (name, mode) = found.map_err(|error| report::with_hint(report::failed(error), hint))?;
     let met = mode.meetings.map(|Meetings { met, runs }| format!("{met} of {runs} independent runs met it"));
     if let (Some(met), false) = (&met, mode.diagnostics.converged) {
-        common.note(&format!(
-            "note: {name}: only {met}; more --sweeps or --replicas, or an exact engine, may find a better one"
-        ));
+        let text = format!(
+            "{name}: only {met}; more --sweeps or --replicas, or an exact engine, may find a better one"
+        );
+        let data = mode.meetings.map(|found| json!({ "engine": name, "met": found.met, "runs": found.runs }));
+        common.note("seldom-met", text, data.unwrap_or_default());
     } else if !mode.diagnostics.converged {
-        common.note(&format!(
-            "note: {name}: messages still changed at the end; the state is the best one seen, and no single flip improves it. \
+        let text = format!(
+            "{name}: messages still changed at the end; the state is the best one seen, and no single flip improves it. \
              Other --damping, more --max-sweeps or an exact engine may find a better one"
-        ));
+        );
+        common.note("messages-changed", text, json!({ "engine": name }));
     }
     if common.json {
         let state = machine.names().iter().cloned().zip(mode.state.iter().map(|&s| json!(s)));
-        return report::json(&json!({
+        return common.print_json(&json!({
             "state": Map::from_iter(state),
             "energy": mode.energy,
             "engine": name,

@@ -75,7 +75,7 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
         if table.errors.is_some() {
             document["mixing"] = report::mixing(&table.diagnostics);
         }
-        return report::json(&document);
+        return common.print_json(&document);
     }
     let mut out = report::provenance(engine.name(), table.guarantee, &table.diagnostics);
     let mut header = names.clone();

@@ -12,7 +12,7 @@ use isinglass::{Engine, Evidence, Machine, Table};
 use isinglass_files::Output;
 use isinglass_lab::report::{Origin, Report, Settings, Shape, parse_history};
 use isinglass_plan::EngineSettings;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::infer::PairChoice;
 use crate::engine_options::{EngineName, EngineOptions, Task};
@@ -108,7 +108,7 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
     let engines = Engines { rows: None, settings: engine };
     let document = write(&machine, table.as_ref(), origin, &settings, &engines, output, common)?;
     if common.json {
-        return report::json(&document);
+        return common.print_json(&document);
     }
     report::text(&format!("wrote {}\n", args.output.display()))
 }
@@ -137,10 +137,10 @@ pub(super) fn write(
     let phases = Phases { clamped: &*clamped, free: &*free };
     let page = Report::new(machine, table, phases, origin, settings)?;
     for note in page.notes() {
-        common.note(&format!("note: {note}"));
+        common.note("unavailable", note, json!({}));
     }
     if !page.converged() {
-        common.note("warning: an engine did not converge; the page says where");
+        common.warning("not-converged", "an engine did not converge; the page says where", json!({}));
     }
     let text = page.to_html();
     output.write_all(text.as_bytes()).map_err(|error| output.error(&error))?;

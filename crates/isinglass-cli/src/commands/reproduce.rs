@@ -73,9 +73,10 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
         }
     }
     if common.json {
-        return report::json(&json!({"quick": args.quick, "seed": common.seed, "experiments": documents}));
+        return common
+            .print_json(&json!({"quick": args.quick, "seed": common.seed, "experiments": documents}));
     }
-    common.note(&format!("wrote {} to {}", count(chosen.len(), "experiment"), folder.display()));
+    common.line(&format!("wrote {} to {}", count(chosen.len(), "experiment"), folder.display()));
     Ok(())
 }
 
@@ -91,7 +92,7 @@ fn list(common: &Common) -> anyhow::Result<()> {
                 })
             })
             .collect();
-        return report::json(&json!({ "experiments": all }));
+        return common.print_json(&json!({ "experiments": all }));
     }
     let rows: Vec<Vec<String>> = experiments()
         .map(|experiment| vec![experiment.name.to_owned(), experiment.title.to_owned()])

@@ -66,7 +66,7 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
             Some(path) => document["output"] = json!(path),
             None => document["states"] = rows().map(|row| json!(row)).collect(),
         }
-        return report::json(&document);
+        return common.print_json(&document);
     }
     if args.output.is_none() {
         let mut text = Vec::new();

@@ -81,7 +81,7 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
         if let Some(path) = &args.output {
             document["output"] = json!(path);
         }
-        return report::json(&document);
+        return common.print_json(&document);
     }
     report::text(&plain(engine, &scan))
 }

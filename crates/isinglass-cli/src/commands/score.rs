@@ -46,10 +46,8 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
         let notes: Vec<String> = found.notes.iter().map(ToString::to_string).collect();
         anyhow::bail!("no score is available\n{}", notes.join("\n"));
     }
-    for note in &found.notes {
-        common.note(&format!("note: {note}"));
-    }
-    common.warn(warnings);
+    common.diagnose(found.notes.iter().cloned());
+    common.diagnose(warnings);
     if common.json {
         let mut document = json!({
             "rows": found.rows,
@@ -75,7 +73,7 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
                 "converged": diagnostics.converged,
             });
         }
-        return report::json(&document);
+        return common.print_json(&document);
     }
     let number = |x: Option<f64>| x.map_or_else(|| "–".to_owned(), |x| format!("{x:.6}"));
     let kullback = match (found.kullback, found.kullback_guarantee) {

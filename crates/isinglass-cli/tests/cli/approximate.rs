@@ -126,7 +126,7 @@ fn tables_are_fitted_scored_and_completed_with_approximate_engines() {
         "fit two.csv --engine mean-field --optimizer momentum --rate 0.1 --momentum 0.9 --iterations 300 -o two.json --json",
     );
     let (_, note) = texts(&swinging);
-    assert!(note.contains("note: the fit oscillates: "), "{note}");
+    assert!(note.contains("warning: the fit oscillates: "), "{note}");
     assert!(note.contains("warning: not converged"), "{note}");
 
     let closed = room.json("fit t.csv --learner closed-form -o c.json");

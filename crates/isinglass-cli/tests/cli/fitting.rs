@@ -303,7 +303,7 @@ fn a_signal_ends_a_fit_with_what_it_has_and_leaves_nothing_behind() {
     let room = Room::new();
     room.ok("make sk -n 21 --bias normal:0,0.5 -o sk.json");
     room.ok("sample sk.json -n 400 -o rows.csv");
-    for signal in ["INT", "TERM"] {
+    for (signal, code) in [("INT", 130), ("TERM", 143)] {
         let program = assert_cmd::cargo::cargo_bin("isinglass");
         let line = "fit rows.csv --hidden 1 --tolerance 0 --iterations 1000000 --json -o m.json";
         let child = std::process::Command::new(program)
@@ -317,7 +317,7 @@ fn a_signal_ends_a_fit_with_what_it_has_and_leaves_nothing_behind() {
         let kill = format!("kill -{signal} {}", child.id());
         assert!(std::process::Command::new("sh").args(["-c", &kill]).status().unwrap().success());
         let output = child.wait_with_output().unwrap();
-        assert!(output.status.success(), "{signal}: {}", String::from_utf8_lossy(&output.stderr));
+        assert_eq!(output.status.code(), Some(code), "{signal}: {}", String::from_utf8_lossy(&output.stderr));
         let note = String::from_utf8_lossy(&output.stderr);
         assert!(note.contains("stopping after this iteration"), "{signal}: {note}");
         let fit: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();

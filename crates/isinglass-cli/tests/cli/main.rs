@@ -8,6 +8,7 @@ mod bounds;
 mod checkpoint;
 mod completing;
 mod denoising;
+mod diagnostics;
 mod fitting;
 mod help;
 mod learners;

@@ -83,6 +83,17 @@ pub enum ModelNote {
     TemperatureNotKept(f64),
 }
 
+impl ModelNote {
+    /// A short name for programs, in kebab-case.
+    pub fn code(self) -> &'static str {
+        match self {
+            Self::NamesNotKept => "names-not-kept",
+            Self::RolesNotKept => "roles-not-kept",
+            Self::TemperatureNotKept(_) => "temperature-not-kept",
+        }
+    }
+}
+
 impl Message for ModelNote {
     fn render(&self, out: &mut dyn fmt::Write, _style: Style) -> fmt::Result {
         match self {

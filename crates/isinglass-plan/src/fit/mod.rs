@@ -11,6 +11,6 @@ mod structure;
 
 pub use check::Checked;
 pub use penalty::Penalty;
-pub use plan::{Fitted, Limits, Plan};
+pub use plan::{Diverged, Fitted, Limits, Plan};
 pub use settings::FitSettings;
 pub use structure::{Structure, VisibleLinks};

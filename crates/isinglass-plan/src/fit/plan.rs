@@ -8,7 +8,9 @@ use isinglass::learn::{
     Restarts, Rise, SampledLikelihood, independent_log_likelihood, start as start_of,
 };
 use isinglass::likelihood::{Phases, TwoPhase, log_likelihood};
-use isinglass::{Budget, Engine, Error as CoreError, Machine, Mixture, Role, Table, Temper};
+use isinglass::{
+    Budget, Engine, Error as CoreError, Machine, Mixture, Note as CoreNote, Role, Table, Temper,
+};
 
 use super::FitSettings;
 use super::check::Checked;
@@ -85,7 +87,21 @@ pub struct Fitted {
     pub checked: Checked,
     /// The penalty, where held-out rows chose it.
     pub penalty: Option<Penalty>,
+    /// Steps that were too long for the couplings to settle.
+    pub diverged: Option<Diverged>,
 }
+
+/// Couplings without bounds, as the steps to them were too long.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Diverged {
+    /// The largest, divided by T.
+    pub largest: f64,
+    /// The rate of the steps.
+    pub rate: f64,
+}
+
+/// With this rate a single step can change a coupling by 1, as moments differ by up to 2.
+const LARGE_RATE: f64 = 0.5;
 
 /// A fit from one start, with its quality.
 fn once(fit: Fit) -> (Fit, Vec<f64>) {
@@ -164,8 +180,9 @@ impl FitSettings {
         // Epochs are many, and most are followed by others: they are not checked.
         let independent = independent_log_likelihood(&fit.machine, table)?;
         let checked = Checked { independent, check: None };
-        let (fit, restart_objectives) = once(fit);
         let learner = learner.name();
+        let diverged = self.take_divergence(learner, &mut fit);
+        let (fit, restart_objectives) = once(fit);
         let (engine, clamped_engine, remedy) = (None, None, None);
         let fitted = Fitted {
             learner,
@@ -177,6 +194,7 @@ impl FitSettings {
             is_complete,
             checked,
             penalty: None,
+            diverged,
         };
         Ok((fitted, state))
     }
@@ -184,6 +202,21 @@ impl FitSettings {
     /// Where a fit of a structure to a table starts by default.
     pub fn start(&self, structure: &Machine, table: &Table) -> isinglass::Result<Machine> {
         start_of(structure, table, self.engine.seed(), 0)
+    }
+
+    /// Takes the note that the data hardly bound couplings from a fit whose rate is to blame.
+    fn take_divergence(&self, learner: &str, fit: &mut Fit) -> Option<Diverged> {
+        let rate = match learner.parse() {
+            Ok(LearnerName::ContrastiveDivergence) => self.group.contrastive_divergence.rate,
+            Ok(LearnerName::MeanFieldCd) => self.group.mean_field_cd.rate,
+            _ => return None,
+        };
+        let place = fit.notes.iter().position(|note| matches!(note, CoreNote::Unbounded { .. }))?;
+        let CoreNote::Unbounded { largest } = fit.notes[place] else { return None };
+        (rate >= LARGE_RATE).then(|| {
+            fit.notes.remove(place);
+            Diverged { largest, rate }
+        })
     }
 
     /// The learner that `auto` chooses here, or that a table with gaps requires.
@@ -401,6 +434,7 @@ impl Plan {
                 once(fit)
             }
         };
+        let diverged = self.settings.take_divergence(learner, &mut fit);
         let is_exact = self.is_exact(&fit);
         let checked = self.settings.checked(&mut fit, table, is_exact, note)?;
         Ok(Fitted {
@@ -413,6 +447,7 @@ impl Plan {
             is_complete,
             checked,
             penalty,
+            diverged,
         })
     }
 
@@ -480,6 +515,9 @@ impl Fitted {
         let mut warnings = self.checked.warnings(self.engine == Some(Temper::NAME));
         if self.engine.is_none() && self.restart_objectives.len() > 1 && fit.pseudo_log_likelihood.is_none() {
             warnings.push(Warning::ComparedByCompletions);
+        }
+        if let Some(Diverged { largest, rate }) = self.diverged {
+            warnings.push(Warning::Diverged { largest, rate });
         }
         if !fit.converged && !self.is_complete {
             warnings.push(Warning::NotConverged { stopped: fit.stopped.clone() });

@@ -73,8 +73,10 @@ impl BootstrapOptions {
         common: &Common,
     ) -> anyhow::Result<Intervals> {
         let Some(bootstrap) = self.settings(budget, common) else { return Ok(Intervals::default()) };
-        if signals::requested() {
-            common.note("warning: the fit was stopped: no resamples are fitted, and the network is written without intervals");
+        if signals::heed() {
+            let text =
+                "the fit was stopped: no resamples are fitted, and the network is written without intervals";
+            common.warning("no-intervals", text, json!({ "requested": bootstrap.resamples }));
             return Ok(Intervals::default());
         }
         let shown = !common.quiet && std::io::stderr().is_terminal();
@@ -85,30 +87,37 @@ impl BootstrapOptions {
         )?);
         let found = plan.resample(&bootstrap, (start, table), fitted, &|done, _| {
             bar.set_position(done as u64);
-            if signals::requested() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            if signals::heed() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         });
         bar.finish_and_clear();
         Ok(match found {
             Ok(found) => {
-                for note in &found.notes {
-                    common.note(&format!("note: {note}"));
-                }
+                common.diagnose(found.notes.iter().cloned());
                 let (done, asked) = (found.resamples, bootstrap.resamples);
                 let is_enough = bootstrap.is_enough(&found);
                 if !is_enough {
-                    common.note(&format!(
-                        "warning: {done} of {asked} resamples are too few: the network is written without intervals"
-                    ));
+                    common.warning(
+                        "no-intervals",
+                        format!("{done} of {asked} resamples are too few: the network is written without intervals"),
+                        json!({ "requested": asked, "fitted": done }),
+                    );
                 }
                 Intervals { found: Some(found).filter(|_| is_enough), failure: None }
             }
-            Err(error) if signals::requested() => {
-                common.note(&format!("warning: {error}; the network is written without intervals"));
+            Err(error) if signals::heed() => {
+                common.warning(
+                    "no-intervals",
+                    format!("{error}; the network is written without intervals"),
+                    json!({ "requested": bootstrap.resamples }),
+                );
                 Intervals::default()
             }
             Err(error) => {
-                common
-                    .note("warning: the resamples failed: model and network are written, without intervals");
+                common.warning(
+                    "no-intervals",
+                    "the resamples failed: model and network are written, without intervals",
+                    json!({ "requested": bootstrap.resamples, "why": error.to_string() }),
+                );
                 Intervals { found: None, failure: Some(error) }
             }
         })

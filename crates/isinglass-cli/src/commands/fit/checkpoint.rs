@@ -10,6 +10,7 @@ use isinglass::learn::{Checkpoint, Observer, Step};
 use isinglass_files::{Output, discard_abandoned, read_checkpoint, write_checkpoint};
 use isinglass_plan::Limits;
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 use super::components::ComponentRecord;
 use super::progress::Progress;
@@ -58,6 +59,8 @@ pub(super) struct Watch<'a> {
     written: Option<Instant>,
     /// Whether the fit is resumed from a checkpoint, and has not reported it.
     is_resumed: bool,
+    /// Why the checkpoint could not be written, if so.
+    failure: Option<String>,
 }
 
 impl CheckpointOptions {
@@ -69,7 +72,16 @@ impl CheckpointOptions {
         common: &'a Common,
     ) -> anyhow::Result<Watch<'a>> {
         let progress = Progress::start(settings.iterations, common)?;
-        Ok(Watch { common, settings, progress, components, options: self, written: None, is_resumed: false })
+        Ok(Watch {
+            common,
+            settings,
+            progress,
+            components,
+            options: self,
+            written: None,
+            is_resumed: false,
+            failure: None,
+        })
     }
 
     /// See whether the checkpoint can be written, and remove what runs that were killed have left
@@ -113,8 +125,9 @@ impl Watch<'_> {
         let Some(path) = &self.options.checkpoint else { return Ok(None) };
         if !path.exists() {
             if self.options.resume {
-                let text = "note: there is no checkpoint yet; the fit starts from the beginning";
-                self.common.note(&format!("{}: {text}", path.display()));
+                let text = "there is no checkpoint yet; the fit starts from the beginning";
+                let text = format!("{}: {text}", path.display());
+                self.common.note("no-checkpoint", text, json!({ "path": path }));
             }
             return Ok(None);
         }
@@ -137,6 +150,17 @@ impl Watch<'_> {
         Ok(Some(state))
     }
 
+    /// Warns of a checkpoint that could not be written, once for each reason.
+    fn warn_of(&mut self, path: &Path, step: &Step, error: &isinglass_files::Error) {
+        let why = error.to_string();
+        if self.failure.as_ref() != Some(&why) {
+            let text = format!("the checkpoint could not be written: {why}");
+            let data = json!({ "path": path, "iteration": step.iteration, "why": why });
+            self.common.warning("checkpoint-failed", text, data);
+            self.failure = Some(why);
+        }
+    }
+
     /// Whether a checkpoint is due after a step.
     fn is_due(&self, step: &Step) -> bool {
         let Some(written) = self.written else { return true };
@@ -156,7 +180,8 @@ impl Observer for Watch<'_> {
             record.note(step, machine)?;
         }
         if std::mem::take(&mut self.is_resumed) {
-            self.common.note(&format!("note: resumed at iteration {} from the checkpoint", step.iteration));
+            let text = format!("resumed at iteration {} from the checkpoint", step.iteration);
+            self.common.note("resumed", text, json!({ "iteration": step.iteration }));
         }
         self.progress.step(step, machine)
     }
@@ -178,7 +203,7 @@ impl Observer for Watch<'_> {
             Err(error) if self.written.is_none() => {
                 return Err(isinglass::Error::invalid("checkpoint", error.to_string()));
             }
-            Err(error) => self.common.note(&format!("warning: the checkpoint could not be written: {error}")),
+            Err(error) => self.warn_of(path, step, &error),
             Ok(()) => {}
         }
         self.written = Some(Instant::now());

@@ -46,7 +46,7 @@ impl Observer for Progress {
     fn step(&mut self, step: &Step, _machine: &Machine) -> isinglass::Result<ControlFlow<()>> {
         self.bar.set_position(step.iteration as u64);
         self.bar.set_message(format!("objective {:.6}  gradient {:.1e}", step.objective, step.gradient_norm));
-        let stop = signals::requested();
+        let stop = signals::heed();
         Ok(if stop { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
     }
 
