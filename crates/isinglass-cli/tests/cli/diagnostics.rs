@@ -15,7 +15,7 @@ fn table() -> String {
     for _ in 0..80 {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         let bits = state >> 40;
-        let alike = if bits >> 10 & 7 == 0 { !bits } else { bits } & 1;
+        let alike = if (bits >> 10) % 8 == 0 { !bits } else { bits } & 1;
         let rest: Vec<String> = (1..5).map(|k| (bits >> k & 1).to_string()).collect();
         text += &format!("{},{alike},{}\n", bits & 1, rest.join(","));
     }
@@ -81,7 +81,7 @@ fn a_second_signal_ends_a_fit_at_once_and_writes_nothing() {
     let output = signalled(&room, line, &["INT", "TERM"]);
     assert_eq!(output.status.code(), Some(143), "{}", String::from_utf8_lossy(&output.stderr));
     assert!(!room.path().join("m.json").exists());
-    assert!(room.files().iter().all(|name| !name.ends_with(".tmp")), "{:?}", room.files());
+    assert_eq!(room.files(), ["c.ck", "rows.csv", "sk.json"]);
 }
 
 #[test]
