@@ -72,7 +72,18 @@ impl Diagnose for CoreNote {
     }
 
     fn is_warning(&self) -> bool {
-        self.is_warning()
+        matches!(
+            self,
+            Self::Unbounded { .. }
+                | Self::Oscillates { .. }
+                | Self::UnconvergedColumns(_)
+                | Self::ImpossibleCorrelations { .. }
+                | Self::DifferenceLeft { .. }
+                | Self::WorseThanIndependent { .. }
+                | Self::RestartFailed { .. }
+                | Self::ResamplesFailed { .. }
+                | Self::ResamplesUnbounded { .. }
+        )
     }
 }
 

@@ -212,26 +212,6 @@ impl Note {
         (!columns.is_empty()).then(|| note(columns.iter().map(|&name| name.to_owned()).collect()))
     }
 
-    /// Whether the result is worth less than it seems, so that the note is a warning.
-    pub fn is_warning(&self) -> bool {
-        matches!(
-            self,
-            Self::Unbounded { .. }
-                | Self::Oscillates { .. }
-                | Self::UnconvergedColumns(_)
-                | Self::ColumnsLeft(_)
-                | Self::ImpossibleCorrelations { .. }
-                | Self::DifferenceLeft { .. }
-                | Self::WorseThanIndependent { .. }
-                | Self::RestartFailed { .. }
-                | Self::RestartsStopped { .. }
-                | Self::ResamplesFailed { .. }
-                | Self::ResamplesUnconverged { .. }
-                | Self::ResamplesUnbounded { .. }
-                | Self::ResamplesStopped { .. }
-        )
-    }
-
     /// A short name for programs, in kebab-case.
     pub fn code(&self) -> &'static str {
         match self {
