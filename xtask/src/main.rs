@@ -1,5 +1,5 @@
 //! The developer's commands: `cargo xtask ci`, `test`, `layers`, `reference`, `bench`, `gallery`,
-//! `browser`, `python`.
+//! `sbom`, `browser`, `python`.
 
 mod bench;
 mod browser;
@@ -7,6 +7,7 @@ mod gallery;
 mod layers;
 mod python;
 mod reference;
+mod sbom;
 mod steps;
 mod written;
 
@@ -24,6 +25,7 @@ cargo xtask reference      docs/reference.md and the parameters of Python's esti
                            structs; --check writes nothing
 cargo xtask bench [FILTER] the benchmarks: a table here, JSON in target/bench.json
 cargo xtask gallery        docs/gallery.md and its figures, from every experiment; --quick runs small sizes
+cargo xtask sbom           a bill of materials (CycloneDX) of what is shipped, in target/sbom.cdx.json
 cargo xtask browser        reports in headless Chromium; pages and screenshots in target/browser;
                            --install only installs what it needs
 cargo xtask python [ARGS]  the Python package, built into a fresh environment in target/python and
@@ -44,6 +46,7 @@ fn main() -> ExitCode {
             "reference" if rest.is_empty() => reference::run(Mode::Write),
             "reference" if rest == ["--check"] => reference::run(Mode::Check),
             "python" => python::run_tests(rest),
+            "sbom" if rest.is_empty() => sbom::run(),
             "browser" if rest.is_empty() => browser::all(),
             "browser" if rest == ["--install"] => browser::install(),
             _ => Err(format!("unknown command\n\n{HELP}")),

@@ -39,6 +39,7 @@ pub(crate) fn ci() -> Result<(), String> {
         "cargo install --locked cargo-deny",
         &["deny", "--log-level", "error", "check", "licenses", "bans", "sources"],
     )?;
+    advisories()?;
     python::run_tests(&[])?;
     say(&format!("all checks passed in {:.0} s", began.elapsed().as_secs_f64()));
     Ok(())
@@ -64,6 +65,36 @@ fn optional(program: &str, install: &str, arguments: &[&str]) -> Result<(), Stri
     }
 }
 
+/// Looks for advisories about dependencies, where their database can be reached.
+fn advisories() -> Result<(), String> {
+    let arguments = ["deny", "--log-level", "error", "check", "advisories"];
+    let line = format!("cargo {}", arguments.join(" "));
+    say(&format!("── {line}"));
+    let output =
+        Command::new("cargo").args(arguments).output().map_err(|error| format!("{line}: {error}"))?;
+    let told = String::from_utf8_lossy(&output.stderr);
+    if output.status.success() {
+        return Ok(());
+    }
+    if is_out_of_reach(&told) {
+        say("SKIPPED: cargo deny check advisories (the advisory database cannot be reached)");
+        return Ok(());
+    }
+    say(&told);
+    if told.contains("no such command") && std::env::var_os(REQUIRE_ALL).is_none() {
+        say(
+            "SKIPPED: cargo deny check advisories (cargo-deny is missing; cargo install --locked cargo-deny)",
+        );
+        return Ok(());
+    }
+    Err(format!("{line}: {}", output.status))
+}
+
+/// Whether cargo-deny failed for want of the database, and not for what is in it.
+fn is_out_of_reach(told: &str) -> bool {
+    told.contains("failed to fetch advisory database")
+}
+
 /// Runs a program, and prints what it runs and for how long.
 pub(crate) fn run(program: &str, arguments: &[&str], environment: &[(&str, &str)]) -> Result<(), String> {
     let line = format!("{program} {}", arguments.join(" "));
@@ -79,5 +110,17 @@ pub(crate) fn run(program: &str, arguments: &[&str], environment: &[(&str, &str)
         Ok(())
     } else {
         Err(format!("{line}: {status}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_missing_database_is_told_from_an_advisory() {
+        let fetch = "[ERROR] failed to fetch advisory database https://github.com/RustSec/advisory-db with cli: failed to clone";
+        assert!(is_out_of_reach(fetch));
+        assert!(!is_out_of_reach("error[vulnerability]: use after free\n ID: RUSTSEC-2099-0001"));
     }
 }
