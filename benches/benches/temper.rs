@@ -8,8 +8,9 @@ use isinglass::{Engine, Evidence, Gibbs, Machine, Pairs, Sampler, Temper, topolo
 /// Ladders of a run: two for each replica.
 const LADDERS: usize = 4;
 const LEVELS: usize = 32;
-const SWEEPS: usize = 4096;
-/// Sweeps of plain chains from one kept state to the next: so many that their record costs nothing.
+const SWEEPS: usize = 32 * 1024;
+/// Sweeps of plain chains from one kept state to the next: so many that their record costs nothing, and so few that
+/// more states are kept than the 200 which the engine judges, and would make, in any case.
 const THIN: usize = 128;
 
 /// As many chains and as many sweeps: with swaps, sums and kept states, and without.
