@@ -31,7 +31,7 @@ pub(super) struct Lanes<const GROUPS: usize> {
 }
 
 /// Single precision sums up so many terms before they go to double precision.
-const TERMS: usize = 32;
+const TERMS: usize = 4;
 
 impl<const GROUPS: usize> Lanes<GROUPS> {
     /// Chains from `first` on, each in a random state from a stream of its own.
