@@ -45,6 +45,7 @@ _EXPORTS = {
     "EngineOffer": "_results",
     "Expectations": "_results",
     "FitResult": "_fit",
+    "Growth": "_fit",
     "History": "_fit",
     "Imputer": "_imputer",
     "Info": "_results",

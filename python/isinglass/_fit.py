@@ -160,6 +160,28 @@ class PenaltyPath:
 
 
 @dataclass(frozen=True, eq=False)
+class Growth:
+    """Numbers of hidden units compared by rows that the fits had not seen.
+
+    Attributes
+    ----------
+    chosen : int
+        The number of hidden units that was kept.
+    l2, l1 : float
+        Its penalties on squares and on absolute values of couplings.
+    hidden, held_out, errors : ndarray
+        The numbers tried, in order; the mean log-likelihood of held-out rows, and its standard error.
+    """
+
+    chosen: int
+    l2: float = field(repr=False)
+    l1: float = field(repr=False)
+    hidden: NDArray[np.int64] = field(repr=False)
+    held_out: NDArray[np.float64] = field(repr=False)
+    errors: NDArray[np.float64] = field(repr=False)
+
+
+@dataclass(frozen=True, eq=False)
 class FitResult:
     """How a machine was fitted.
 
@@ -201,6 +223,8 @@ class FitResult:
         How ``closed-form`` treated singular covariances.
     penalty : PenaltyPath or None
         The penalty that held-out rows chose, with all that were tried.
+    growth : Growth or None
+        How hidden units were added, with ``hidden="auto"``.
     notes : tuple of Remark
         What was chosen and why, and remarks on the data: text with the attributes ``code`` and ``data``.
     warnings : tuple of Remark
@@ -232,6 +256,7 @@ class FitResult:
     notes: Sequence[Remark] = field(default=(), repr=False)
     warnings: Sequence[Remark] = field(default=(), repr=False)
     penalty: PenaltyPath | None = field(default=None, repr=False)
+    growth: Growth | None = field(default=None, repr=False)
     intervals: Intervals | None = field(default=None, repr=False)
 
 
@@ -241,7 +266,7 @@ def fit(
     weights: ArrayLike | None = None,
     start: Machine | None = None,
     visible_links: str | ArrayLike | None = None,
-    hidden: int | None = None,
+    hidden: int | Sequence[int] | Literal["auto"] | None = None,
     hidden_links: Literal["none", "chain", "full"] | None = None,
     inputs: Sequence[Any] | None = None,
     learner: str = "auto",
@@ -260,14 +285,16 @@ def fit(
     weights : array_like, optional
         The weight of each row.
     start : Machine, optional
-        The machine to start from. Its structure is kept, so the next four parameters are not accepted.
+        The machine to start from. Its structure is kept, so ``visible_links``, ``hidden_links`` and ``inputs`` are not accepted; ``hidden`` adds
+        units where the machine misses what the table shows.
     visible_links : str or array_like of shape (n, 2), default 'full'
         Links among the columns: ``none``, ``chain``, ``tree`` (Chow and Liu), ``full``, ``grid:RxC``, ``grid8:RxC``, ``edges:FILE``, or pairs of
         positions of columns.
-    hidden : int, default 0
-        The number of hidden units, each linked with every column.
+    hidden : int, sequence of int or 'auto', default 0
+        The number of hidden units, each linked with every column; or the sizes of layers, each linked with the one before; or ``auto``: units
+        are added to a machine without while held-out rows (those of ``validate``, or a fifth of the table) get more probable.
     hidden_links : {'none', 'chain', 'full'}, default 'none'
-        Links among the hidden units.
+        Links among the hidden units of a layer.
     inputs : sequence, optional
         Columns whose own distribution is not learned.
     learner : str, default 'auto'
@@ -315,8 +342,9 @@ def fit(
         message = f"start: found {type(start).__name__}, expected a Machine"
         raise TypeError(message)
     structure = _structure(visible_links, hidden, hidden_links, inputs)
-    if start is not None and structure:
-        message = f"{next(iter(structure))}: not accepted with start, which has its own structure"
+    refused = [name for name in structure if name != "hidden"]
+    if start is not None and refused:
+        message = f"{refused[0]}: not accepted with start, which has its own structure"
         raise ValueError(message)
     settings = {**settings, **structure, "learner": learner, "engine": engine, "seed": seed_of(seed)}
     if validate is not None:
@@ -383,6 +411,7 @@ def _result(found: dict[str, Any]) -> FitResult:
     history = History(*(found.pop(name) for name in ("iteration", "objective", "gradient_norm")))
     check = found.pop("check")
     penalty = found.pop("penalty")
+    growth = found.pop("growth")
     intervals = found.pop("intervals")
     if intervals is not None:
         couplings, biases = (Spread(**intervals.pop(name)) for name in ("couplings", "biases"))
@@ -392,5 +421,6 @@ def _result(found: dict[str, Any]) -> FitResult:
         intervals=intervals,
         check=None if check is None else Check(**check),
         penalty=None if penalty is None else PenaltyPath(**penalty),
+        growth=None if growth is None else Growth(**growth),
         **found,
     )

@@ -95,6 +95,7 @@ impl Diagnose for Note {
             Self::MissingCells => "missing-cells",
             Self::NotChecked { .. } => "not-checked",
             Self::Penalty(_) => "penalty-chosen",
+            Self::Growth(_) => "hidden-chosen",
         }
     }
 
@@ -107,6 +108,7 @@ impl Diagnose for Note {
             Self::MissingCells => json!({ "learner": "pl-em" }),
             Self::NotChecked { why } => json!({ "why": why.to_string() }),
             Self::Penalty(penalty) => of_penalty(penalty),
+            Self::Growth(growth) => json!({ "hidden": growth.hidden, "l2": growth.l2, "l1": growth.l1 }),
         }
     }
 

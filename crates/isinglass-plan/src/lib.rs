@@ -42,7 +42,10 @@ mod tables;
 pub use choose::{Task, sampler};
 pub use diagnostic::{Diagnose, Diagnostic};
 pub use engine::EngineSettings;
-pub use fit::{Checked, Diverged, FitSettings, Fitted, Limits, Penalty, Plan, Structure, VisibleLinks};
+pub use fit::{
+    Checked, Diverged, FitSettings, Fitted, Growth, Hidden, Limits, Penalty, Plan, Size, Structure,
+    VisibleLinks,
+};
 pub use groups::{EngineGroup, LearnerGroup};
 pub use message::{Error, Hint, Note, Result, Usage, Warning};
 pub use names::{Asked, EngineName, LearnerName};

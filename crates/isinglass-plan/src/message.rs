@@ -7,7 +7,7 @@ use isinglass::learn::{Check, Chosen, Need, Stop};
 use isinglass::message::{Message, Setting, Style, render_settings};
 use isinglass::{Diagnostics, Expectations, Gibbs, Guarantee, Temper};
 
-use crate::{EngineName, LearnerName, Penalty, count};
+use crate::{EngineName, Growth, LearnerName, Penalty, count};
 
 /// A request that is invalid as it stands.
 #[derive(Debug, Clone, PartialEq)]
@@ -266,6 +266,8 @@ pub enum Note {
     },
     /// The penalty that held-out rows chose.
     Penalty(Penalty),
+    /// The number of hidden units that held-out rows chose.
+    Growth(Growth),
 }
 
 /// So many columns are named; of others, the number.
@@ -320,6 +322,32 @@ impl Message for Penalty {
     }
 }
 
+impl Message for Growth {
+    fn render(&self, out: &mut dyn Write, style: Style) -> fmt::Result {
+        Setting("hidden").render(out, style)?;
+        write!(out, " auto keeps {}, by the log-likelihood of {} held-out rows:", self.hidden, self.rows)?;
+        for (number, size) in self.path.iter().enumerate() {
+            let separator = if number == 0 { " " } else { ", " };
+            write!(out, "{separator}{} units {:.4}", size.hidden, size.held_out)?;
+            match size.rise {
+                Some((rise, error)) => write!(out, " ({rise:+.4} ± {error:.4})")?,
+                None => write!(out, " ± {:.4}", size.error)?,
+            }
+        }
+        if self.path.len() > 1 {
+            out.write_str("; ")?;
+            Setting("l2").render(out, style)?;
+            write!(out, " {}", self.l2)?;
+            if self.l1 > 0.0 {
+                out.write_str(", ")?;
+                Setting("l1").render(out, style)?;
+                write!(out, " {}", self.l1)?;
+            }
+        }
+        Ok(())
+    }
+}
+
 impl Message for Note {
     fn render(&self, out: &mut dyn Write, style: Style) -> fmt::Result {
         match self {
@@ -333,6 +361,7 @@ impl Message for Note {
             }
             Self::MissingCells => out.write_str("learner: pl-em, since the table has missing cells"),
             Self::Penalty(penalty) => penalty.render(out, style),
+            Self::Growth(growth) => growth.render(out, style),
             Self::NotChecked { why } => {
                 out.write_str("the fit is not checked: ")?;
                 why.render(out, style)

@@ -10,7 +10,9 @@ use isinglass::settings::Common;
 use isinglass::topology::Links;
 use isinglass::{CancelToken, Graph, Role};
 use isinglass_files::read_edges;
-use isinglass_plan::{Error, FitSettings, Fitted, Hint, LearnerName, Plan, Result, Structure, VisibleLinks};
+use isinglass_plan::{
+    Error, FitSettings, Fitted, Hidden, Hint, LearnerName, Plan, Result, Structure, VisibleLinks,
+};
 use numpy::{PyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
@@ -19,7 +21,7 @@ use crate::answers::{Notes, Remarks, set_remarks};
 use crate::bootstrap::{Intervals, Resampling};
 use crate::errors::{bad, of_core, of_files, of_plan};
 use crate::machine::Machine;
-use crate::settings::{budget, set, text, whole, word};
+use crate::settings::{budget, set, shown, text, whole, word};
 use crate::table::Table;
 use crate::worker::{PAUSE, broken, settle, spawn};
 
@@ -138,7 +140,10 @@ pub(crate) fn fit<'py>(
         let remarks = Notes::default();
         let note = |choice: isinglass_plan::Note| remarks.choice(&choice);
         let start = match start {
-            Some(start) => start,
+            Some(start) => match request.structure.hidden.count() {
+                0 => start,
+                count => Arc::new(request.settings.grown(&start, count, &table)?),
+            },
             None => Arc::new(request.structure(&table)?),
         };
         if let Some(rows) = &request.settings.validate {
@@ -308,6 +313,8 @@ fn answer(
         checked,
         penalty,
         diverged: _,
+        growth,
+        validation: _,
     } = fitted;
     let out = PyDict::new(py);
     out.set_item("learner", learner)?;
@@ -353,6 +360,18 @@ fn answer(
         Ok(found)
     });
     out.set_item("penalty", penalty.transpose()?)?;
+    let growth = growth.map(|growth| -> PyResult<_> {
+        let found = PyDict::new(py);
+        let path = &growth.path;
+        found.set_item("chosen", growth.hidden)?;
+        found.set_item("l2", growth.l2)?;
+        found.set_item("l1", growth.l1)?;
+        found.set_item("hidden", PyArray1::from_iter(py, path.iter().map(|size| size.hidden as i64)))?;
+        found.set_item("held_out", PyArray1::from_iter(py, path.iter().map(|size| size.held_out)))?;
+        found.set_item("errors", PyArray1::from_iter(py, path.iter().map(|size| size.error)))?;
+        Ok(found)
+    });
+    out.set_item("growth", growth.transpose()?)?;
     set_remarks(&out, remarks)?;
     out.set_item("intervals", intervals.map(|intervals| intervals.report(py)).transpose()?.flatten())?;
     Ok((fit.machine.into(), out))
@@ -389,8 +408,16 @@ fn request(
             _ => set(&key, &value, &mut settings)?,
         }
     }
-    let settings = settings.with_common(common);
-    let hidden = start.map_or(structure.hidden, |start| start.machine.with_role(Role::Hidden).count());
+    let mut settings = settings.with_common(common);
+    settings.grows = structure.hidden == Hidden::Auto;
+    if settings.grows && resampling.is_requested() {
+        return Err(bad("bootstrap", "not supported with hidden='auto'"));
+    }
+    let before = start.map_or(0, |start| start.machine.with_role(Role::Hidden).count());
+    let hidden = before + structure.hidden.count();
+    if start.is_some() && structure.hidden.layers().len() > 1 {
+        return Err(bad("hidden", "with start, expected a number: layers are not added to a machine"));
+    }
     settings.check(hidden, settings.validate.is_some()).map_err(|usage| of_plan(usage.into()))?;
     resampling.check()?;
     Ok(Request { settings, structure, resampling })
@@ -400,7 +427,7 @@ fn request(
 fn complete_graph() -> Structure {
     Structure {
         visible_links: VisibleLinks::Built(Links::Full),
-        hidden: 0,
+        hidden: Hidden::default(),
         hidden_links: Links::None,
         inputs: Vec::new(),
     }
@@ -416,12 +443,29 @@ fn set_structure(
     match key {
         "visible_links" | "hidden" | "hidden_links" | "inputs" if value.is_none() => {}
         "visible_links" => structure.visible_links = links(value, table)?,
-        "hidden" => structure.hidden = whole(key, value)?,
+        "hidden" => structure.hidden = hidden(key, value)?,
         "hidden_links" => structure.hidden_links = hidden_links(&text(key, value)?)?,
         "inputs" => structure.inputs = value.extract()?,
         _ => return Ok(false),
     }
     Ok(true)
+}
+
+/// Hidden units: their number, the numbers of layers, or the word auto.
+fn hidden(key: &str, value: &Bound<'_, PyAny>) -> PyResult<Hidden> {
+    if let Ok(units) = value.extract::<usize>() {
+        return Ok(units.into());
+    }
+    if let Ok(word) = value.extract::<String>() {
+        return word.parse().map_err(of_core);
+    }
+    match value.extract::<Vec<usize>>() {
+        Ok(layers) if layers.iter().all(|&units| units > 0) => Ok(Hidden::Layers(layers)),
+        _ => {
+            let expected = "a whole number of at least 0, a list of numbers of units, or 'auto'";
+            Err(bad(key, &format!("found {}, expected {expected}", shown(value))))
+        }
+    }
 }
 
 /// Links among the hidden units.

@@ -6,10 +6,10 @@ use std::time::Instant;
 use clap::Args as ClapArgs;
 use isinglass::Table;
 use isinglass::engine::Guarantee;
-use isinglass::learn::Check;
+use isinglass::learn::{Check, Validated};
 use isinglass_files::{Output, model_format, read_model, write_model, write_network, write_numbers};
 use isinglass_lab::report::FitSummary;
-use isinglass_plan::{Asked, FitSettings, Fitted, LearnerName, Penalty};
+use isinglass_plan::{Asked, FitSettings, Fitted, Growth, LearnerName, Penalty, Size};
 use serde_json::json;
 
 use self::bootstrap::BootstrapOptions;
@@ -42,8 +42,9 @@ pub(crate) struct Args {
     output: PathBuf,
     #[command(flatten)]
     structure: Structure,
-    /// Start from, and take the structure of, a machine that exists
-    #[arg(long, value_name = "MODEL", conflicts_with_all = ["visible_links", "hidden", "hidden_links", "inputs"])]
+    /// Start from, and take the structure of, a machine that exists; with --hidden, hidden units are
+    /// added to it where it misses what the table shows
+    #[arg(long, value_name = "MODEL", conflicts_with_all = ["visible_links", "hidden_links", "inputs"])]
     init: Option<PathBuf>,
     /// How to learn
     #[arg(long, value_name = "LEARNER", default_value = "auto")]
@@ -99,7 +100,7 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
     args.report.as_deref().map(super::report::check_ending).transpose()?;
     let table = args.table.read()?;
     let start = match &args.init {
-        Some(path) => read_model(path)?,
+        Some(path) => args.with_hidden(read_model(path)?, &table, common.seed)?,
         None => {
             let without_edges = args.learner == LearnerName::Factorized;
             args.structure.of(&table)?.machine(&table, without_edges, args.engine.budget)?
@@ -189,6 +190,12 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
             document[penalty.setting] = json!(penalty.chosen.penalty);
             document["path"] = path_document(penalty);
         }
+        if let Some(growth) = &fitted.growth {
+            document["hidden"] = growth_document(growth);
+        }
+        if !fitted.validation.is_empty() {
+            document["validation"] = validation_document(&fitted.validation);
+        }
         if let Some(path) = &args.report {
             document["report"] = json!(path);
         }
@@ -246,6 +253,29 @@ fn path_document(penalty: &Penalty) -> serde_json::Value {
         |tried| json!({ penalty.setting: tried.penalty, "held_out": tried.held_out, "error": tried.error }),
     );
     tried.collect()
+}
+
+/// The numbers of hidden units that were tried in JSON, in order.
+fn growth_document(growth: &Growth) -> serde_json::Value {
+    let size = |size: &Size| {
+        json!({
+            "hidden": size.hidden,
+            "l2": size.l2,
+            "l1": size.l1,
+            "held_out": size.held_out,
+            "error": size.error,
+            "rise": size.rise.map(|(rise, _)| rise),
+            "rise_error": size.rise.map(|(_, error)| error),
+            "guarantee": size.guarantee.word(),
+        })
+    };
+    let path: Vec<serde_json::Value> = growth.path.iter().map(size).collect();
+    json!({ "chosen": growth.hidden, "l2": growth.l2, "l1": growth.l1, "held_out_rows": growth.rows, "path": path })
+}
+
+/// The log-likelihood of rows to validate with, in JSON.
+fn validation_document(seen: &[Validated]) -> serde_json::Value {
+    seen.iter().map(|seen| json!({ "iteration": seen.iteration, "held_out": seen.held_out })).collect()
 }
 
 /// Write a table of numbers, if there is a place for it.

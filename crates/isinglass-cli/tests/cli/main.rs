@@ -10,6 +10,7 @@ mod completing;
 mod denoising;
 mod diagnostics;
 mod fitting;
+mod growing;
 mod help;
 mod learners;
 mod reporting;

@@ -14,7 +14,7 @@ const SWEEPS: usize = 4096;
 const BURN_IN: usize = 2048;
 
 /// Added to the seed, so that the check's chains are not those that the fit has learned from.
-const FRESH: u64 = 0x5eed_0000_0000;
+pub(super) const FRESH: u64 = 0x5eed_0000_0000;
 
 /// A fit compared with independent units, and with its table.
 #[derive(Debug, Clone, PartialEq)]
@@ -80,7 +80,7 @@ impl FitSettings {
     }
 
     /// The engine for rows with hidden units or missing cells.
-    fn check_rows(&self, machine: &Machine, table: &Table) -> isinglass::Result<Box<dyn Engine>> {
+    pub(super) fn check_rows(&self, machine: &Machine, table: &Table) -> isinglass::Result<Box<dyn Engine>> {
         let (clamped, _) = TwoPhase::new(machine, table)?.open()?;
         match auto::choose_for_rows(machine, &clamped, self.engine.budget())? {
             Choice::Exact { engine, .. } => Ok(engine),

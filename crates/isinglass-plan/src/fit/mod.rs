@@ -4,13 +4,15 @@
 //! [`Plan::fit`] runs it.
 
 mod check;
+mod growth;
 mod penalty;
 mod plan;
 mod settings;
 mod structure;
 
 pub use check::Checked;
+pub use growth::{Growth, Size};
 pub use penalty::Penalty;
 pub use plan::{Diverged, Fitted, Limits, Plan};
 pub use settings::FitSettings;
-pub use structure::{Structure, VisibleLinks};
+pub use structure::{Hidden, Structure, VisibleLinks};

@@ -210,6 +210,13 @@ impl Penalty {
         self.chosen.best().map_or(f64::NEG_INFINITY, |best| best.held_out)
     }
 
+    /// The penalty of the pseudo-likelihood from which that of a sampled fit was taken.
+    pub(super) fn of_conditionals(&self) -> Self {
+        let mut all = self.clone();
+        all.chosen.penalty /= OF_PSEUDO_LIKELIHOOD;
+        all
+    }
+
     /// The settings of learners with this penalty.
     pub(super) fn applied(&self, mut group: LearnerGroup) -> LearnerGroup {
         let weight = self.chosen.penalty;

@@ -5,7 +5,7 @@ use isinglass::engine::auto::{self, Choice};
 use isinglass::learn::{
     Bootstrap, Bootstrapped, Checkpoint, ClosedForm, ContrastiveDivergence, Epochs, Factorized, Fit, L1,
     Learner, Likelihood, MeanFieldCd, Observer, Progress, PseudoLikelihood, PseudoLikelihoodEm, Remedy,
-    Restarts, Rise, SampledLikelihood, independent_log_likelihood, start as start_of,
+    Restarts, Rise, SampledLikelihood, Validated, independent_log_likelihood, start as start_of,
 };
 use isinglass::likelihood::{Phases, TwoPhase, log_likelihood};
 use isinglass::{
@@ -14,6 +14,7 @@ use isinglass::{
 
 use super::FitSettings;
 use super::check::Checked;
+use super::growth::Growth;
 use super::penalty::{Penalty, Wanted};
 use crate::{EngineName, Error, Hint, LearnerName, Note, Result, Task, Usage, Warning};
 
@@ -89,6 +90,10 @@ pub struct Fitted {
     pub penalty: Option<Penalty>,
     /// Steps that were too long for the couplings to settle.
     pub diverged: Option<Diverged>,
+    /// How hidden units were added, where held-out rows chose their number.
+    pub growth: Option<Growth>,
+    /// The log-likelihood of rows to validate with, after some of the iterations.
+    pub validation: Vec<Validated>,
 }
 
 /// Couplings without bounds, as the steps to them were too long.
@@ -111,7 +116,7 @@ fn once(fit: Fit) -> (Fit, Vec<f64>) {
 
 /// The machine as training may change it: an engine must be able to handle all biases, whatever
 /// they are at the start.
-fn with_all_biases(machine: &Machine) -> isinglass::Result<Machine> {
+pub(super) fn with_all_biases(machine: &Machine) -> isinglass::Result<Machine> {
     machine.clone().with_parameters(machine.weights().to_vec(), vec![1.0; machine.unit_count()])
 }
 
@@ -195,6 +200,8 @@ impl FitSettings {
             checked,
             penalty: None,
             diverged,
+            growth: None,
+            validation: Vec::new(),
         };
         Ok((fitted, state))
     }
@@ -394,6 +401,21 @@ impl Plan {
         observer: &mut dyn Observer,
         note: &dyn Fn(Note),
     ) -> Result<Fitted> {
+        if self.settings.grows {
+            return self.fit_growing(start, table, observer, note);
+        }
+        self.fit_once(start, table, from, observer, note)
+    }
+
+    /// The fit of a structure as it is.
+    pub(super) fn fit_once(
+        &self,
+        start: &Machine,
+        table: &Table,
+        from: Option<&Checkpoint>,
+        observer: &mut dyn Observer,
+        note: &dyn Fn(Note),
+    ) -> Result<Fitted> {
         let learner = self.with_learner(None, |learner| learner.name());
         let penalty = self.choose(start, table, note)?;
         let chosen = penalty.as_ref();
@@ -448,6 +470,8 @@ impl Plan {
             checked,
             penalty,
             diverged,
+            growth: None,
+            validation: Vec::new(),
         })
     }
 
@@ -479,7 +503,7 @@ impl Plan {
     }
 
     /// From the one start that is given, or from several of which the best is kept.
-    fn fit_starts(
+    pub(super) fn fit_starts(
         &self,
         (start, table): (&Machine, &Table),
         penalty: Option<&Penalty>,

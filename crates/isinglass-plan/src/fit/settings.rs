@@ -14,6 +14,7 @@ use crate::{EngineName, EngineSettings, LearnerName, Usage};
 
 /// How to fit. The core's defaults hold where nothing was given.
 #[derive(Debug, Clone, PartialEq)]
+#[allow(clippy::struct_excessive_bools, reason = "each is a choice of its own")]
 pub struct FitSettings {
     /// The learner.
     pub learner: LearnerName,
@@ -27,6 +28,8 @@ pub struct FitSettings {
     pub clamped_engine: Option<EngineName>,
     /// likelihood: whether the components of a mixture are recorded.
     pub component_history: bool,
+    /// Whether hidden units are added while held-out rows get more probable.
+    pub grows: bool,
     /// Whether a fit whose free phase is not exact is checked by fresh draws.
     pub check: bool,
     /// Rows that choose the penalty, in place of some of the table's.
@@ -45,6 +48,7 @@ impl Default for FitSettings {
             engine: EngineSettings::default(),
             clamped_engine: None,
             component_history: false,
+            grows: false,
             check: true,
             validate: None,
             group: LearnerGroup::default(),
@@ -126,7 +130,10 @@ impl FitSettings {
                 isinglass::Error::setting("restarts", "found 0, expected a whole number of at least 1");
             return Err(Usage::Value(error));
         }
-        if validates && !self.has_open_penalty() {
+        if self.grows {
+            self.check_growth()?;
+        }
+        if validates && !self.grows && !self.has_open_penalty() {
             return Err(Usage::NothingToChoose);
         }
         if self.keeps_start && self.restarts > 1 {
@@ -143,6 +150,38 @@ impl FitSettings {
         Ok(())
     }
 
+    /// Refuses what does not go with a number of hidden units that is found on the way.
+    fn check_growth(&self) -> Result<(), Usage> {
+        let refuse = |option, why: &str| {
+            let error =
+                isinglass::Error::setting(option, format!("is not supported with hidden auto: {why}"));
+            Err(Usage::Value(error))
+        };
+        if !matches!(self.learner, LearnerName::Auto | LearnerName::Likelihood) {
+            return refuse("learner", "steps are compared by likelihood");
+        }
+        let engine = self.engine.engine;
+        let is_exact_or_sampled = matches!(
+            engine,
+            EngineName::Auto
+                | EngineName::Enumerate
+                | EngineName::Decimate
+                | EngineName::Eliminate
+                | EngineName::Temper
+        );
+        if !is_exact_or_sampled || self.clamped_engine.is_some() {
+            let option = if is_exact_or_sampled { "clamped-engine" } else { "engine" };
+            return refuse(option, "steps are compared by exact or sampled likelihoods");
+        }
+        if self.restarts > 1 {
+            return refuse("restarts", "units begin where the machine before misses something");
+        }
+        if self.group.pseudo_likelihood.l1 == Some(L1::Ebic) {
+            return refuse("l1", "ebic is for pseudo-likelihood without hidden units");
+        }
+        Ok(())
+    }
+
     /// Refuses options of a fit that none of the learners accepts.
     fn check_options(
         &self,
@@ -155,7 +194,7 @@ impl FitSettings {
             |learner| matches!(learner, LearnerName::Likelihood | LearnerName::PseudoLikelihood);
         let options: [(&'static str, bool, Accepts); 6] = [
             ("validate", validates, chooses),
-            ("hidden", hidden > 0, LearnerName::learns_hidden),
+            ("hidden", hidden > 0 || self.grows, LearnerName::learns_hidden),
             ("restarts", self.restarts > 1, LearnerName::restarts),
             ("engine", self.engine.engine != EngineName::Auto, likelihood),
             ("clamped-engine", self.clamped_engine.is_some(), likelihood),

@@ -1,5 +1,7 @@
 //! The structure of the machine to be fitted.
 
+use std::str::FromStr;
+
 use isinglass::topology::Links;
 use isinglass::{Budget, Error, Graph, Machine, Role, Table, learn};
 
@@ -17,14 +19,70 @@ pub enum VisibleLinks {
     Given(Graph),
 }
 
+/// The hidden units of a machine.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Hidden {
+    /// Layers, the first joined with every column and each other with the one before; none: no hidden
+    /// units.
+    Layers(Vec<usize>),
+    /// Added in steps to a machine without, while held-out rows get more probable.
+    Auto,
+}
+
+impl Default for Hidden {
+    fn default() -> Self {
+        Self::Layers(Vec::new())
+    }
+}
+
+impl From<usize> for Hidden {
+    fn from(units: usize) -> Self {
+        Self::Layers(if units == 0 { Vec::new() } else { vec![units] })
+    }
+}
+
+impl FromStr for Hidden {
+    type Err = Error;
+
+    fn from_str(text: &str) -> isinglass::Result<Self> {
+        if text == "auto" {
+            return Ok(Self::Auto);
+        }
+        let layers: Option<Vec<usize>> = text.split(',').map(|part| part.trim().parse().ok()).collect();
+        match layers.as_deref() {
+            Some([0]) => Ok(Self::default()),
+            Some(layers) if layers.iter().all(|&units| units > 0) => Ok(Self::Layers(layers.to_vec())),
+            _ => {
+                let expected = "a number of units, numbers of layers such as 64,32, or auto";
+                Err(Error::invalid("hidden", format!("found '{text}', expected {expected}")))
+            }
+        }
+    }
+}
+
+impl Hidden {
+    /// The layers, without any that are to be grown.
+    pub fn layers(&self) -> &[usize] {
+        match self {
+            Self::Layers(layers) => layers,
+            Self::Auto => &[],
+        }
+    }
+
+    /// The number of units, without any that are to be grown.
+    pub fn count(&self) -> usize {
+        self.layers().iter().sum()
+    }
+}
+
 /// Which units there are and how they are joined.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Structure {
     /// Links among the table's columns.
     pub visible_links: VisibleLinks,
-    /// Hidden units, joined with every column.
-    pub hidden: usize,
-    /// Links among the hidden units.
+    /// Hidden units.
+    pub hidden: Hidden,
+    /// Links among the hidden units of a layer.
     pub hidden_links: Links,
     /// Columns that are given: their own distribution is not learned.
     pub inputs: Vec<String>,
@@ -44,26 +102,32 @@ impl Structure {
             roles[found.map_err(|error| Error::setting("inputs", error.to_string()))?] = Role::Input;
         }
         let edges = if without_edges { Vec::new() } else { self.edges(table, &roles, budget)? };
-        roles.resize(first + self.hidden, Role::Hidden);
+        let hidden = self.hidden.count();
+        roles.resize(first + hidden, Role::Hidden);
         // Links between inputs would say nothing about the visible units.
         let kept = edges.into_iter().filter(|&(a, b)| !(roles[a] == Role::Input && roles[b] == Role::Input));
-        let names = columns.iter().cloned().chain(hidden_names(columns, self.hidden));
-        let graph = Graph::new(first + self.hidden, kept)?;
+        let names = columns.iter().cloned().chain(learn::new_names(columns, 0, hidden));
+        let graph = Graph::new(first + hidden, kept)?;
         Machine::from_graph(graph).with_names(names)?.with_roles(roles)
     }
 
     /// Links among the columns, among the hidden units, and across.
     fn edges(&self, table: &Table, roles: &[Role], budget: Budget) -> isinglass::Result<Vec<(usize, usize)>> {
         let columns = table.columns();
-        let (visible, hidden) = (columns.len() as u128, self.hidden as u128);
+        let (visible, hidden) = (columns.len() as u128, self.hidden.count() as u128);
         let inputs = roles.iter().filter(|&&role| role == Role::Input).count() as u128;
         let inside = match &self.visible_links {
             VisibleLinks::Built(links) => links.most_edges(visible),
             VisibleLinks::Tree => (visible - inputs) * (inputs + 1),
             VisibleLinks::Given(_) => 0,
         };
-        let most =
-            inside + self.hidden_links.most_edges(hidden).saturating_add(visible.saturating_mul(hidden));
+        let mut most = inside;
+        let mut before = visible;
+        for &units in self.hidden.layers() {
+            let units = units as u128;
+            most = most.saturating_add(self.hidden_links.most_edges(units)).saturating_add(before * units);
+            before = units;
+        }
         budget.check("fit", Machine::bytes(visible + hidden, most), || {
             format!(
                 "a machine of {} and {}, with up to {},",
@@ -79,9 +143,14 @@ impl Structure {
         };
         let first = columns.len();
         let mut edges = layer.edges().to_vec();
-        edges.extend((0..self.hidden).flat_map(|h| (0..first).map(move |column| (column, first + h))));
-        let below = self.hidden_links.graph(self.hidden)?;
-        edges.extend(below.edges().iter().map(|&(a, b)| (first + a, first + b)));
+        let mut above = 0..first;
+        for &units in self.hidden.layers() {
+            let here = above.end..above.end + units;
+            edges.extend(here.clone().flat_map(|h| above.clone().map(move |a| (a, h))));
+            let inside = self.hidden_links.graph(units)?;
+            edges.extend(inside.edges().iter().map(|&(a, b)| (here.start + a, here.start + b)));
+            above = here;
+        }
         Ok(edges)
     }
 }
@@ -94,13 +163,4 @@ fn tree(table: &Table, roles: &[Role]) -> isinglass::Result<Graph> {
     let tree = learn::chow_liu(table, &explained)?;
     let across = with(Role::Input).flat_map(|input| explained.iter().map(move |&column| (input, column)));
     Graph::new(roles.len(), tree.edges().iter().copied().chain(across))
-}
-
-/// `h1`, `h2`, …, with as many underscores before as it takes not to meet a column.
-fn hidden_names(columns: &[String], count: usize) -> impl Iterator<Item = String> {
-    let mut prefix = "h".to_owned();
-    while (1..=count).any(|k| columns.contains(&format!("{prefix}{k}"))) {
-        prefix.insert(0, '_');
-    }
-    (1..=count).map(move |k| format!("{prefix}{k}"))
 }

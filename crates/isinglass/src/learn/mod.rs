@@ -4,7 +4,7 @@
 //! Learners use engines only through the trait [`Engine`](crate::Engine), and optimisers only
 //! through the module `optimize`. [`chow_liu()`] finds a structure in the table itself,
 //! [`Restarts`] fits from several starts, [`Selection`] chooses a
-//! penalty by rows held out, [`Bootstrap`] estimates how certain the parameters are.
+//! penalty by rows held out, [`grown`] adds hidden units, [`Bootstrap`] estimates how certain the parameters are.
 
 mod bootstrap;
 mod check;
@@ -14,6 +14,7 @@ mod closed_form;
 mod conditioning;
 mod contrastive;
 mod factorized;
+mod growth;
 mod journal;
 mod judge;
 mod kept_fit;
@@ -43,6 +44,7 @@ pub use contrastive::{
     ContrastiveDivergence, ContrastiveDivergenceSettings, Epochs, MeanFieldCd, MeanFieldCdSettings,
 };
 pub use factorized::Factorized;
+pub use growth::{HeldOut, Validated, Validation, grown, new_names};
 pub use likelihood::{InformationGain, Likelihood, LikelihoodSettings};
 pub use penalty::{L1, L2};
 pub use pl_em::{Drawing, MStep, PlEmSettings, PseudoLikelihoodEm};
@@ -54,6 +56,7 @@ pub use restarts::Restarts;
 pub use sampled::SampledLikelihood;
 pub use selection::{
     Chosen, Need, Penalised, PenalisedLikelihood, PenalisedPseudoLikelihood, Selection, Tried, complete_rows,
+    hold_out,
 };
 pub use start::start;
 

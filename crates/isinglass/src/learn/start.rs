@@ -6,7 +6,7 @@ use crate::{Machine, Result, Role, Table};
 
 /// Standard deviation of the couplings of hidden units at the start: small, but enough to break
 /// their symmetry.
-const SPREAD: f64 = 0.1;
+pub(super) const SPREAD: f64 = 0.1;
 
 /// Means at the start are held this far from −1 and +1.
 const MARGIN: f64 = 0.05;

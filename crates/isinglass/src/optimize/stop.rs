@@ -60,6 +60,8 @@ pub enum Stop {
     },
     /// The pseudo-likelihood by which machines are compared no longer rises.
     QualityStalled,
+    /// Rows that the fit does not see get no more probable.
+    HeldOutStalled,
     /// The objective is not finite after a step of fixed rate.
     NotFinite {
         /// The iteration.
@@ -116,6 +118,7 @@ impl fmt::Display for Stop {
                     "sampled moments agree with the table's (largest deviation: {deviation:.1} standard errors)"
                 )
             }
+            Self::HeldOutStalled => f.write_str("held-out rows get no more probable"),
             Self::ClosedForm => f.write_str("closed form"),
             Self::EquationsHold => f.write_str("the equations hold"),
             Self::LeastSquares => f.write_str("least squares within their tolerance"),

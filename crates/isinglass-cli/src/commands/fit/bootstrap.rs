@@ -46,6 +46,11 @@ impl Intervals {
 }
 
 impl BootstrapOptions {
+    /// Whether resamples are to be fitted.
+    pub(super) fn is_given(&self) -> bool {
+        self.bootstrap.is_some()
+    }
+
     fn settings(&self, budget: Budget, common: &Common) -> Option<Bootstrap> {
         let resamples = self.bootstrap?;
         Some(Bootstrap { resamples, level: self.level(), seed: common.seed, budget })

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 use isinglass::{Machine, Table};
-use isinglass_plan::{FitSettings, Fitted};
+use isinglass_plan::{FitSettings, Fitted, Hidden};
 
 use super::Args;
 use super::bootstrap::Intervals;
@@ -16,7 +16,31 @@ impl Args {
     /// Refuses options that do not go together, before any file is read.
     pub(super) fn check(&self) -> Result<(), Usage> {
         // Nothing that is checked depends on the seed.
-        Ok(self.settings(0).check(self.structure.hidden, self.validate.is_some())?)
+        let given = [
+            ("--checkpoint", self.checkpoint.checkpoint.is_some()),
+            ("--bootstrap", self.bootstrap.is_given()),
+        ];
+        if let Some((option, _)) = given.iter().find(|(_, given)| *given)
+            && self.structure.hidden == Hidden::Auto
+        {
+            return Err(Usage(format!("{option} is not supported with --hidden auto")));
+        }
+        Ok(self.settings(0).check(self.structure.hidden.count(), self.validate.is_some())?)
+    }
+
+    /// A machine that exists, with the hidden units that are to be added now.
+    pub(super) fn with_hidden(&self, machine: Machine, table: &Table, seed: u64) -> anyhow::Result<Machine> {
+        match self.structure.hidden.layers() {
+            [] => Ok(machine),
+            [count] => {
+                let grown = self.settings(seed).grown(&machine, *count, table);
+                grown.map_err(|error| self.in_table(error))
+            }
+            _ => {
+                Err(Usage("--hidden with --init takes a number: layers are not added to a machine".into())
+                    .into())
+            }
+        }
     }
 
     /// The rows of `--validate`, which must fit the machine.
@@ -35,6 +59,7 @@ impl Args {
         settings.keeps_start = self.init.is_some();
         settings.engine.engine = self.engine.engine;
         settings.clamped_engine = self.clamped_engine;
+        settings.grows = self.structure.hidden == Hidden::Auto;
         settings.component_history = self.component_history.is_some();
         settings.check = !self.no_check;
         settings.with_common(self.engine.common(seed))

@@ -7,6 +7,7 @@ use clap::Args;
 use isinglass::Table;
 use isinglass::topology::Links;
 use isinglass_files::read_edges;
+use isinglass_plan::Hidden;
 
 use crate::options::split_list;
 
@@ -18,10 +19,11 @@ pub(super) struct Structure {
     /// (a CSV of two names a line)
     #[arg(long, value_name = "LINKS", default_value = "full")]
     visible_links: VisibleLinks,
-    /// Hidden units, joined with every column
-    #[arg(long, value_name = "N", default_value_t = 0, allow_hyphen_values = true)]
-    pub(super) hidden: usize,
-    /// Links among the hidden units: none, chain, full
+    /// Hidden units, joined with every column; or layers of them, each joined with the one before; or
+    /// auto: added to a machine without, while held-out rows get more probable
+    #[arg(long, value_name = "N|N,M,…|auto", default_value = "0", allow_hyphen_values = true)]
+    pub(super) hidden: Hidden,
+    /// Links among the hidden units of a layer: none, chain, full
     #[arg(long, value_name = "LINKS", default_value = "none")]
     hidden_links: Links,
     /// Columns that are given: their own distribution is not learned
@@ -66,7 +68,7 @@ impl Structure {
                     isinglass_plan::VisibleLinks::Given(read_edges(path)?.graph_over(table.columns())?)
                 }
             },
-            hidden: self.hidden,
+            hidden: self.hidden.clone(),
             hidden_links: self.hidden_links.clone(),
             inputs: self.inputs.as_deref().map(split_list).unwrap_or_default(),
         })

@@ -45,6 +45,15 @@ pub(super) fn validation<'a>(start: &Machine, table: &'a Table, rows: &'a Table)
     Ok(Fold { train: Cow::Borrowed(table), held_out: Cow::Borrowed(rows) })
 }
 
+/// Cuts a fifth off a table, by chance: the rows to fit, and those held out.
+///
+/// # Errors
+/// Too few rows.
+pub fn hold_out(table: &Table, seed: u64) -> Result<(Table, Table)> {
+    let first = folds(table, seed)?.into_iter().next().ok_or_else(none_tried)?;
+    Ok((first.train.into_owned(), first.held_out.into_owned()))
+}
+
 /// Cuts a table at random and holds the parts out in turn, until enough rows were.
 ///
 /// Weights that are whole numbers count rows, and every such row goes to a part of its own; other

@@ -8,6 +8,7 @@ mod folds;
 mod need;
 mod ways;
 
+pub use folds::hold_out;
 pub use need::{Need, complete_rows};
 pub(super) use ways::on_structure;
 pub use ways::{PenalisedLikelihood, PenalisedPseudoLikelihood};
@@ -237,13 +238,13 @@ fn difference(point: &Point, other: &Point, weights: &[f64]) -> Mean {
 
 /// A weighted mean over rows with its standard error. Whole weights count rows.
 #[derive(Clone, Copy)]
-struct Mean {
-    mean: f64,
-    error: f64,
+pub(in crate::learn) struct Mean {
+    pub(in crate::learn) mean: f64,
+    pub(in crate::learn) error: f64,
 }
 
 impl Mean {
-    fn of(values: &[f64], weights: &[f64]) -> Self {
+    pub(in crate::learn) fn of(values: &[f64], weights: &[f64]) -> Self {
         let total: f64 = weights.iter().sum();
         let mean = values.iter().zip(weights).map(|(x, w)| w * x).sum::<f64>() / total;
         let spread = values.iter().zip(weights).map(|(x, w)| w * (x - mean).powi(2)).sum::<f64>() / total;
