@@ -66,7 +66,7 @@ class Inference:
             The pairs whose correlations are computed.
         bracket : bool, default False
             Also compute rigorous lower and upper bounds on log Z. Means and correlations are then those of the lower bound, or with
-            ``engine='trw'`` those of the upper one.
+            ``engine='trw'`` or ``'logdet'`` those of the upper one.
         engine, **settings
             See :class:`Machine`.
 

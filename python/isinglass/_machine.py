@@ -61,7 +61,7 @@ class Machine(Inference, Lattices):
 
     engine : str, default 'auto'
         ``auto`` chooses an exact engine if its cost is within the budget, and samples otherwise. Exact: ``enumerate``, ``decimate``,
-        ``eliminate``. Lower bounds: ``mean-field``, ``mixture``, ``structured``. Upper bounds: ``trw``. Approximations: ``tap``,
+        ``eliminate``. Lower bounds: ``mean-field``, ``mixture``, ``structured``. Upper bounds: ``trw``, ``logdet``. Approximations: ``tap``,
         ``linear-response``, ``bethe``. Estimates: ``temper``, ``gibbs``, ``ais``. For :meth:`map` only: ``max-product``.
     budget : int or str, default '1GiB'
         The memory that an engine may use, in bytes or as a size.

@@ -82,7 +82,7 @@ impl EngineSettings {
     pub fn bounds(&self, machine: &Machine, open: &Open, note: &dyn Fn(Note)) -> Result<Bounds> {
         let best = || {
             let best =
-                Bounds::best(self.group.mixture.into(), self.group.structured.into(), self.group.trw.into());
+                Bounds::best(self.group.mixture, self.group.structured, self.group.trw, self.group.logdet);
             Ok::<_, isinglass::Error>(match self.auto(machine, open)? {
                 Choice::Exact { engine, reason } => {
                     note(Note::Engine(reason));
@@ -100,7 +100,9 @@ impl EngineSettings {
             (EngineName::MeanField | EngineName::Mixture | EngineName::Structured, Some(engine)) => {
                 Ok(Bounds { below: vec![engine.into()], ..best()? })
             }
-            (EngineName::Trw, Some(engine)) => Ok(Bounds { above: vec![engine.into()], ..best()? }),
+            (EngineName::Trw | EngineName::LogDet, Some(engine)) => {
+                Ok(Bounds { above: vec![engine.into()], ..best()? })
+            }
             (_, Some(engine)) => Err(Usage::NoBound(engine.name()).into()),
         }
     }

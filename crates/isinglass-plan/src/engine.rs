@@ -6,8 +6,8 @@ use isinglass::message::Setting;
 use isinglass::search::MaxProduct;
 use isinglass::settings::Common;
 use isinglass::{
-    Ais, Bethe, Budget, Decimate, Eliminate, Engine, Enumerate, Gibbs, LinearResponse, MeanField, Mixture,
-    Structured, Tap, Temper, Trw,
+    Ais, Bethe, Budget, Decimate, Eliminate, Engine, Enumerate, Gibbs, LinearResponse, LogDet, MeanField,
+    Mixture, Structured, Tap, Temper, Trw,
 };
 use serde::Deserializer;
 
@@ -121,15 +121,23 @@ impl EngineSettings {
 
     /// Refuses settings that a bracket does not accept.
     pub fn check_bracket(&self) -> Result<(), Usage> {
-        use EngineName::{Auto, MeanField, Mixture, Structured, Trw};
+        use EngineName::{Auto, LogDet, MeanField, Mixture, Structured, Trw};
         let engines: &[EngineName] = match self.engine {
-            Auto | Trw => &[Mixture, Structured, Trw],
-            MeanField => &[MeanField, Trw],
-            Mixture => &[Mixture, Trw],
-            Structured => &[Structured, Trw],
+            Auto => &[Mixture, Structured, Trw, LogDet],
+            Trw => &[Mixture, Structured, Trw],
+            LogDet => &[Mixture, Structured, LogDet],
+            MeanField => &[MeanField, Trw, LogDet],
+            Mixture => &[Mixture, Trw, LogDet],
+            Structured => &[Structured, Trw, LogDet],
             _ => return self.check(),
         };
         self.check_for(engines, &|_| false)
+    }
+
+    /// Whether a bracket shows the moments of its upper bound.
+    #[must_use]
+    pub fn shows_upper(&self) -> bool {
+        matches!(self.engine, EngineName::Trw | EngineName::LogDet)
     }
 
     /// The engine of a name; none for `auto` and for what finds states only.
@@ -144,6 +152,7 @@ impl EngineSettings {
             EngineName::Mixture => Box::new(Mixture::from(group.mixture)),
             EngineName::Structured => Box::new(Structured::from(group.structured)),
             EngineName::Trw => Box::new(Trw::from(group.trw)),
+            EngineName::LogDet => Box::new(LogDet::from(group.logdet)),
             EngineName::Tap => Box::new(Tap::from(group.variational)),
             EngineName::LinearResponse => Box::new(LinearResponse::from(group.linear_response)),
             EngineName::Bethe => Box::new(Bethe::from(group.variational)),

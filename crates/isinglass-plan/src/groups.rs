@@ -4,8 +4,8 @@
 //! structs.
 
 use isinglass::engine::{
-    AisSettings, ExactSettings, GibbsSettings, LinearResponseSettings, MixtureSettings, StructuredSettings,
-    TemperSettings, TrwSettings, VariationalSettings,
+    AisSettings, ExactSettings, GibbsSettings, LinearResponseSettings, LogDetSettings, MixtureSettings,
+    StructuredSettings, TemperSettings, TrwSettings, VariationalSettings,
 };
 use isinglass::learn::{
     ClosedFormSettings, ContrastiveDivergenceSettings, LikelihoodSettings, MeanFieldCdSettings, PlEmSettings,
@@ -112,6 +112,7 @@ group! {
         mixture: MixtureSettings => Mixture,
         structured: StructuredSettings => Structured,
         trw: TrwSettings => Trw,
+        logdet: LogDetSettings => LogDet,
         linear_response: LinearResponseSettings => LinearResponse,
         variational: VariationalSettings => MeanField | Tap | Bethe,
         max_product: MaxProductSettings => MaxProduct,

@@ -25,6 +25,9 @@ choices! {
         Structured = "structured",
         /// Tractable subgraphs that share the couplings: an upper bound on log Z.
         Trw = "trw",
+        /// The entropy of a Gaussian with the units' covariances: an upper bound on log Z for many
+        /// weak or dense couplings.
+        LogDet = "logdet",
         /// Mean field with the Onsager reaction term: an approximation for many weak couplings.
         Tap = "tap",
         /// The means of a mean-field theory, correlations from their response to fields: an

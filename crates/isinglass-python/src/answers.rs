@@ -92,7 +92,7 @@ pub(crate) fn infer<'py>(
     let bracket = truth("bracket", bracket)?;
     let machine = Arc::clone(&machine.machine);
     let is_short = !bracket && worker::is_short(&machine, &settings);
-    let shows_upper = settings.engine == EngineName::Trw;
+    let shows_upper = settings.shows_upper();
     if bracket {
         let work = move || -> Result<_> {
             let notes = Notes::default();

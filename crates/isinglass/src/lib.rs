@@ -69,8 +69,8 @@ pub use budget::{Budget, ParseBudgetError};
 pub use cancel::CancelToken;
 pub use engine::{
     Ais, Ask, BatchExpectations, Bethe, Cumulants, Decimate, Diagnostics, Eliminate, Engine, Enumerate,
-    Expectations, Gibbs, Guarantee, JointTable, LinearResponse, MeanField, Mixture, PairMoments, Pairs,
-    Sampler, Statistics, Structured, Tap, Temper, Trw,
+    Expectations, Gibbs, Guarantee, JointTable, LinearResponse, LogDet, MeanField, Mixture, PairMoments,
+    Pairs, Sampler, Statistics, Structured, Tap, Temper, Trw,
 };
 pub use error::{Error, Result};
 pub use graph::Graph;

@@ -2,7 +2,7 @@
 
 pub use crate::engine::{
     Ais, Ask, Bethe, Decimate, Eliminate, Engine, Enumerate, Expectations, Gibbs, Guarantee, LinearResponse,
-    MeanField, Mixture, ModeFinder, Pairs, Sampler, Structured, Tap, Trw,
+    LogDet, MeanField, Mixture, ModeFinder, Pairs, Sampler, Structured, Tap, Trw,
 };
 pub use crate::learn::{
     ClosedForm, ContrastiveDivergence, Factorized, Fit, Learner, Likelihood, MeanFieldCd, PseudoLikelihood,

@@ -13,8 +13,8 @@ use isinglass::engine::Annealing;
 use isinglass::likelihood::Phases;
 use isinglass::topology::{self, Numbers};
 use isinglass::{
-    Bethe, Engine, Enumerate, Error, Evidence, Guarantee, MeanField, Mixture, Pairs, Role, Structured, Table,
-    Trw, score,
+    Bethe, Engine, Enumerate, Error, Evidence, Guarantee, LogDet, MeanField, Mixture, Pairs, Role,
+    Structured, Table, Trw, score,
 };
 use proptest::prelude::*;
 
@@ -29,7 +29,7 @@ fn stopped_after(steps: usize) -> Bounds {
     let mixture = Mixture::new().max_sweeps(sweeps).components(3);
     let structured = Structured::new().max_sweeps(steps);
     let trw = Trw::new().max_sweeps(steps);
-    Bounds::best(mixture, structured, trw)
+    Bounds::best(mixture, structured, trw, LogDet::new().max_sweeps(steps))
 }
 
 proptest! {
@@ -84,7 +84,7 @@ fn the_bracket_of_ten_dense_units_is_narrow() {
     let nothing = Evidence::none(10);
     let anneal = Some(Annealing { from: 60.0, steps: 8 });
     let mixture = Mixture::new().anneal(anneal).components(8);
-    let annealed = Bounds::best(mixture, Structured::default(), Trw::default());
+    let annealed = Bounds::best(mixture, Structured::default(), Trw::default(), LogDet::default());
     let mut widths = [0.0, 0.0];
     for seed in 0..100 {
         let machine = topology::full(10).with_numbers(&numbers, &numbers, seed).unwrap();

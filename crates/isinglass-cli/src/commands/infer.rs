@@ -30,8 +30,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "UNIT,…")]
     cumulants: Option<String>,
     /// Give log Z between two rigorous bounds: the best that there are, or that of --engine on its
-    /// side. Means and correlations are those of the lower bound (with --engine trw, of the upper
-    /// one)
+    /// side. Means and correlations are those of the lower bound (with --engine trw or logdet, of the
+    /// upper one)
     #[arg(long, conflicts_with = "cumulants")]
     bracket: bool,
     #[command(flatten)]
@@ -108,7 +108,7 @@ fn run_bracket(args: &Args, machine: &Machine, evidence: &Evidence, common: &Com
     let open = Open::alike(evidence.clone());
     let bounds = settings.bounds(machine, &open, &|note| common.choice(&note)).map_err(report::failed)?;
     let bracket = bounds.log_z(machine, evidence, args.pairs.into()).map_err(report::advised)?;
-    let shown = if args.engine.choice.engine == EngineName::Trw { &bracket.above } else { &bracket.below };
+    let shown = if settings.shows_upper() { &bracket.above } else { &bracket.below };
     for side in [&bracket.below, &bracket.above] {
         report::warn_unless_converged(common, side.engine, side.answer.guarantee, &side.answer.diagnostics);
     }

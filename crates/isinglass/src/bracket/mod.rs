@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::engine::{Ask, BatchExpectations, Diagnostics, Engine, Expectations, Guarantee, Pairs};
 use crate::likelihood::{LogLikelihood, Phases, log_likelihood};
 use crate::table::Batch;
-use crate::{Error, Evidence, Machine, Mixture, Result, Structured, Table, Trw};
+use crate::{Error, Evidence, LogDet, Machine, Mixture, Result, Structured, Table, Trw};
 
 /// Engines that bound log Z from below and from above; an exact one does both.
 ///
@@ -84,7 +84,7 @@ pub struct LikelihoodBracket {
 
 impl Default for Bounds {
     fn default() -> Self {
-        Self::best(Mixture::default(), Structured::default(), Trw::default())
+        Self::best(Mixture::default(), Structured::default(), Trw::default(), LogDet::default())
     }
 }
 
@@ -105,8 +105,16 @@ impl Bounds {
     }
 
     /// Returns all available bounds.
-    pub fn best(mixture: Mixture, structured: Structured, trw: Trw) -> Self {
-        Self { below: vec![Arc::new(structured), Arc::new(mixture)], above: vec![Arc::new(trw)] }
+    pub fn best(
+        mixture: impl Into<Mixture>,
+        structured: impl Into<Structured>,
+        trw: impl Into<Trw>,
+        logdet: impl Into<LogDet>,
+    ) -> Self {
+        Self {
+            below: vec![Arc::new(structured.into()), Arc::new(mixture.into())],
+            above: vec![Arc::new(trw.into()), Arc::new(logdet.into())],
+        }
     }
 
     /// Returns bounds of log Z given the evidence, with the moments of each side's engine.

@@ -36,8 +36,9 @@ pub(crate) use sampling::RowChains;
 pub use sampling::{Ais, AisSettings, Gibbs, GibbsSettings, Moves, Temper, TemperSettings, Temperatures};
 pub use scan::{Curves, Overlap, Scan, ScanRequest, Scanner};
 pub use variational::{
-    Annealing, Around, Bethe, LinearResponse, LinearResponseSettings, MeanField, Mixture, MixtureComponents,
-    MixtureSettings, Schedule, Structured, StructuredSettings, Tap, Trw, TrwSettings, VariationalSettings,
+    Annealing, Around, Bethe, LinearResponse, LinearResponseSettings, LogDet, LogDetSettings, MeanField,
+    Mixture, MixtureComponents, MixtureSettings, Schedule, Structured, StructuredSettings, Tap, Trw,
+    TrwSettings, VariationalSettings,
 };
 
 use std::fmt;

@@ -55,6 +55,11 @@ impl Matrix {
         self.0[(column, row)] = value;
     }
 
+    /// The root of the sum of all squared elements.
+    pub(crate) fn norm(&self) -> f64 {
+        (0..self.size()).flat_map(|column| self.column(column)).map(|x| x * x).sum::<f64>().sqrt()
+    }
+
     /// The product of two square matrices.
     pub(crate) fn times(&self, other: &Self) -> Self {
         cancel::point();
@@ -137,6 +142,32 @@ pub(crate) struct Eigen {
 }
 
 impl Eigen {
+    /// What no eigenvalue is off by more than, against those of the matrix.
+    ///
+    /// With `R = A V − V Θ` and the polar decomposition `V = U H`, `‖H − 1‖ ≤ ‖Vᵀ V − 1‖ = η`, one has
+    /// `Uᵀ A U − Θ = Uᵀ R H⁻¹ + (H Θ − Θ H) H⁻¹`, so that by Weyl's inequality eigenvalues are off by
+    /// `(‖R‖ + 2 η ‖Θ‖) / (1 − η)` at most; norms are Frobenius norms, and the rounding of the two
+    /// products is added to them.
+    pub(crate) fn error(&self, matrix: &Matrix) -> f64 {
+        let size = self.values.len();
+        let mut residual = Mat::zeros(size, size);
+        matmul(&mut residual, Accum::Replace, &matrix.0, &self.vectors, 1.0, Par::Seq);
+        for (column, &value) in self.values.iter().enumerate() {
+            for (r, v) in residual.col_as_slice_mut(column).iter_mut().zip(self.vectors.col_as_slice(column))
+            {
+                *r -= value * v;
+            }
+        }
+        let mut overlap = Mat::identity(size, size);
+        matmul(&mut overlap, Accum::Add, self.vectors.transpose(), &self.vectors, -1.0, Par::Seq);
+        let largest = self.values.iter().fold(0.0, |most: f64, value| most.max(value.abs()));
+        let rounding = (size + 2) as f64 * f64::EPSILON;
+        let vectors = self.vectors.norm_l2();
+        let eta = overlap.norm_l2() + rounding * vectors * vectors;
+        let residual = residual.norm_l2() + rounding * vectors * (matrix.norm() + largest);
+        if eta < 1.0 { (residual + 2.0 * eta * largest) / (1.0 - eta) } else { f64::INFINITY }
+    }
+
     /// The matrix with the same eigenvectors and other eigenvalues.
     pub(crate) fn with_values(&self, values: &[f64]) -> Matrix {
         let mut scaled = self.vectors.clone();
@@ -217,6 +248,12 @@ mod tests {
             assert_close(&factor.inverse().times(&matrix), &Matrix::identity(size));
             let eigen = matrix.eigen("test").unwrap();
             assert_close(&eigen.with_values(&eigen.values), &matrix);
+            let error = eigen.error(&matrix);
+            prop_assert!(error < 1e-12, "{}", error);
+            let mut off = eigen.values.clone();
+            off[0] -= 1e-3;
+            let wrong = Eigen { values: off, vectors: eigen.vectors.clone() }.error(&matrix);
+            prop_assert!((1e-3..1.1e-3).contains(&wrong), "{}", wrong);
             let log_det: f64 = eigen.values.iter().map(|x| x.ln()).sum();
             prop_assert!((factor.log_det() - log_det).abs() < 1e-11);
             let mut solved: Vec<f64> = matrix.column(size - 1).to_vec();

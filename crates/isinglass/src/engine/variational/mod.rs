@@ -8,7 +8,8 @@
 //!   (`update`) with the fields of `couplings`.
 //! - `limits`: what log Z can be at all; approximations beyond are refused.
 //! - `response` inverts the curvature at a fixed point; `bethe_response` does so for beliefs.
-//! - `bethe`, `mixture`, `structured` and `trw`: the engines of these names. `offers`: their costs.
+//! - `bethe`, `logdet`, `mixture`, `structured` and `trw`: the engines of these names. `offers`: their
+//!   costs.
 
 /// Name and fingerprint of an engine that consists of its settings.
 macro_rules! identity {
@@ -27,6 +28,7 @@ mod bethe;
 mod bethe_response;
 mod couplings;
 mod limits;
+mod logdet;
 mod mean_field;
 mod mixture;
 mod offers;
@@ -41,6 +43,7 @@ mod trw;
 mod update;
 
 pub use bethe::Bethe;
+pub use logdet::{LogDet, LogDetSettings};
 pub use mean_field::{Around, LinearResponse, LinearResponseSettings, MeanField, Tap};
 pub use mixture::{Mixture, MixtureComponents, MixtureSettings};
 pub(super) use offers::offers;

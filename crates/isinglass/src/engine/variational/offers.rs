@@ -3,7 +3,9 @@
 use super::couplings::{Couplings, pairs_among};
 use super::panel::Panel;
 use super::response::Plan;
-use super::{Bethe, LinearResponse, MeanField, Mixture, Structured, Tap, Trw, VariationalSettings, bethe};
+use super::{
+    Bethe, LinearResponse, LogDet, MeanField, Mixture, Structured, Tap, Trw, VariationalSettings, bethe,
+};
 use crate::Budget;
 use crate::engine::Guarantee;
 use crate::engine::auto::Offer;
@@ -70,6 +72,12 @@ pub(in crate::engine) fn offers(
         ),
         kept,
         offer(Trw::NAME, or_exact(whole, Guarantee::UpperBound), trw.bytes(machine, free)?, &subgraphs),
+        offer(
+            LogDet::NAME,
+            if free.is_empty() { Guarantee::Exact } else { Guarantee::UpperBound },
+            LogDet::default().bytes(free.len()),
+            "eigenvalues of a matrix",
+        ),
         offer(Tap::NAME, approximation, field(true), "a fixed point"),
         offer(LinearResponse::NAME, approximation, response, &format!("a fixed point {how}")),
         offer(Bethe::NAME, or_exact(forest, Guarantee::Approximation), messages, "messages"),

@@ -55,7 +55,7 @@ impl Point {
 /// # Errors
 /// A bound that is not finite at the start.
 pub(super) fn descend(bound: &mut Bound<'_>, settings: &TrwSettings) -> Result<Found> {
-    let start = bound.start();
+    let start = bound.start()?;
     let mut point = Point::at(bound, start);
     if !point.value.is_finite() {
         return Err(Error::Numerical {

@@ -1,10 +1,12 @@
 //! Engine `trw`: an upper bound from a convex combination of tractable subgraphs.
 //!
 //! `subgraphs` chooses subgraphs of small treewidth; `split` computes bound and gradient as a
-//! function of the split of the parameters, `descent` minimises it. `solver` solves rows of
+//! function of the split of the parameters, `gaussian` is the bound of engine `logdet` as one more
+//! part of the split, `descent` minimises the bound. `solver` solves rows of
 //! evidence and batches.
 
 mod descent;
+mod gaussian;
 mod settings;
 mod solver;
 mod split;

@@ -8,6 +8,9 @@ settings! {
     pub struct TrwSettings for Trw {
         /// Largest treewidth of the subgraphs, 1 (spanning trees) to 3
         width: usize = 3 => range::width,
+        /// The Gaussian of engine logdet beside the subgraphs, with a share of its own: tighter on
+        /// dense machines, and an eigendecomposition for each iteration
+        with_logdet: bool = false,
         /// Largest number of iterations; the bound holds after any number of them
         max_sweeps: usize = 1000,
     }

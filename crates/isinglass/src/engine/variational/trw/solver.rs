@@ -6,6 +6,7 @@ use rayon::prelude::*;
 
 use super::Trw;
 use super::descent::descend;
+use super::gaussian::Gaussian;
 use super::split::{Bound, Bounded, Split};
 use super::subgraphs::{Grown, choose, estimated_count};
 use crate::engine::exact::digits::guarantee;
@@ -71,11 +72,14 @@ impl<'a> Solver<'a> {
         let strengths: Vec<f64> = weights.iter().map(|weight| weight.abs()).collect();
         let graph = &structure.graph;
         let chosen = choose(graph, engine.width, &strengths, engine.count(), engine.settings.seed);
-        let bytes = Split::bytes(graph.unit_count(), graph.edges().len(), engine.width, chosen.len());
+        let bytes = engine.bytes_with(graph, chosen.len());
         engine.settings.budget.check(Trw::NAME, bytes * threads as u128, || {
             format!("a set of {} subgraphs of {} free units", chosen.len(), free.len())
         })?;
-        let split = Split::new(graph, &structure.biased(), engine.width, &chosen)?;
+        let mut split = Split::new(graph, &structure.biased(), engine.width, &chosen)?;
+        if engine.settings.with_logdet && chosen.len() > 1 {
+            split = split.with_gaussian(graph);
+        }
         Ok(Self { engine, machine, free, structure, weights, chosen, split })
     }
 
@@ -114,13 +118,13 @@ impl<'a> Solver<'a> {
 
     fn search(&self, bound: &mut Bound<'_>) -> Result<(Bounded, Diagnostics)> {
         if self.is_exact() {
-            let whole = bound.start();
-            return Ok((bound.at(&whole), Diagnostics::direct()));
+            let whole = bound.start()?;
+            return Ok((bound.at(&whole)?, Diagnostics::direct()));
         }
         let found = descend(bound, &self.engine.settings)?;
         let iteration =
             Iteration { sweeps: found.iterations, residual: found.residual, damping: 0.0, oscillated: false };
-        Ok((bound.at(&found.split), Diagnostics::iterated(found.converged, iteration)))
+        Ok((bound.at(&found.split)?, Diagnostics::iterated(found.converged, iteration)))
     }
 }
 
@@ -134,11 +138,13 @@ impl Solver<'_> {
         // Subgraphs in order, so that sums are reproducible; the units of each on all cores.
         let mut sums = vec![0.0; free.len() * free.len().saturating_sub(1) / 2];
         let mut start = 0;
+        // A Gaussian has no part in pairs without an edge.
+        let total: f64 = solved.bounded.shares[..self.chosen.len()].iter().sum();
         for (grown, &share) in self.chosen.iter().zip(&solved.bounded.shares) {
             let numbers = grown.edges.len() + if self.split.has_fields() { free.len() } else { 0 };
             let part = &solved.bounded.parts[start..start + numbers];
             start += numbers;
-            self.add_pairs(grown, part, share, &mut sums)?;
+            self.add_pairs(grown, part, share / total, &mut sums)?;
         }
         let mut values = Vec::with_capacity(PairMoments::count(Pairs::All, machine.graph()));
         each_pair(Pairs::All, machine.graph(), |a, b| {
@@ -248,6 +254,14 @@ impl Trw {
         // A graph with more edges has a larger treewidth.
         let whole = edges <= units * self.width && graph.elimination_order(self.width).is_some();
         let subgraphs = if whole { 1 } else { estimated_count(units, edges, self.width, self.count()) };
-        Split::bytes(units, edges, self.width, subgraphs)
+        self.bytes_with(graph, subgraphs)
+    }
+
+    /// The bytes of a row with so many subgraphs.
+    fn bytes_with(&self, graph: &Graph, subgraphs: usize) -> u128 {
+        let (units, edges) = (graph.unit_count(), graph.edges().len());
+        let has_gaussian = self.settings.with_logdet && subgraphs > 1;
+        let gaussian = if has_gaussian { Gaussian::bytes(units) } else { 0 };
+        Split::bytes(units, edges, self.width, subgraphs + usize::from(has_gaussian)) + gaussian
     }
 }

@@ -13,12 +13,15 @@
 //! tenth of the shares is equal, the rest proportional to `exp(a_k)`; `∂B/∂ρ_k = ln Z_k − μ·θ_k`,
 //! which is the entropy of subgraph k where the moments agree (Wainwright, Jaakkola & Willsky
 //! 2005). In `ρ_k` and `ρ_k θ_k` together the bound is convex.
+//!
+//! The last member may be a Gaussian (`gaussian`), whose own variables come last.
 
 use std::ops::Range;
 
 use rayon::prelude::*;
 
 use super::descent::MEMORY;
+use super::gaussian::{Gaussian, Running};
 use super::subgraphs::Grown;
 use crate::engine::exact::{Compiled, Run};
 use crate::{Error, Graph, Result};
@@ -32,18 +35,35 @@ const SUM_COST: f64 = 60.0;
 /// The part of the shares that is equal: no subgraph vanishes, with edges that it alone holds.
 const EQUAL: f64 = 0.1;
 
+/// The same beside a Gaussian, which holds all edges; and its share at the start, in that of all
+/// subgraphs together: where it is any good, it is much better.
+const EQUAL_BESIDE: f64 = 1e-6;
+const GAUSSIAN: f64 = 9.0;
+
 /// The least variance of a moment in the preconditioner,
 const LEAST_VARIANCE: f64 = 0.1;
 
 /// and the least varying part of a share, relative to an equal one.
 const LEAST_CURVATURE: f64 = 1e-3;
 
-/// A subgraph with its network.
+/// A part of the split.
 pub(super) struct Member {
-    network: Compiled,
+    kind: Kind,
     /// Its range of the variables: its edges, then all units if any has a bias.
     numbers: Range<usize>,
     edges: usize,
+}
+
+enum Kind {
+    /// A subgraph.
+    Network(Compiled),
+    Gaussian(Gaussian),
+}
+
+/// A member in use.
+enum Working<'a> {
+    Network(Run<'a>),
+    Gaussian(Box<Running<'a>>),
 }
 
 /// The subgraphs, and the parameter that each of their variables is a part of.
@@ -53,6 +73,8 @@ pub(super) struct Split {
     parameter: Vec<u32>,
     parameters: usize,
     cost: f64,
+    /// The part of the shares that is equal.
+    equal: f64,
 }
 
 impl Split {
@@ -62,6 +84,7 @@ impl Split {
     pub(super) fn new(graph: &Graph, biased: &[bool], width: usize, chosen: &[Grown]) -> Result<Self> {
         let all_edges = graph.edges().len();
         let units = if biased.contains(&true) { graph.unit_count() } else { 0 };
+        let mut cost = 0.0;
         let mut parameter = Vec::new();
         let mut members = Vec::with_capacity(chosen.len());
         for grown in chosen {
@@ -69,10 +92,27 @@ impl Split {
             parameter.extend(grown.edges.iter().map(|&edge| edge as u32));
             parameter.extend(all_edges as u32..(all_edges + units) as u32);
             let network = grown.compiled(graph, biased, width)?;
-            members.push(Member { network, numbers: start..parameter.len(), edges: grown.edges.len() });
+            cost += network.work() * SUM_COST;
+            let kind = Kind::Network(network);
+            members.push(Member { kind, numbers: start..parameter.len(), edges: grown.edges.len() });
         }
-        let cost = members.iter().map(|member| member.network.work()).sum::<f64>() * SUM_COST;
-        Ok(Self { members, parameter, parameters: all_edges + units, cost })
+        Ok(Self { members, parameter, parameters: all_edges + units, cost, equal: EQUAL })
+    }
+
+    /// With a Gaussian as the last member.
+    #[must_use]
+    pub(super) fn with_gaussian(mut self, graph: &Graph) -> Self {
+        let kind = Kind::Gaussian(Gaussian::new(graph, self.has_fields()));
+        self.equal = EQUAL_BESIDE;
+        let start = self.parameter.len();
+        self.parameter.extend(0..self.parameters as u32);
+        self.members.push(Member { kind, numbers: start..self.parameter.len(), edges: graph.edges().len() });
+        self
+    }
+
+    /// The number of variables of the Gaussian alone.
+    fn own_variables(&self) -> usize {
+        self.members.iter().map(Member::own_variables).sum()
     }
 
     pub(super) fn subgraphs(&self) -> usize {
@@ -95,6 +135,22 @@ impl Split {
     }
 }
 
+impl Member {
+    fn own_variables(&self) -> usize {
+        match &self.kind {
+            Kind::Network(_) => 0,
+            Kind::Gaussian(gaussian) => gaussian.variables(),
+        }
+    }
+
+    fn work(&self) -> Working<'_> {
+        match &self.kind {
+            Kind::Network(network) => Working::Network(network.run()),
+            Kind::Gaussian(gaussian) => Working::Gaussian(Box::new(gaussian.run())),
+        }
+    }
+}
+
 impl Grown {
     /// Compiles the network of the subgraph.
     pub(super) fn compiled(&self, graph: &Graph, biased: &[bool], width: usize) -> Result<Compiled> {
@@ -113,7 +169,14 @@ pub(super) struct Bound<'a> {
     split: &'a Split,
     /// Weights of the edges and fields on the units, divided by T.
     parameters: Vec<f64>,
-    runs: Vec<Run<'a>>,
+    members: Vec<Working<'a>>,
+    /// The variables of the Gaussian alone, and the derivatives by them.
+    own: Vec<f64>,
+    own_slopes: Vec<f64>,
+    /// Whether the Gaussian's bound is to hold in spite of rounding.
+    is_rigorous: bool,
+    /// What was wrong with the Gaussian, if anything.
+    failure: Option<Error>,
     /// The share of each subgraph, and its varying part.
     shares: Vec<f64>,
     moved: Vec<f64>,
@@ -146,7 +209,11 @@ impl<'a> Bound<'a> {
         Self {
             split,
             parameters: Vec::new(),
-            runs: split.members.iter().map(|member| member.network.run()).collect(),
+            members: split.members.iter().map(Member::work).collect(),
+            own: vec![0.0; split.own_variables()],
+            own_slopes: vec![0.0; split.own_variables()],
+            is_rigorous: false,
+            failure: None,
             shares: vec![0.0; split.subgraphs()],
             moved: vec![0.0; split.subgraphs()],
             log_z: vec![0.0; split.subgraphs()],
@@ -168,16 +235,38 @@ impl<'a> Bound<'a> {
     }
 
     /// Returns the initial split: equal shares of everything.
-    pub(super) fn start(&mut self) -> Vec<f64> {
+    ///
+    /// # Errors
+    /// Couplings without eigenvalues.
+    pub(super) fn start(&mut self) -> Result<Vec<f64>> {
         self.spread = 0.0;
-        vec![0.0; self.split.parameter.len() + self.split.subgraphs()]
+        let mut start = vec![0.0; self.split.parameter.len() + self.split.subgraphs()];
+        for member in &mut self.members {
+            if let Working::Gaussian(running) = member {
+                if let Some(logit) = start.last_mut() {
+                    *logit = (GAUSSIAN * (self.split.subgraphs() - 1) as f64).ln();
+                }
+                start.extend(running.start(&self.parameters)?);
+            }
+        }
+        Ok(start)
     }
 
-    /// Computes the bound of a split, with moments.
-    pub(super) fn at(&mut self, x: &[f64]) -> Bounded {
+    /// Computes the bound of a split, with moments; rounding is accounted for.
+    ///
+    /// # Errors
+    /// Couplings without eigenvalues.
+    pub(super) fn at(&mut self, x: &[f64]) -> Result<Bounded> {
+        self.is_rigorous = true;
         let value = self.evaluate(x);
+        self.is_rigorous = false;
+        if let Some(failure) = self.failure.take() {
+            return Err(failure);
+        }
         let Self { means, shares, parts, .. } = self;
-        Bounded { value, moments: means.clone(), shares: shares.clone(), parts: parts.clone() }
+        // Before its optimum a Gaussian's moments may be beyond ±1; others are by rounding.
+        let moments = means.iter().map(|mean| mean.clamp(-1.0, 1.0)).collect();
+        Ok(Bounded { value, moments, shares: shares.clone(), parts: parts.clone() })
     }
 
     /// Returns the bound times the number K of subgraphs and computes its slopes: differences of
@@ -186,7 +275,8 @@ impl<'a> Bound<'a> {
         let value = self.evaluate(x);
         let split = self.split;
         let count = split.subgraphs() as f64;
-        let (by_numbers, by_shares) = slopes.split_at_mut(split.parameter.len());
+        let (by_numbers, rest) = slopes.split_at_mut(split.parameter.len());
+        let (by_shares, by_own) = rest.split_at_mut(split.subgraphs());
         let mut average = 0.0;
         for (k, (member, share)) in split.members.iter().zip(&self.shares).enumerate() {
             let numbers = member.numbers.clone();
@@ -199,7 +289,7 @@ impl<'a> Bound<'a> {
                 entropy -= mean * part;
             }
             by_shares[k] = entropy;
-            average += self.moved[k] * entropy / (1.0 - EQUAL);
+            average += self.moved[k] * entropy / (1.0 - split.equal);
         }
         if self.spread == 0.0 {
             let apart = by_shares.iter().map(|entropy| (entropy - average).abs());
@@ -208,6 +298,11 @@ impl<'a> Bound<'a> {
         for (slope, moved) in by_shares.iter_mut().zip(&self.moved) {
             *slope = count * moved * (*slope - average);
         }
+        // The Gaussian is the last member.
+        let share = self.shares.last().copied().unwrap_or(0.0);
+        for (slope, own) in by_own.iter_mut().zip(&self.own_slopes) {
+            *slope = count * share * own;
+        }
         count * value
     }
 
@@ -215,7 +310,8 @@ impl<'a> Bound<'a> {
     pub(super) fn inverse_curvatures(&self, scales: &mut [f64]) {
         let split = self.split;
         let count = split.subgraphs() as f64;
-        let (by_numbers, by_shares) = scales.split_at_mut(split.parameter.len());
+        let (by_numbers, rest) = scales.split_at_mut(split.parameter.len());
+        let (by_shares, by_own) = rest.split_at_mut(split.subgraphs());
         for (member, &share) in split.members.iter().zip(&self.shares) {
             let numbers = member.numbers.clone();
             for (scale, moment) in by_numbers[numbers.clone()].iter_mut().zip(&self.moments[numbers]) {
@@ -225,12 +321,22 @@ impl<'a> Bound<'a> {
         for (scale, &moved) in by_shares.iter_mut().zip(&self.moved) {
             *scale = 1.0 / ((count * moved).max(LEAST_CURVATURE) * self.spread);
         }
+        // Without couplings the second derivative by a multiplier λ is 1/(2 λ²); shapes matter about
+        // as much as multipliers of 1.
+        let (by_multiplier, by_shape) = by_own.split_at_mut(self.own.len() / 2);
+        let share = count * self.shares.last().copied().unwrap_or(1.0);
+        for (scale, multiplier) in by_multiplier.iter_mut().zip(&self.own) {
+            *scale = 2.0 * multiplier.powi(2).max(LEAST_VARIANCE) / share;
+        }
+        by_shape.fill(2.0 / share);
     }
 
     /// Computes the bound of a split.
     fn evaluate(&mut self, x: &[f64]) -> f64 {
         let split = self.split;
-        let (x, logits) = x.split_at(split.parameter.len());
+        let (x, rest) = x.split_at(split.parameter.len());
+        let (logits, own) = rest.split_at(split.subgraphs());
+        self.own.copy_from_slice(own);
         self.share(logits);
         self.part(x);
         self.solve();
@@ -245,7 +351,7 @@ impl<'a> Bound<'a> {
             }
         }
         for (mean, cover) in self.means.iter_mut().zip(&self.cover) {
-            *mean = (*mean / cover).clamp(-1.0, 1.0);
+            *mean /= cover;
         }
         // A parameter's rounding error changes log Z by no more than itself: the bound includes it.
         let lost: f64 = self.sums.iter().zip(&self.parameters).map(|(sum, whole)| (sum - whole).abs()).sum();
@@ -258,9 +364,10 @@ impl<'a> Bound<'a> {
             *share = (a - top).exp();
         }
         let total: f64 = self.shares.iter().sum();
-        let least = EQUAL / self.shares.len() as f64;
+        let equal = self.split.equal;
+        let least = equal / self.shares.len() as f64;
         for (share, moved) in self.shares.iter_mut().zip(&mut self.moved) {
-            *moved = (1.0 - EQUAL) * *share / total;
+            *moved = (1.0 - equal) * *share / total;
             *share = least + *moved;
         }
     }
@@ -285,20 +392,31 @@ impl<'a> Bound<'a> {
         }
     }
 
-    /// Computes log Z and the moments of each subgraph.
+    /// Computes log Z and the moments of each member.
     fn solve(&mut self) {
-        let Self { split, runs, parts, moments, log_z, .. } = self;
-        let mut tasks = Vec::with_capacity(runs.len());
+        let Self { split, members, parts, moments, log_z, own, own_slopes, is_rigorous, failure, .. } = self;
+        let mut tasks = Vec::with_capacity(members.len());
         let mut rest: &mut [f64] = moments;
-        for ((member, run), log_z) in split.members.iter().zip(runs).zip(log_z) {
-            let own;
-            (own, rest) = rest.split_at_mut(member.numbers.len());
-            tasks.push((
-                run,
-                parts[member.numbers.clone()].split_at(member.edges),
-                own.split_at_mut(member.edges),
-                log_z,
-            ));
+        for ((member, working), log_z) in split.members.iter().zip(members).zip(log_z) {
+            let moments;
+            (moments, rest) = rest.split_at_mut(member.numbers.len());
+            let part = &parts[member.numbers.clone()];
+            match working {
+                Working::Network(run) => {
+                    tasks.push((run, part.split_at(member.edges), moments.split_at_mut(member.edges), log_z));
+                }
+                Working::Gaussian(running) => {
+                    let bound = running.solve(part, own, moments).and_then(|bound| {
+                        own_slopes.copy_from_slice(&running.slopes);
+                        if *is_rigorous { running.rigorous(part, own) } else { Ok(bound) }
+                    });
+                    // A step that is too long has no value.
+                    *log_z = bound.unwrap_or_else(|error| {
+                        *failure = Some(error);
+                        f64::NAN
+                    });
+                }
+            }
         }
         if split.cost > PARALLEL {
             tasks.into_par_iter().for_each(|(run, part, moments, log_z)| *log_z = run.solve(part, moments));
@@ -323,11 +441,12 @@ mod tests {
         for width in 1..=3 {
             let chosen = choose(&graph, width, &weights.iter().map(|w| w.abs()).collect::<Vec<_>>(), 5, 1);
             let split = Split::new(&graph, &[true; 7], width, &chosen).unwrap();
+            let split = if width == 2 { split.with_gaussian(&graph) } else { split };
             let mut bound = Bound::new(&split);
             bound.load(&weights, fields.iter().copied());
-            let mut x = bound.start();
+            let mut x = bound.start().unwrap();
             for (k, x) in x.iter_mut().enumerate() {
-                *x = (k as f64 * 0.7).sin() * 0.4;
+                *x += (k as f64 * 0.7).sin() * 0.4;
             }
             let mut gradient = vec![0.0; x.len()];
             bound.value_and_slopes(&x, &mut gradient);
@@ -335,10 +454,11 @@ mod tests {
                 let mut at = |step: f64| {
                     let mut moved = x.clone();
                     moved[k] += step;
-                    split.subgraphs() as f64 * bound.at(&moved).value
+                    split.subgraphs() as f64 * bound.at(&moved).unwrap().value
                 };
                 let slope = (at(1e-4) - at(-1e-4)) / 2e-4;
-                assert!((slope - gradient[k]).abs() < 1e-7, "{width} {k}: {slope} {}", gradient[k]);
+                let close = 1e-7 * slope.abs().max(1.0);
+                assert!((slope - gradient[k]).abs() < close, "{width} {k}: {slope} {}", gradient[k]);
             }
         }
     }
@@ -351,8 +471,8 @@ mod tests {
         let split = Split::new(&graph, &[true; 6], 2, &chosen).unwrap();
         let mut bound = Bound::new(&split);
         bound.load(&weights, [0.5; 6].into_iter());
-        let x: Vec<f64> = (0..bound.start().len()).map(|k| (k as f64).cos()).collect();
-        let Bounded { shares, parts, .. } = bound.at(&x);
+        let x: Vec<f64> = (0..bound.start().unwrap().len()).map(|k| (k as f64).cos()).collect();
+        let Bounded { shares, parts, .. } = bound.at(&x).unwrap();
         let mut sums = [0.0; 21];
         for (member, share) in split.members.iter().zip(shares) {
             for k in member.numbers.clone() {
