@@ -14,8 +14,8 @@ use isinglass::likelihood::{self, Phases};
 use isinglass::search::MaxProduct;
 use isinglass::topology::{self, Neighbours, Numbers};
 use isinglass::{
-    Bethe, Budget, CancelToken, Eliminate, Engine, Enumerate, Evidence, Gibbs, Machine, MeanField, Mixture,
-    Pairs, Sampler, Structured, Table, Tap, Trw,
+    Bethe, Budget, CancelToken, Eliminate, Engine, Enumerate, Evidence, Gibbs, LogDet, Machine, MeanField,
+    Mixture, Pairs, Sampler, Structured, Table, Tap, Trw,
 };
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
@@ -105,7 +105,7 @@ fn bounds_give_up() {
     let trw = Trw::new().max_sweeps(usize::MAX).tolerance(1e-300);
     is_given_up("trw", || infer(&trw, &machine, Pairs::None));
     let mixture = endless_mixture();
-    let bounds = Bounds::best(mixture, structured, trw);
+    let bounds = Bounds::best(mixture, structured, trw, LogDet::default());
     is_given_up("bracket", || bounds.log_z(&machine, &Evidence::none(200), Pairs::None).unwrap());
 }
 
