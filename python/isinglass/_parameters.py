@@ -61,6 +61,8 @@ class FitParameters(BaseEstimator):
     starts: int | None = None
     max_sweeps: int | None = None
     width: int | None = None
+    with_logdet: bool | None = None
+    cuts: int | None = None
     around: str | None = None
     damping: float | None = None
     schedule: str | None = None

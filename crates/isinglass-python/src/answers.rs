@@ -9,7 +9,7 @@ use isinglass::engine::{Open, auto};
 use isinglass::message::Style;
 use isinglass::{Diagnostics, Evidence, Expectations, Guarantee, JointTable, Pairs, Role};
 use isinglass_lab::report::Structure;
-use isinglass_plan::{Diagnose, Diagnostic, EngineName, Result, Task, Warning, sampler};
+use isinglass_plan::{Diagnose, Diagnostic, Result, Task, Warning, sampler};
 use numpy::{IntoPyArray, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};

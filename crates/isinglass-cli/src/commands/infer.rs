@@ -11,7 +11,7 @@ use isinglass_plan::Warning;
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
-use crate::engine_options::{EngineName, EngineOptions, Task};
+use crate::engine_options::{EngineOptions, Task};
 use crate::options::{Common, ModelWithEvidence, Usage, find, split_list};
 use crate::report::{self, count};
 

@@ -15,7 +15,7 @@ fn table() -> String {
     for _ in 0..80 {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         let bits = state >> 40;
-        let alike = if (bits >> 10) % 8 == 0 { !bits } else { bits } & 1;
+        let alike = if (bits >> 10).is_multiple_of(8) { !bits } else { bits } & 1;
         let rest: Vec<String> = (1..5).map(|k| (bits >> k & 1).to_string()).collect();
         text += &format!("{},{alike},{}\n", bits & 1, rest.join(","));
     }

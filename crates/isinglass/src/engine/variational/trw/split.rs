@@ -56,14 +56,14 @@ pub(super) struct Member {
 
 enum Kind {
     /// A subgraph.
-    Network(Compiled),
+    Network(Box<Compiled>),
     Gaussian(Gaussian),
 }
 
 /// A member in use.
 enum Working<'a> {
-    Network(Run<'a>),
-    Gaussian(Box<Running<'a>>),
+    Network(Box<Run<'a>>),
+    Gaussian(Running<'a>),
 }
 
 /// The subgraphs, and the parameter that each of their variables is a part of.
@@ -93,7 +93,7 @@ impl Split {
             parameter.extend(all_edges as u32..(all_edges + units) as u32);
             let network = grown.compiled(graph, biased, width)?;
             cost += network.work() * SUM_COST;
-            let kind = Kind::Network(network);
+            let kind = Kind::Network(Box::new(network));
             members.push(Member { kind, numbers: start..parameter.len(), edges: grown.edges.len() });
         }
         Ok(Self { members, parameter, parameters: all_edges + units, cost, equal: EQUAL })
@@ -145,8 +145,8 @@ impl Member {
 
     fn work(&self) -> Working<'_> {
         match &self.kind {
-            Kind::Network(network) => Working::Network(network.run()),
-            Kind::Gaussian(gaussian) => Working::Gaussian(Box::new(gaussian.run())),
+            Kind::Network(network) => Working::Network(Box::new(network.run())),
+            Kind::Gaussian(gaussian) => Working::Gaussian(gaussian.run()),
         }
     }
 }
