@@ -331,7 +331,7 @@ def fit(
     ('likelihood', 'exact', True)
     >>> round(result.log_likelihood, 4) == round(machine.score(rows).log_likelihood, 4)
     True
-    >>> machine, result = isinglass.fit(rows, l2=0.01, bootstrap=100, seed=1)
+    >>> machine, result = isinglass.fit(5 * rows, l2=0.01, bootstrap=100, seed=1)
     >>> result.intervals
     Intervals(level=0.95, resamples=100, unconverged=0, failed=0)
     >>> bool((result.intervals.couplings.lower <= machine.edge_weights).all())

@@ -86,9 +86,13 @@ fn strong_couplings_are_sampled() {
     let (all, log_z) = scores(&found, &truth);
     let far = all.iter().filter(|z| z.abs() > 4.0).count();
     assert!(far * 100 <= all.len(), "{far} of {} beyond four errors", all.len());
-    assert!(log_z.abs() < 4.0 && found.errors.unwrap().log_z.unwrap() < 0.1);
+    let errors = found.errors.unwrap();
+    assert!(log_z.abs() < 4.0 && errors.log_z.unwrap() < 0.1);
+    // Two thousand effective samples of a unit leave a standard error of 0.022; a few units that
+    // always change together are off by twice that in one run of ten.
+    assert!(errors.means.iter().all(|error| *error < 0.03), "{:?}", errors.means);
     for (found, truth) in found.means.iter().zip(&truth.means) {
-        assert!((found - truth).abs() < 0.05, "{found} {truth}");
+        assert!((found - truth).abs() < 0.08, "{found} {truth}");
     }
     let mixing = found.diagnostics.mixing.unwrap();
     assert!(mixing.round_trips.unwrap() > 100);

@@ -243,6 +243,7 @@ fn info_tells_size_structure_and_engines() {
             "mixture",
             "structured",
             "trw",
+            "logdet",
             "tap",
             "linear-response",
             "bethe",

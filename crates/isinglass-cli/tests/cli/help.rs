@@ -63,12 +63,12 @@ fn help_offers_the_engines_that_a_command_can_use() {
     room.ok("sample m.json -n 40 -o t.csv");
     let all = room.ok("infer --help");
     let all: Vec<&str> = engines(&all);
-    assert_eq!(all.len(), 14, "all but max-product: {all:?}");
+    assert_eq!(all.len(), 15, "all but max-product: {all:?}");
     let commands = [
         ("map", "map m.json", 6),
         ("sample", "sample m.json -n 3", 6),
         ("scan", "scan m.json --temperatures 1,2", 5),
-        ("fit", "fit t.csv --visible-links chain --iterations 2 -o f.json", 13),
+        ("fit", "fit t.csv --visible-links chain --iterations 2 -o f.json", 14),
     ];
     for (command, line, count) in commands {
         let help = room.ok(&format!("{command} --help"));

@@ -34,7 +34,7 @@ pub struct Offer {
 /// let offers = auto::offers(&chain, &Evidence::none(1000), Budget::default())?;
 /// let able: Vec<&str> = offers.iter().filter(|offer| offer.available).map(|offer| offer.engine).collect();
 /// assert_eq!(able[..4], ["decimate", "eliminate", "mean-field", "mixture"]);
-/// assert_eq!(able[4..], ["structured", "trw", "tap", "linear-response", "bethe", "temper", "gibbs", "ais"]);
+/// assert_eq!(able[4..], ["structured", "trw", "logdet", "tap", "linear-response", "bethe", "temper", "gibbs", "ais"]);
 /// # Ok::<(), isinglass::Error>(())
 /// ```
 pub fn offers(machine: &Machine, evidence: &Evidence, budget: Budget) -> Result<Vec<Offer>> {

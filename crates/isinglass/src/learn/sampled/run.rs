@@ -216,7 +216,13 @@ impl<'a> Run<'a> {
     fn bytes(&self) -> u128 {
         let states = 2 * self.engine.teams() * self.most_states();
         let units = self.machine.unit_count();
-        Centred::bytes(units, states) + Finish::bytes(units, self.engine.teams())
+        let finish = if self.is_smooth() { Finish::bytes(units, self.engine.teams()) } else { 0 };
+        Centred::bytes(units, states) + finish
+    }
+
+    /// Whether the final average can be corrected: rows are complete and couplings have no kink.
+    fn is_smooth(&self) -> bool {
+        self.penalties.l1 == 0.0 && !self.rows.are_open()
     }
 
     /// Continues the chains on the machine, and computes the next step from their states.
@@ -501,8 +507,7 @@ impl Iterated for Run<'_> {
             if state.states >= self.most_states() && state.quiet >= QUIET {
                 state.sums = vec![0.0; all.len()];
                 state.zeros = vec![0; state.weights.len()];
-                let is_smooth = self.penalties.l1 == 0.0 && !self.rows.are_open();
-                state.finish = is_smooth.then(Finish::default);
+                state.finish = self.is_smooth().then(Finish::default);
             } else {
                 state.states = (2 * state.states).min(self.most_states());
             }
