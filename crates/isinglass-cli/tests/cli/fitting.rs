@@ -422,10 +422,10 @@ fn held_out_rows_choose_the_penalty_and_the_path_is_in_the_result() {
 #[test]
 fn a_copied_column_is_named_and_kept_finite_by_default() {
     let room = Room::new();
-    room.write("t.csv", rows(600, 20, true));
+    room.write("t.csv", rows(600, 22, true));
     // Too little for exact engines.
     let run = |options: &str| {
-        let output = room.run(&format!("fit t.csv --budget 4MiB --no-check {options} -o m.json"));
+        let output = room.run(&format!("fit t.csv --budget 24MiB --no-check {options} -o m.json"));
         assert!(output.status.success());
         let model: serde_json::Value = serde_json::from_str(&room.read("m.json")).unwrap();
         let edges = model["edges"].as_array().unwrap();
@@ -442,7 +442,7 @@ fn a_copied_column_is_named_and_kept_finite_by_default() {
     assert_eq!(room.read("m.json"), two, "the same on any number of threads");
     let (notes, unbounded) = run("--l2 0");
     assert!(!notes.contains("auto") && unbounded > 8.0, "{notes} {unbounded}");
-    room.write("t.csv", rows(600, 20, false));
+    room.write("t.csv", rows(600, 22, false));
     let (notes, _) = run("");
     assert!(!notes.contains("auto"), "{notes}");
 }
