@@ -94,18 +94,17 @@ fn as_tight_as_the_reference() {
         assert!(plain < reference && plain > reference - 2.5, "{plain}");
         let cut = log_z(&LogDet::new().cuts(400), &glass);
         let mixed = log_z(&Trw::new().with_logdet(true), &glass);
-        println!("{strength}: {plain} {cut} {mixed}");
         // Weak couplings violate no inequality.
         assert!(if strength > 1.0 { cut < plain - 0.1 } else { cut <= plain + 1e-9 }, "{cut} {plain}");
         assert!(mixed < plain + 1e-4, "{mixed} {plain}");
     }
     let (mut trw, mut mixed) = (0.0, 0.0);
-    for seed in 0..20 {
+    for seed in 0..10 {
         let machine = uniform(Graph::full(10), 1.0, seed);
         trw += log_z(&Trw::default(), &machine);
         mixed += log_z(&Trw::new().with_logdet(true), &machine);
     }
-    println!("10 dense units: {} {}", trw / 20.0, mixed / 20.0);
+    assert!(mixed < trw, "{mixed} {trw}");
     // On ten dense units it is looser than subgraphs of treewidth 3: 3.1 above log Z on average.
     let gaps = (0..20).map(|seed| {
         let machine = uniform(Graph::full(10), 1.0, seed);
