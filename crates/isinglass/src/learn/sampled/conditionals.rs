@@ -11,6 +11,7 @@
 
 use rayon::prelude::*;
 
+use super::conjugate::{self, Limits};
 use super::coordinates::Coordinates;
 use super::curvature::{Centred, dot};
 use crate::numeric::dense::{add_transposed_times, multiply};
@@ -19,9 +20,8 @@ use crate::{Graph, Machine, cancel};
 /// Parts of a sum over blocks, which are added in order.
 const PARTS: usize = 16;
 
-/// A solution ends at this residual, relative to the right-hand side, or after so many iterations.
-const RESIDUAL: f64 = 0.03;
-const MOST_ITERATIONS: usize = 40;
+/// When a solution ends.
+const LIMITS: Limits = Limits { iterations: 40, residual: 0.03 };
 
 /// What is added to the diagonal of the curvature, as a share of it: units that others determine
 /// bend nothing.
@@ -219,31 +219,15 @@ impl Bent<'_> {
 
     /// `H⁻¹ g`, by conjugate gradients.
     pub(super) fn solve(&self, right: &[f64]) -> Vec<f64> {
-        let mut solution = vec![0.0; right.len()];
-        let mut residual = right.to_vec();
-        let scaled = |residual: &[f64]| -> Vec<f64> {
+        let scaled = |residual: &[f64]| {
             residual.iter().zip(&self.diagonal).map(|(r, d)| r / d.max(f64::MIN_POSITIVE)).collect()
         };
-        let mut direction = scaled(&residual);
-        let mut size = dot(&residual, &direction);
-        let goal = RESIDUAL * RESIDUAL * size;
-        for _ in 0..MOST_ITERATIONS {
-            if size <= goal || size == 0.0 {
-                break;
-            }
-            let product = self.times(&direction);
-            let length = size / dot(&direction, &product);
-            for k in 0..right.len() {
-                solution[k] += length * direction[k];
-                residual[k] -= length * product[k];
-            }
-            let next = scaled(&residual);
-            let next_size = dot(&residual, &next);
-            let keep = next_size / size;
-            direction.iter_mut().zip(next).for_each(|(d, r)| *d = r + keep * *d);
-            size = next_size;
-        }
-        solution
+        let times = |direction: &[f64]| {
+            let product = self.times(direction);
+            let curvature = dot(direction, &product);
+            (product, curvature)
+        };
+        conjugate::solve(right, &LIMITS, scaled, times)
     }
 }
 

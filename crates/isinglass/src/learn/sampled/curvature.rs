@@ -8,6 +8,7 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
+use super::conjugate::{self, Limits};
 use super::coordinates::Coordinates;
 use crate::numeric::dense::{add_transposed_times, multiply};
 use crate::numeric::stable::shares;
@@ -19,11 +20,8 @@ const ROWS: usize = 256;
 /// Above this share of all pairs, products of dense matrices are faster than walks along the edges.
 const DENSE: f64 = 0.15;
 
-/// The most iterations of a solution.
-const MOST_ITERATIONS: usize = 25;
-
-/// The residual at which a solution ends, relative to the right-hand side.
-const RESIDUAL: f64 = 0.1;
+/// When a solution ends.
+const LIMITS: Limits = Limits { iterations: 25, residual: 0.1 };
 
 /// Centred states, in blocks.
 pub(super) struct Centred<'a> {
@@ -251,34 +249,18 @@ impl<'a> Centred<'a> {
     /// A step u with `(C + D) u = g` for a diagonal D, by conjugate gradients from 0 until the
     /// residual is small. Edges that do not count have g = 0, and do not move.
     pub(super) fn solve(&self, right: &[f64], diagonal: &[f64]) -> Vec<f64> {
-        let mut solution = vec![0.0; right.len()];
-        let mut residual = right.to_vec();
         // Statistics have variance 1, about.
-        let scaled = |residual: &[f64]| -> Vec<f64> {
-            residual.iter().zip(diagonal).map(|(r, d)| r / (1.0 + d)).collect()
-        };
-        let mut direction = scaled(&residual);
-        let mut size = dot(&residual, &direction);
-        let goal = RESIDUAL * RESIDUAL * size;
-        for _ in 0..MOST_ITERATIONS {
-            if size <= goal || size == 0.0 {
-                break;
-            }
-            let product = self.covariance_times(&direction);
-            let curvature = dot(&direction, &product)
+        let scaled = |residual: &[f64]| residual.iter().zip(diagonal).map(|(r, d)| r / (1.0 + d)).collect();
+        let times = |direction: &[f64]| {
+            let mut product = self.covariance_times(direction);
+            let curvature = dot(direction, &product)
                 + direction.iter().zip(diagonal).map(|(x, d)| d * x * x).sum::<f64>();
-            let length = size / curvature;
-            for k in 0..right.len() {
-                solution[k] += length * direction[k];
-                residual[k] -= length * (product[k] + diagonal[k] * direction[k]);
+            for ((product, x), d) in product.iter_mut().zip(direction).zip(diagonal) {
+                *product += d * x;
             }
-            let next = scaled(&residual);
-            let next_size = dot(&residual, &next);
-            let keep = next_size / size;
-            direction.iter_mut().zip(next).for_each(|(d, r)| *d = r + keep * *d);
-            size = next_size;
-        }
-        solution
+            (product, curvature)
+        };
+        conjugate::solve(right, &LIMITS, scaled, times)
     }
 }
 

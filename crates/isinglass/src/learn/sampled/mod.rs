@@ -1,6 +1,7 @@
 //! Maximum likelihood by sampling: `likelihood` where the free phase is beyond exact engines.
 
 mod conditionals;
+mod conjugate;
 mod coordinates;
 mod curvature;
 mod finish;
