@@ -7,8 +7,8 @@ use std::{fmt, fs};
 use anyhow::Context;
 use clap::{Args, ValueEnum};
 use isinglass::message::{Message, Style};
-use isinglass::{Evidence, Machine, Spin};
-use isinglass_files::{ModelNote, Sheet, TableOptions, Values, read_evidence, read_model};
+use isinglass::{Budget, Evidence, Machine, Spin};
+use isinglass_files::{ModelNote, Sheet, TableOptions, Values, read_evidence, read_model_within};
 use isinglass_plan::{Diagnose, Diagnostic};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -163,8 +163,8 @@ pub(crate) struct AtTemperature {
 
 impl AtTemperature {
     /// Reads a machine.
-    pub(crate) fn read(&self, model: &Path) -> anyhow::Result<Machine> {
-        let machine = read_model(model)?;
+    pub(crate) fn read(&self, model: &Path, budget: Budget) -> anyhow::Result<Machine> {
+        let machine = read_model_within(model, budget)?;
         match self.temperature {
             Some(temperature) => machine.with_temperature(temperature).context("--temperature"),
             None => Ok(machine),
@@ -191,12 +191,12 @@ pub(crate) struct ModelWithEvidence {
 }
 
 impl ModelWithEvidence {
-    /// Read the machine and the evidence.
-    pub(crate) fn read(&self) -> anyhow::Result<(Machine, Evidence)> {
+    /// Reads the machine, which may take so much memory, and the evidence.
+    pub(crate) fn read(&self, budget: Budget) -> anyhow::Result<(Machine, Evidence)> {
         // Words are checked before files: a wrong command line is wrong whatever the files hold.
         let items = self.given.as_deref().map(split_list).unwrap_or_default();
         let given: Vec<(&str, Spin)> = items.iter().map(|item| self.clamp(item)).collect::<Result<_, _>>()?;
-        let machine = self.at.read(&self.model)?;
+        let machine = self.at.read(&self.model, budget)?;
         let mut evidence = match &self.evidence {
             Some(path) => read_evidence(path, &machine)?,
             None => Evidence::none(machine.unit_count()),
@@ -245,25 +245,27 @@ pub(crate) struct TableArgs {
 }
 
 impl TableArgs {
-    fn options(&self) -> TableOptions {
+    fn options(&self, budget: Budget) -> TableOptions {
         TableOptions {
+            budget,
             weights: self.weights.clone(),
             drop: self.drop.as_deref().map(split_list).unwrap_or_default(),
         }
     }
 
     /// Read the table as one that is to be written again; weights do not matter then.
-    pub(crate) fn read_sheet(&self) -> anyhow::Result<Sheet> {
-        Ok(isinglass_files::read_sheet(&self.table, &self.options())?)
+    pub(crate) fn read_sheet(&self, budget: Budget) -> anyhow::Result<Sheet> {
+        Ok(isinglass_files::read_sheet(&self.table, &self.options(budget))?)
     }
 
-    pub(crate) fn read(&self) -> anyhow::Result<isinglass::Table> {
-        self.read_other(&self.table)
+    /// Reads the table, which may take so much memory.
+    pub(crate) fn read(&self, budget: Budget) -> anyhow::Result<isinglass::Table> {
+        self.read_other(&self.table, budget)
     }
 
     /// Read another table with the same options.
-    pub(crate) fn read_other(&self, path: &Path) -> anyhow::Result<isinglass::Table> {
-        let table = isinglass_files::read_table(path, &self.options())?;
+    pub(crate) fn read_other(&self, path: &Path, budget: Budget) -> anyhow::Result<isinglass::Table> {
+        let table = isinglass_files::read_table(path, &self.options(budget))?;
         if let (Some(column), true) = (&self.weights, table.total_weight() <= 0.0) {
             anyhow::bail!("{}: column '{column}': all weights are 0", path.display());
         }

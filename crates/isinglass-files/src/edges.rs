@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use isinglass::{Graph, Machine, Unit};
+use isinglass::{Budget, Graph, Machine, Unit};
 
 use crate::Result;
 use crate::error::{Fault, Hint, Near, Parsed, Place, Quoted};
@@ -85,7 +85,7 @@ pub struct EdgeList {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn read_edges(path: &Path) -> Result<EdgeList> {
-    let content = bytes(path)?;
+    let content = bytes(path, Budget::default())?;
     parse(path, without_mark(&content)).map_err(|fault| fault.reading(path))
 }
 

@@ -5,6 +5,7 @@ use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
 use flate2::bufread::MultiGzDecoder;
+use isinglass::Budget;
 
 use crate::error::{AccessFailure, Attempt};
 use crate::{Error, Result};
@@ -55,11 +56,47 @@ pub(crate) fn reader(path: &Path) -> Result<Box<dyn BufRead>> {
     })
 }
 
-/// Reads the whole content of a file, decompressed if its ending is `.gz`.
-pub(crate) fn bytes(path: &Path) -> Result<Vec<u8>> {
-    let mut content = Vec::new();
-    reader(path)?.read_to_end(&mut content).map_err(|error| unreadable(path, &error))?;
-    Ok(content)
+/// Reads the whole content of a file within a budget, decompressed if its ending is `.gz`.
+pub(crate) fn bytes(path: &Path, budget: Budget) -> Result<Vec<u8>> {
+    match bounded(reader(path)?, budget.0) {
+        Ok(content) => Ok(content),
+        Err(Unread::Failed(error)) => Err(unreadable(path, &error)),
+        Err(Unread::TooLarge { read }) => Err(Error::too_large(path, read, budget)),
+    }
+}
+
+/// Why a content was not read as a whole.
+#[derive(Debug)]
+pub(crate) enum Unread {
+    /// The input failed.
+    Failed(io::Error),
+    /// It has more bytes than these, the limit or all that there is memory for.
+    TooLarge { read: u64 },
+}
+
+/// Reads an input to its end, unless it has more bytes than a limit. Memory grows with what is
+/// there, and its lack is an error.
+pub(crate) fn bounded(mut input: impl Read, limit: u64) -> Result<Vec<u8>, Unread> {
+    let mut content: Vec<u8> = Vec::new();
+    let mut piece = vec![0; BUFFER];
+    loop {
+        let count = match input.read(&mut piece) {
+            Ok(0) => return Ok(content),
+            Ok(count) => count,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(Unread::Failed(error)),
+        };
+        if (content.len() + count) as u64 > limit || !grow(&mut content, count) {
+            return Err(Unread::TooLarge { read: content.len() as u64 });
+        }
+        content.extend_from_slice(&piece[..count]);
+    }
+}
+
+/// Makes room for more elements, by a quarter at least; `false` if there is not enough memory.
+pub(crate) fn grow<T>(list: &mut Vec<T>, more: usize) -> bool {
+    let room = list.capacity() - list.len();
+    room >= more || list.try_reserve_exact(more.max(list.len() / 4)).is_ok()
 }
 
 /// The error of a file that failed while it was read.

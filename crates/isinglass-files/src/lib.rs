@@ -49,7 +49,9 @@ mod table;
 pub use checkpoint::{read_checkpoint, write_checkpoint};
 pub use edges::{EdgeList, read_edges};
 pub use error::{AccessFailure, Attempt, Endings, Error, Fault, Result};
-pub use model::{ModelFormat, ModelNote, model_format, read_evidence, read_model, write_model};
+pub use model::{
+    ModelFormat, ModelNote, model_format, read_evidence, read_model, read_model_within, write_model,
+};
 pub use network::write_network;
 pub use output::{Output, discard_abandoned, discard_unfinished};
 pub use picture::{Picture, check_picture_output, read_picture, write_picture};

@@ -27,7 +27,11 @@ fn read(path: &Path) -> Result<(), String> {
     } else if [".json", ".uai", ".npz", ".json.gz", ".uai.gz"].iter().any(|ending| name.ends_with(ending)) {
         read_model(path).map(drop).map_err(message)
     } else {
-        let options = TableOptions { weights: name.contains("weighted").then(|| "w".into()), drop: vec![] };
+        let options = TableOptions {
+            weights: name.contains("weighted").then(|| "w".into()),
+            drop: vec![],
+            ..Default::default()
+        };
         read_table(path, &options).map(drop).map_err(message)
     }
 }
@@ -409,6 +413,7 @@ fn names_and_paths_are_shown_as_they_are() {
     let options = |weights: &str, drop: &str| TableOptions {
         weights: (!weights.is_empty()).then(|| weights.into()),
         drop: if drop.is_empty() { vec![] } else { vec![drop.into()] },
+        ..Default::default()
     };
     for (options, problem) in [
         (options("", ""), "row 1 (line 2), column 'b': found '--not-a-value', expected 1/-1"),

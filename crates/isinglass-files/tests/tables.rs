@@ -175,7 +175,7 @@ fn rows_and_lines_are_counted_from_one() {
 #[test]
 fn weights_and_dropped_columns() {
     let text = b"id,a,n,b\nu1,1,2.5,0\n\"u,2\",1,0,0\nu3,,1e3,1\n";
-    let options = TableOptions { weights: Some("n".into()), drop: vec!["id".into()] };
+    let options = TableOptions { weights: Some("n".into()), drop: vec!["id".into()], ..Default::default() };
     let table = parse_csv(text, "t.csv", b',', &options).unwrap();
     assert_eq!(table.columns(), ["a", "b"]);
     assert_eq!((table.row_count(), table.weight(0), table.weight(1)), (3, 2.5, 1000.0));
@@ -226,7 +226,7 @@ fn numpy_files_are_read() {
     assert_eq!(read("floats.npy"), [[1, -1], [-1, 0], [0, 1]]);
     assert_eq!(read("big_endian.npy"), [[1, -1], [-1, 1]]);
     assert_eq!(read("version2.npy"), [[1, -1]]);
-    let options = TableOptions { weights: Some("x1".into()), drop: vec!["x0".into()] };
+    let options = TableOptions { weights: Some("x1".into()), drop: vec!["x0".into()], ..Default::default() };
     let table = read_table(&fixture("truth.npy"), &options).unwrap();
     assert_eq!((table.columns(), table.weight(0)), (["x2".to_owned()].as_slice(), 0.0));
 }
@@ -234,7 +234,7 @@ fn numpy_files_are_read() {
 #[cfg(feature = "parquet")]
 #[test]
 fn parquet_files_are_read() {
-    let options = TableOptions { weights: Some("count".into()), drop: vec![] };
+    let options = TableOptions { weights: Some("count".into()), drop: vec![], ..Default::default() };
     let table = read_table(&fixture("table.parquet"), &options).unwrap();
     assert_eq!(table.columns(), ["truth", "number", "float", "text"]);
     assert_eq!(rows(&table), [[1, 1, -1, 1], [-1, -1, 1, 0], [0, 0, 0, -1]]);
@@ -243,7 +243,8 @@ fn parquet_files_are_read() {
     assert!(message.ends_with(
         "row 1, column 'count': found 2.5, expected 1 and -1, or 0 and 1, or NaN for a missing cell"
     ));
-    let options = TableOptions { weights: Some("number".into()), drop: vec!["count".into()] };
+    let options =
+        TableOptions { weights: Some("number".into()), drop: vec!["count".into()], ..Default::default() };
     let message = read_table(&fixture("table.parquet"), &options).unwrap_err().to_string();
     assert!(message.contains("row 2, column 'number': found -1, expected a weight"), "{message}");
 }
@@ -278,7 +279,11 @@ fn sheet(text: &str, name: &str, options: &TableOptions) -> Sheet {
 
 #[test]
 fn a_sheet_is_written_as_it_was_except_for_missing_cells() {
-    let options = TableOptions { weights: Some("n".into()), drop: vec!["id".into(), "note".into()] };
+    let options = TableOptions {
+        weights: Some("n".into()),
+        drop: vec!["id".into(), "note".into()],
+        ..Default::default()
+    };
     let text =
         "id,a,\"b,c\",n,d,e,note\nk1,Yes,-1,1.50,0,?,\"a \"\"quote\"\"\"\nk2,,1,2,NA,,\nk1,No,?,0.25,1,, x\n";
     let sheet = sheet(text, "t.csv", &options);
@@ -302,12 +307,12 @@ fn a_sheet_is_written_as_it_was_except_for_missing_cells() {
 
 #[test]
 fn sheets_become_matrices_of_numbers() {
-    let options = TableOptions { weights: Some("n".into()), drop: Vec::new() };
+    let options = TableOptions { weights: Some("n".into()), drop: Vec::new(), ..Default::default() };
     let weighted = sheet("a,n,b\n0,2.5,n\n,1,y\n", "t.csv", &options);
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("m.npy");
     std::fs::write(&path, fill(&weighted, &[], CellForm::Words, "m.npy").unwrap()).unwrap();
-    let options = TableOptions { weights: Some("x1".into()), drop: Vec::new() };
+    let options = TableOptions { weights: Some("x1".into()), drop: Vec::new(), ..Default::default() };
     let back = read_sheet(&path, &options).unwrap();
     assert_eq!(rows(&back.table), [[-1, -1], [1, 1]]);
     assert_eq!((back.table.weight(0), back.table.weight(1)), (2.5, 1.0));

@@ -57,6 +57,13 @@ pub enum Error {
         /// The bytes allowed.
         budget: Budget,
     },
+    /// The system has no more memory, whatever the budget.
+    OutOfMemory {
+        /// What needs it.
+        what: &'static str,
+        /// The bytes that it has already.
+        held: u128,
+    },
     /// An engine or learner does not support a request.
     CannotDo {
         /// The engine or learner.
@@ -116,6 +123,9 @@ impl Message for Error {
             }
             Self::OverBudget { who, what, needed, budget } => {
                 write!(out, "{who}: {what} needs {}, and the budget is {budget}", Budget::bytes(*needed))
+            }
+            Self::OutOfMemory { what, held } => {
+                write!(out, "{what} has {}, and there is no memory for more", Budget::bytes(*held))
             }
             Self::CannotDo { who, what, why } => write!(out, "{who} cannot {what}: {why}"),
             Self::Checkpoint { problem } => write!(out, "checkpoint: {problem}"),

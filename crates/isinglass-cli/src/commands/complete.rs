@@ -42,8 +42,8 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
     table_format(&args.output)?;
     keep_inputs(&args.output, &[&args.model, &args.table.table])?;
-    let machine = args.at.read(&args.model)?;
-    let sheet = args.table.read_sheet()?;
+    let machine = args.at.read(&args.model, args.engine.choice.budget)?;
+    let sheet = args.table.read_sheet(args.engine.choice.budget)?;
     let table = &sheet.table;
     let output = Output::create(&args.output)?;
     let (engine, found) = args.complete(&machine, table, common)?;

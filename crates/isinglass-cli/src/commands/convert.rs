@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args as ClapArgs;
+use isinglass::Budget;
 use isinglass_files::{Output, model_format, write_model};
 use serde_json::json;
 
@@ -18,13 +19,16 @@ pub(crate) struct Args {
     input: PathBuf,
     /// The file to write
     output: PathBuf,
+    /// Memory that reading the file may take, such as 512MiB or 6GiB
+    #[arg(long, value_name = "SIZE", default_value = "1GiB")]
+    budget: Budget,
     #[command(flatten)]
     at: AtTemperature,
 }
 
 pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
     model_format(&args.output)?;
-    let machine = args.at.read(&args.input)?;
+    let machine = args.at.read(&args.input, args.budget)?;
     let notes = write_model(&machine, Output::create(&args.output)?)?;
     common.not_kept(&notes);
     if common.json {

@@ -7,7 +7,7 @@ use clap::Args as ClapArgs;
 use isinglass::Table;
 use isinglass::engine::Guarantee;
 use isinglass::learn::{Check, Validated};
-use isinglass_files::{Output, model_format, read_model, write_model, write_network, write_numbers};
+use isinglass_files::{Output, model_format, read_model_within, write_model, write_network, write_numbers};
 use isinglass_lab::report::FitSummary;
 use isinglass_plan::{Asked, FitSettings, Fitted, Growth, LearnerName, Penalty, Size};
 use serde_json::json;
@@ -98,9 +98,9 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
     args.check()?;
     model_format(&args.output)?;
     args.report.as_deref().map(super::report::check_ending).transpose()?;
-    let table = args.table.read()?;
+    let table = args.table.read(args.engine.budget)?;
     let start = match &args.init {
-        Some(path) => args.with_hidden(read_model(path)?, &table, common.seed)?,
+        Some(path) => args.with_hidden(read_model_within(path, args.engine.budget)?, &table, common.seed)?,
         None => {
             let without_edges = args.learner == LearnerName::Factorized;
             args.structure.of(&table)?.machine(&table, without_edges, args.engine.budget)?

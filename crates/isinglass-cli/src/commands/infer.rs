@@ -63,7 +63,7 @@ const SHOWN: usize = 30;
 const SHOWN_MEANS: usize = 500;
 
 pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
-    let (machine, evidence) = args.model.read()?;
+    let (machine, evidence) = args.model.read(args.engine.choice.budget)?;
     let cumulants_of = args.cumulants.as_deref().map(|list| cumulant_units(&machine, list)).transpose()?;
     if args.bracket {
         return run_bracket(args, &machine, &evidence, common);

@@ -30,7 +30,7 @@ pub(crate) struct Args {
 const SHOWN: usize = 12;
 
 pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
-    let machine = args.at.read(&args.model)?;
+    let machine = args.at.read(&args.model, args.budget)?;
     let graph = machine.graph();
     let offers = auto::offers(&machine, &Evidence::none(machine.unit_count()), args.budget)?;
     let structure = Structure::of(&machine, &offers);

@@ -23,7 +23,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
-    let (machine, evidence) = args.model.read()?;
+    let (machine, evidence) = args.model.read(args.engine.choice.budget)?;
     let hint = if args.engine.choice.engine == EngineName::MaxProduct {
         "give more --budget, or clamp units with --given"
     } else {

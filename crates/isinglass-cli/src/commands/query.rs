@@ -25,7 +25,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
-    let (machine, evidence) = args.model.read()?;
+    let (machine, evidence) = args.model.read(args.engine.choice.budget)?;
     let names = split_list(&args.ask);
     let asked: Vec<usize> =
         names.iter().map(|name| find(&machine, name)).collect::<Result<_, _>>().context("--ask")?;

@@ -79,11 +79,11 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
     let inputs = [Some(&args.model), args.table.as_ref(), args.history.as_ref()];
     let inputs: Vec<&Path> = inputs.into_iter().flatten().map(PathBuf::as_path).collect();
     keep_inputs(&args.output, &inputs)?;
-    let machine = args.at.read(&args.model)?;
+    let machine = args.at.read(&args.model, args.engine.choice.budget)?;
     let table = args.table.as_ref().map(|path| {
         let options =
             TableArgs { table: path.clone(), weights: args.weights.clone(), drop: args.drop.clone() };
-        options.read()
+        options.read(args.engine.choice.budget)
     });
     let table = table.transpose()?;
     let history = match &args.history {

@@ -35,7 +35,7 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
         check_ending(output)?;
         keep_inputs(output, &[&args.model.model])?;
     }
-    let (machine, evidence) = args.model.read()?;
+    let (machine, evidence) = args.model.read(args.engine.choice.budget)?;
     let output = args.output.as_deref().map(Output::create).transpose()?;
     let engine = args
         .engine

@@ -63,7 +63,7 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
     };
     let request = request.map_err(|error| report::failed(error.into()))?.overlap(args.overlap);
     settings.check().map_err(Usage::from)?;
-    let (machine, evidence) = args.model.read()?;
+    let (machine, evidence) = args.model.read(args.engine.choice.budget)?;
     let output = args.output.as_deref().map(Output::create).transpose()?;
     let found = settings.scan(&machine, &evidence, &request, &|note| common.choice(&note));
     let (engine, scan) = found.map_err(report::advised)?;

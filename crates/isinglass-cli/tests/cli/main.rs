@@ -13,6 +13,7 @@ mod fitting;
 mod growing;
 mod help;
 mod learners;
+mod limits;
 mod reporting;
 mod reproducible;
 mod reproducing;

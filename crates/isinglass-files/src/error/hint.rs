@@ -7,6 +7,7 @@ use isinglass::message::{Message, Setting, Style};
 /// One action that may solve a problem; a line of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Hint {
+    Budget,
     BuildWithParquet,
     DropOrWeights,
     FloatColumns,
@@ -34,6 +35,10 @@ impl Message for Hint {
             Self::BuildWithParquet => {
                 "build the program with the feature parquet (cargo build --features parquet), or write the \
                  table as .csv"
+            }
+            Self::Budget => {
+                let budget = Setting("budget").text(style);
+                return write!(out, "give more {budget} if the file is meant to be so large");
             }
             Self::DropOrWeights => {
                 let [drop, weights] = ["drop", "weights"].map(|name| Setting(name).text(style));

@@ -13,7 +13,10 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use isinglass::Budget;
 use isinglass::message::{Message, Style};
+
+use crate::input::Ending;
 
 pub use fault::Fault;
 pub(crate) use fault::Parsed;
@@ -88,6 +91,15 @@ pub enum AccessFailure {
     IsDirectory,
     /// Compressed data end too early.
     Truncated,
+    /// The content does not fit into the budget.
+    TooLarge {
+        /// Whether it is what a compressed file unpacks to.
+        unpacked: bool,
+        /// The bytes after which reading stopped.
+        read: u64,
+        /// The memory that may be used.
+        budget: Budget,
+    },
     /// The user may not do this.
     Denied(Attempt),
     /// Anything else, with the reason in the system's words.
@@ -103,6 +115,11 @@ impl fmt::Display for AccessFailure {
             }
             Self::IsDirectory => f.write_str("is a directory, expected a file"),
             Self::Truncated => write!(f, "{}: the file is truncated", Attempt::Decompress),
+            Self::TooLarge { unpacked, read, budget } => {
+                let what = if *unpacked { "unpacked, it has" } else { "has" };
+                let read = Budget::bytes(u128::from(*read));
+                write!(f, "{what} more than {read}, and the budget is {budget}")
+            }
             Self::Denied(attempt) => write!(f, "{attempt}: permission denied"),
             Self::Failed(attempt, error) => {
                 write!(f, "{attempt}: ")?;
@@ -182,6 +199,15 @@ impl Error {
         Self::Access { path: path.to_owned(), failure, kind: error.kind() }
     }
 
+    /// A content that does not fit into the budget.
+    pub(crate) fn too_large(path: &Path, read: u64, budget: Budget) -> Self {
+        Self::Access {
+            path: path.to_owned(),
+            failure: AccessFailure::TooLarge { unpacked: Ending::of(path).gzip, read, budget },
+            kind: io::ErrorKind::OutOfMemory,
+        }
+    }
+
     /// An ending that is not supported.
     pub(crate) fn ending(path: &Path, expected: Endings) -> Self {
         Self::Ending { path: path.to_owned(), expected }
@@ -202,7 +228,13 @@ impl Message for Error {
     fn render(&self, out: &mut dyn fmt::Write, style: Style) -> fmt::Result {
         write!(out, "{}: ", self.path().display())?;
         match self {
-            Self::Access { failure, .. } => write!(out, "{failure}"),
+            Self::Access { failure, .. } => {
+                write!(out, "{failure}")?;
+                match failure {
+                    AccessFailure::TooLarge { .. } => Hint::Budget.render(out, style),
+                    _ => Ok(()),
+                }
+            }
             Self::Ending { expected, .. } => write!(out, "{expected}"),
             Self::NoParquet { .. } => {
                 out.write_str("this build does not read Parquet")?;

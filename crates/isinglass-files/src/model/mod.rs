@@ -14,13 +14,13 @@ use std::path::Path;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use isinglass::message::{Message, Style};
-use isinglass::{Evidence, Machine};
+use isinglass::{Budget, Evidence, Machine};
 
 pub(crate) use json::JsonProblem;
 pub(crate) use npz::NpzProblem;
 pub(crate) use uai::UaiProblem;
 
-use crate::error::{Endings, Fault};
+use crate::error::{Endings, Fault, Hint, Parsed};
 use crate::input::{self, Ending};
 use crate::{Error, Output, Result};
 
@@ -63,12 +63,42 @@ pub fn model_format(path: &Path) -> Result<ModelFormat> {
 /// # Errors
 /// The file cannot be read, or its content breaks the rules of the format; with the place.
 pub fn read_model(path: &Path) -> Result<Machine> {
+    read_model_within(path, Budget::default())
+}
+
+/// Reads a machine as [`read_model`] does, within a budget of memory for the content of the file and
+/// what is made of it.
+///
+/// # Errors
+/// Those of [`read_model`]; a content that is larger.
+pub fn read_model_within(path: &Path, budget: Budget) -> Result<Machine> {
     let parsed = match model_format(path)? {
-        ModelFormat::Json => json::read(&input::bytes(path)?),
-        ModelFormat::Uai => uai::read(&input::bytes(path)?),
-        ModelFormat::Npz => npz::read(input::open(path)?),
+        ModelFormat::Json => read_text(&input::bytes(path, budget)?, b"{[", budget, json::read),
+        ModelFormat::Uai => read_text(&input::bytes(path, budget)?, b" \n\t", budget, uai::read),
+        ModelFormat::Npz => npz::read(input::open(path)?, budget),
     };
     parsed.map_err(|fault| fault.reading(path))
+}
+
+/// Bytes that may be taken for each unit, edge or number of a text while it is read: what the parser
+/// holds, and the machine.
+const OF_MARK: u128 = 160;
+const OF_NUMBER: u128 = 24;
+
+/// Reads a text whose units and edges, or whose numbers, are marked by some bytes, if what is made of
+/// it is within the budget.
+fn read_text(
+    text: &[u8],
+    marks: &[u8],
+    budget: Budget,
+    read: impl FnOnce(&[u8]) -> Parsed<Machine>,
+) -> Parsed<Machine> {
+    let of_mark = if marks == b"{[" { OF_MARK } else { OF_NUMBER };
+    let count = text.iter().filter(|byte| marks.contains(byte)).count();
+    let needed = text.len() as u128 + of_mark * count as u128;
+    let what = || format!("a model of {}", Budget::bytes(text.len() as u128));
+    budget.check("reading", needed, what).map_err(|error| Fault::from(error).with_hint(Hint::Budget))?;
+    read(text)
 }
 
 /// Something that a format does not keep of a machine.
@@ -206,5 +236,6 @@ impl From<Fault> for Failure {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn read_evidence(path: &Path, machine: &Machine) -> Result<Evidence> {
-    uai::read_evidence(&input::bytes(path)?, machine.unit_count()).map_err(|fault| fault.reading(path))
+    uai::read_evidence(&input::bytes(path, Budget::default())?, machine.unit_count())
+        .map_err(|fault| fault.reading(path))
 }

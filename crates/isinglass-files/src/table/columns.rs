@@ -1,10 +1,12 @@
 //! The use of each column of a file, and the rows collected so far.
 
-use isinglass::Table;
+use std::collections::HashSet;
+
+use isinglass::{Budget, Table};
 
 use super::problem::{Found, TableProblem};
 use super::sheet::{Column, Sheet, Texts};
-use super::words::{self, Case, Kinds, Pair, Word};
+use super::words::{self, Case, Kinds, Known, Pair, Word};
 use crate::error::{Fault, Hint, Near, Parsed, Place, Quoted};
 
 /// Which columns of a table file do not hold the cells of a unit.
@@ -12,7 +14,8 @@ use crate::error::{Fault, Hint, Near, Parsed, Place, Quoted};
 /// # Example
 /// ```
 /// use isinglass_files::{TableOptions, parse_csv};
-/// let options = TableOptions { weights: Some("count".into()), drop: vec!["id".into()] };
+/// let options =
+///     TableOptions { weights: Some("count".into()), drop: vec!["id".into()], ..Default::default() };
 /// let table = parse_csv(b"id,a,count\nk1,1,2.5\nk2,0,1\n", "t.csv", b',', &options)?;
 /// assert_eq!(table.columns(), ["a"]);
 /// assert_eq!((table.weight(0), table.weight(1)), (2.5, 1.0));
@@ -24,6 +27,8 @@ pub struct TableOptions {
     pub weights: Option<String>,
     /// Columns that are left out, whatever they hold.
     pub drop: Vec<String>,
+    /// Memory that the content of the file and the table may take.
+    pub budget: Budget,
 }
 
 /// The use of one column.
@@ -51,6 +56,30 @@ pub(crate) struct Collector {
     texts: Option<Vec<Texts>>,
     row: Vec<i8>,
     weight: f64,
+    /// The bytes of texts, and of what else is in memory.
+    held: u128,
+    budget: Budget,
+}
+
+/// Bytes that a column takes besides its name: the places of three copies of the name, its place in
+/// the lookups of repeated names, its words and its cell of the current row.
+const OF_COLUMN: u128 = 320;
+
+/// Copies of the names of columns that are in memory at a time.
+const COPIES: u128 = 4;
+
+/// Refuses columns that take more than is left of a budget, or than there is memory for.
+pub(crate) fn check_width(count: usize, name_bytes: usize, left: u64, budget: Budget) -> Parsed<()> {
+    let needed = OF_COLUMN * count as u128 + COPIES * name_bytes as u128;
+    let is_there = || {
+        let mut probe: Vec<u8> = Vec::new();
+        usize::try_from(needed).is_ok_and(|needed| probe.try_reserve_exact(needed).is_ok())
+    };
+    if needed > u128::from(left) || !is_there() {
+        let problem = TableProblem::ManyColumns { count, needed, budget };
+        return Err(Fault::at(Place::Header, problem).with_hint(Hint::Budget));
+    }
+    Ok(())
 }
 
 /// What is kept of columns that belong to no unit.
@@ -65,8 +94,9 @@ pub(crate) enum Keep {
 impl Collector {
     /// Prepares for a file with these columns.
     pub(crate) fn new(names: Vec<String>, options: &TableOptions, keep: Keep) -> Parsed<Self> {
+        let known: HashSet<&String> = names.iter().collect();
         for wanted in options.weights.iter().chain(&options.drop) {
-            if !names.contains(wanted) {
+            if !known.contains(wanted) {
                 let problem =
                     TableProblem::UnknownColumn(Quoted::from(&wanted[..]), Near::to(wanted, &names));
                 return Err(Fault::at(Place::Header, problem));
@@ -76,12 +106,13 @@ impl Collector {
             let place = Place::Column(Quoted::from(&both[..]));
             return Err(Fault::at(place, TableProblem::DroppedWeights).with_hint(Hint::DropOrWeights));
         }
+        let dropped: HashSet<&String> = options.drop.iter().collect();
         let mut kept = Vec::new();
         let mut uses = Vec::with_capacity(names.len());
         for name in &names {
             uses.push(if options.weights.as_ref() == Some(name) {
                 Use::Weights
-            } else if options.drop.contains(name) {
+            } else if dropped.contains(name) {
                 Use::Dropped
             } else {
                 kept.push(name.clone());
@@ -92,6 +123,8 @@ impl Collector {
             return Err(Fault::at(Place::Header, TableProblem::NoColumns));
         }
         let width = kept.len();
+        let of_names: usize = names.iter().map(String::len).sum();
+        let held = OF_COLUMN * names.len() as u128 + COPIES * of_names as u128;
         let table = Table::new(kept).map_err(|error| Fault::at(Place::Header, error))?;
         Ok(Self {
             table,
@@ -100,9 +133,17 @@ impl Collector {
             texts: (keep == Keep::Texts).then(|| vec![Texts::default(); names.len()]),
             row: vec![0; width],
             weight: 1.0,
+            held,
+            budget: options.budget,
             names,
             uses,
         })
+    }
+
+    /// Counts what else is in memory while the table is read.
+    pub(crate) fn holding(mut self, bytes: usize) -> Self {
+        self.held += bytes as u128;
+        self
     }
 
     /// The number of columns of the file.
@@ -143,6 +184,7 @@ impl Collector {
     pub(crate) fn keep_text(&mut self, column: usize, text: &[u8]) {
         if let Some(texts) = &mut self.texts {
             texts[column].push(text);
+            self.held += (text.len() + size_of::<usize>()) as u128;
         }
     }
 
@@ -190,7 +232,13 @@ impl Collector {
     /// Adds the current row to the table.
     #[inline]
     pub(crate) fn finish_row(&mut self) -> Parsed<()> {
-        Ok(self.table.push(&self.row, self.weight)?)
+        self.table.push(&self.row, self.weight)?;
+        let needed = self.held + self.table.bytes();
+        if needed > u128::from(self.budget.0) {
+            let problem = TableProblem::TooLarge { needed, budget: self.budget };
+            return Err(Fault::from(problem).with_hint(Hint::Budget));
+        }
+        Ok(())
     }
 
     /// Returns the table, which must have rows, and what else its file holds.
@@ -199,8 +247,9 @@ impl Collector {
             return Err(TableProblem::NoRows.into());
         }
         let words: Vec<(Kinds, Case)> = self.kinds.into_iter().zip(self.cases).collect();
-        let pairs = words.iter().map(|&own| Pair::of_column(own, &words)).collect();
-        let added = Pair::of_column((words::ALL, Case::Lower), &words);
+        let known = Known::of(&words);
+        let pairs = words.iter().map(|&own| Pair::of_column(own, &known)).collect();
+        let added = Pair::of_column((words::ALL, Case::Lower), &known);
         let texts = self.texts.unwrap_or_else(|| vec![Texts::default(); self.names.len()]);
         let columns =
             self.names.into_iter().zip(texts).zip(&self.uses).map(|((name, texts), usage)| match usage {

@@ -7,12 +7,14 @@
 use std::borrow::Cow;
 use std::io::{self, BufRead};
 
-use super::columns::{Collector, Keep, TableOptions, Use};
+use isinglass::Budget;
+
+use super::columns::{Collector, Keep, TableOptions, Use, check_width};
 use super::problem::TableProblem;
 use super::sheet::Sheet;
 use super::words::{self, Word};
 use crate::error::{Fault, Hint, Parsed, Place, Quoted};
-use crate::input::without_mark;
+use crate::input::{grow, without_mark};
 
 /// Why reading stopped.
 #[derive(Debug)]
@@ -42,10 +44,14 @@ pub(crate) fn read(
     options: &TableOptions,
     keep: Keep,
 ) -> Result<Sheet, Stopped> {
-    let mut records = Records::new(input, separator);
+    let mut records = Records::new(input, separator, options.budget);
     if !records.advance()? {
         return Err(Fault::from(TableProblem::Empty).into());
     }
+    let line = &records.record;
+    let columns = line.split(|&byte| byte == separator).count() - 1;
+    let left = options.budget.0.saturating_sub(line.len() as u64);
+    check_width(columns, line.len(), left, options.budget)?;
     let names = header(&records)?;
     let mut collector = Collector::new(names, options, keep)?;
     let mut row = 0;
@@ -216,6 +222,8 @@ fn unquote(rest: &[u8], separator: u8) -> Parsed<(Cow<'_, [u8]>, usize)> {
 struct Records<R> {
     input: R,
     separator: u8,
+    /// What a record may take.
+    budget: Budget,
     /// The current record, without its line end, but with a separator after its last cell.
     record: Vec<u8>,
     /// The line where the current record begins, from 1.
@@ -227,8 +235,8 @@ struct Records<R> {
 }
 
 impl<R: BufRead> Records<R> {
-    fn new(input: R, separator: u8) -> Self {
-        Self { input, separator, record: Vec::new(), line: 0, next_line: 1, blank: None }
+    fn new(input: R, separator: u8, budget: Budget) -> Self {
+        Self { input, separator, budget, record: Vec::new(), line: 0, next_line: 1, blank: None }
     }
 
     /// Goes to the next record that is not blank; `false` at the end.
@@ -255,12 +263,37 @@ impl<R: BufRead> Records<R> {
         }
     }
 
+    /// Reads a line into the record, and returns its bytes, the line end among them.
+    fn read_line(&mut self) -> Result<usize, Stopped> {
+        let from = self.record.len();
+        loop {
+            let there = match self.input.fill_buf() {
+                Ok(there) => there,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => return Err(error.into()),
+            };
+            let end = there.iter().position(|&byte| byte == b'\n');
+            let used = end.map_or(there.len(), |end| end + 1);
+            // A separator will follow the last cell.
+            let is_long = (self.record.len() + used) as u64 > self.budget.0;
+            if is_long || !grow(&mut self.record, used + 1) {
+                let problem = TableProblem::LongLine { read: self.record.len(), budget: self.budget };
+                return Err(Fault::at(Place::Line(self.line as u64), problem).with_hint(Hint::Budget).into());
+            }
+            self.record.extend_from_slice(&there[..used]);
+            self.input.consume(used);
+            if end.is_some() || used == 0 {
+                return Ok(self.record.len() - from);
+            }
+        }
+    }
+
     /// Reads lines until all quotation marks are closed; `false` at the end.
     fn fill(&mut self) -> Result<bool, Stopped> {
         let mut open = false;
         loop {
             let from = self.record.len();
-            if self.input.read_until(b'\n', &mut self.record)? == 0 {
+            if self.read_line()? == 0 {
                 if open {
                     let place = Place::Line(self.line as u64);
                     return Err(Fault::at(place, TableProblem::OpenQuote).into());

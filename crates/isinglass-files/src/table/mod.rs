@@ -65,7 +65,8 @@ fn read(path: &Path, options: &TableOptions, keep: Keep) -> Result<Sheet> {
     match (ending.word.as_str(), ending.gzip) {
         ("csv", _) => read_text(path, b',', options, keep),
         ("tsv", _) => read_text(path, b'\t', options, keep),
-        ("npy", _) => npy::read(&input::bytes(path)?, options, keep).map_err(|fault| fault.reading(path)),
+        ("npy", _) => npy::read(&input::bytes(path, options.budget)?, options, keep)
+            .map_err(|fault| fault.reading(path)),
         ("parquet", false) => read_parquet(path, options, keep),
         _ => Err(Error::ending(path, Endings::Table)),
     }

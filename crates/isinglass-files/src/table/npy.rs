@@ -1,6 +1,6 @@
 //! Tables as NumPy matrices, with columns named `x0`, `x1`, ….
 
-use super::columns::{Collector, Keep, TableOptions};
+use super::columns::{Collector, Keep, TableOptions, check_width};
 use super::problem::TableProblem;
 use super::sheet::Sheet;
 use crate::error::{Parsed, Place};
@@ -18,8 +18,9 @@ pub(crate) fn read(bytes: &[u8], options: &TableOptions, keep: Keep) -> Parsed<S
     if rows == 0 || columns == 0 {
         return Err(TableProblem::EmptyMatrix { rows, columns }.into());
     }
+    check_width(columns, 0, options.budget.0.saturating_sub(bytes.len() as u64), options.budget)?;
     let names = (0..columns).map(|k| format!("x{k}")).collect();
-    let mut collector = Collector::new(names, options, keep)?;
+    let mut collector = Collector::new(names, options, keep)?.holding(bytes.len());
     for row in 0..rows {
         for column in 0..columns {
             collector

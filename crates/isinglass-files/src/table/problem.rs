@@ -1,5 +1,7 @@
 //! What can be wrong with a table.
 
+use isinglass::Budget;
+
 use super::words::{Kinds, MISSING_WORDS, list};
 use crate::error::{Near, Quoted};
 
@@ -18,7 +20,14 @@ pub(crate) enum TableProblem {
     #[error("found {rows} rows and {columns} columns, expected at least one of each")]
     EmptyMatrix { rows: usize, columns: usize },
 
+    #[error("the table takes {}, and the budget is {budget}", Budget::bytes(*.needed))]
+    TooLarge { needed: u128, budget: Budget },
+    #[error("a line has more than {}, and the budget is {budget}", Budget::bytes(*.read as u128))]
+    LongLine { read: usize, budget: Budget },
+
     // Columns.
+    #[error("{count} columns take {}, and the budget is {budget}", Budget::bytes(*.needed))]
+    ManyColumns { count: usize, needed: u128, budget: Budget },
     #[error("there is no column {0}{1}")]
     UnknownColumn(Quoted, Near),
     #[error("is to be dropped and to hold the weights, expected one of the two")]

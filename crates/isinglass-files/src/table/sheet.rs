@@ -134,7 +134,7 @@ pub enum CellForm {
 /// let folder = tempfile::tempdir()?;
 /// let (from, to) = (folder.path().join("votes.csv"), folder.path().join("all.csv"));
 /// std::fs::write(&from, "member,budget,crime\nAnn,Y,N\nBob,?,N\n")?;
-/// let sheet = read_sheet(&from, &TableOptions { drop: vec!["member".into()], weights: None })?;
+/// let sheet = read_sheet(&from, &TableOptions { drop: vec!["member".into()], ..Default::default() })?;
 /// let rows = [[1.0, -1.0], [1.0, -1.0]];
 /// write_sheet(&sheet, &[], CellForm::Words, |row, cells| cells.extend(rows[row]), Output::create(&to)?)?;
 /// assert_eq!(std::fs::read_to_string(&to)?, "member,budget,crime\nAnn,Y,N\nBob,Y,N\n");

@@ -181,10 +181,37 @@ impl Pair {
     ///
     /// A column that could be of several kinds follows the first column of the table that is of
     /// only one of these; where there is none, it writes `1/-1`.
-    pub(crate) fn of_column(own: (Kinds, Case), table: &[(Kinds, Case)]) -> Self {
-        let fits = |other: &&(Kinds, Case)| other.0.is_power_of_two() && other.0 & own.0 != 0;
-        let (kind, case) = [own].iter().chain(table).find(fits).copied().unwrap_or((PLUS_MINUS_ONE, own.1));
+    pub(crate) fn of_column(own: (Kinds, Case), table: &Known) -> Self {
+        if own.0.is_power_of_two() {
+            return Self::new(own.0, own.1);
+        }
+        let (kind, case) = table.first_of(own.0).unwrap_or((PLUS_MINUS_ONE, own.1));
         Self::new(kind, case)
+    }
+}
+
+/// For each kind, the first column of a table that can be of no other: its place and its case.
+#[derive(Debug, Default)]
+pub(crate) struct Known([Option<(usize, Case)>; NAMES.len()]);
+
+impl Known {
+    /// Those of columns.
+    pub(crate) fn of(columns: &[(Kinds, Case)]) -> Self {
+        let mut known = Self::default();
+        for (place, &(kinds, case)) in columns.iter().enumerate() {
+            if kinds.is_power_of_two() {
+                known.0[kinds.trailing_zeros() as usize].get_or_insert((place, case));
+            }
+        }
+        known
+    }
+
+    /// The first column that is of one of these kinds.
+    fn first_of(&self, kinds: Kinds) -> Option<(Kinds, Case)> {
+        let fits = (0..NAMES.len()).filter(|bit| kinds >> bit & 1 == 1);
+        let first =
+            fits.filter_map(|bit| self.0[bit].map(|(place, case)| (place, bit, case))).min_by_key(|f| f.0);
+        first.map(|(_, bit, case)| (1 << bit, case))
     }
 }
 
@@ -272,7 +299,7 @@ mod tests {
         };
         let written = |columns: &[&[&str]]| -> Vec<String> {
             let columns: Vec<_> = columns.iter().map(|cells| column(cells)).collect();
-            columns.iter().map(|own| Pair::of_column(*own, &columns).words.join("/")).collect()
+            columns.iter().map(|own| Pair::of_column(*own, &Known::of(&columns)).words.join("/")).collect()
         };
         for (up, expected) in [
             ("1,-1", "-1/1"),
@@ -291,8 +318,8 @@ mod tests {
             ["FALSE/TRUE", "0/1", "FALSE/TRUE", "0/1"]
         );
         assert_eq!(written(&[&["1"], &["yes"]]), ["-1/1", "no/yes"]);
-        assert_eq!(Pair::of_column(column(&["0"]), &[column(&["y"])]).numbers, [0, 1]);
-        assert_eq!(Pair::of_column(column(&["y"]), &[column(&["0"])]).numbers, [-1, 1]);
+        assert_eq!(Pair::of_column(column(&["0"]), &Known::of(&[column(&["y"])])).numbers, [0, 1]);
+        assert_eq!(Pair::of_column(column(&["y"]), &Known::of(&[column(&["0"])])).numbers, [-1, 1]);
     }
 
     #[test]

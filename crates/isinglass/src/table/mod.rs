@@ -93,7 +93,7 @@ impl Table {
     /// Adds a row.
     ///
     /// # Errors
-    /// A wrong number of cells, a cell other than −1, +1 and 0, an invalid weight.
+    /// A wrong number of cells, a cell other than −1, +1 and 0, an invalid weight; no memory is left.
     pub fn push(&mut self, row: &[i8], weight: f64) -> Result<()> {
         let number = self.distinct_of.len() + 1;
         let invalid = |problem: String| Err(Error::invalid(format!("row {number}"), problem));
@@ -108,6 +108,7 @@ impl Table {
         if number > u32::MAX as usize {
             return invalid("a table holds at most 2^32 - 1 rows".into());
         }
+        self.make_room()?;
         let (cells, hasher, width) = (&self.cells, &self.hasher, self.columns.len());
         let stored = |&k: &u32| &cells[k as usize * width..(k as usize + 1) * width];
         let entry =
@@ -125,6 +126,25 @@ impl Table {
         self.weights[number as usize] += weight;
         self.distinct_of.push(number);
         Ok(())
+    }
+
+    /// Makes room for one more row, so that a lack of memory is an error.
+    fn make_room(&mut self) -> Result<()> {
+        let (cells, hasher, width) = (&self.cells, &self.hasher, self.columns.len());
+        let stored = |&k: &u32| hasher.hash_one(&cells[k as usize * width..(k as usize + 1) * width]);
+        let has_room = self.lookup.try_reserve(1, stored).is_ok()
+            && self.cells.try_reserve(width).is_ok()
+            && self.weights.try_reserve(1).is_ok()
+            && self.distinct_of.try_reserve(1).is_ok();
+        if has_room { Ok(()) } else { Err(Error::OutOfMemory { what: "the table", held: self.bytes() }) }
+    }
+
+    /// The bytes that the rows take.
+    pub fn bytes(&self) -> u128 {
+        /// The weight of a distinct row and its place in the lookup, which is at most seven eighths full.
+        const OF_DISTINCT: u128 = 8 + 8;
+        let (rows, distinct) = (self.row_count() as u128, self.distinct_count() as u128);
+        self.cells.len() as u128 + OF_DISTINCT * distinct + 4 * rows
     }
 
     /// The column names.

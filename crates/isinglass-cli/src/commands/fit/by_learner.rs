@@ -46,7 +46,7 @@ impl Args {
     /// The rows of `--validate`, which must fit the machine.
     pub(super) fn validation(&self, start: &Machine) -> anyhow::Result<Option<Table>> {
         let Some(path) = &self.validate else { return Ok(None) };
-        let rows = self.table.read_other(path)?;
+        let rows = self.table.read_other(path, self.engine.budget)?;
         FitSettings::check_validation(start, &rows).with_context(|| path.display().to_string())?;
         Ok(Some(rows))
     }

@@ -32,6 +32,8 @@ pub(crate) enum NpzProblem {
     Unreadable(ZipError),
     #[error("cannot be unpacked: {0}")]
     Packed(io::Error),
+    #[error("has more than {} unpacked, and the budget is {budget}", Budget::bytes(u128::from(*.read)))]
+    Unpacked { read: u64, budget: Budget },
     #[error("is unknown{0}, expected some of {known}", known = ARRAYS.join(", "))]
     UnknownArray(Near),
     #[error("is missing, expected one number for each unit")]

@@ -1,22 +1,31 @@
 //! Reading a machine from NumPy arrays.
 
 use std::fs::File;
-use std::io::{BufReader, Read};
+use std::io::BufReader;
 
-use isinglass::{Machine, Role, Unit};
+use isinglass::{Budget, Machine, Role, Unit};
 use zip::ZipArchive;
 use zip::result::ZipError;
 
 use super::{ARRAYS, NpzProblem};
 use crate::error::{Fault, Hint, Near, Parsed, Place, Quoted};
+use crate::input::{self, Unread};
 use crate::npy::Array;
 
 type Archive = ZipArchive<BufReader<File>>;
 
+/// An archive, and the memory that is left for what it unpacks to.
+struct Unpacked {
+    archive: Archive,
+    left: u64,
+    budget: Budget,
+}
+
 /// Reads a machine from a file.
-pub(in crate::model) fn read(file: File) -> Parsed<Machine> {
-    let mut archive = Archive::new(BufReader::new(file)).map_err(unreadable)?;
+pub(in crate::model) fn read(file: File, budget: Budget) -> Parsed<Machine> {
+    let archive = Archive::new(BufReader::new(file)).map_err(unreadable)?;
     check_names(&archive)?;
+    let mut archive = Unpacked { archive, left: budget.0, budget };
     let bias = array(&mut archive, "bias", vector)?
         .ok_or_else(|| Fault::at(array_place("bias"), NpzProblem::NoBias))?;
     let n = bias.len();
@@ -61,18 +70,42 @@ fn check_names(archive: &Archive) -> Parsed<()> {
 
 /// An array of the archive as `convert` reads it, or `None` if there is no such array.
 fn array<T>(
-    archive: &mut Archive,
+    archive: &mut Unpacked,
     name: &str,
     convert: impl FnOnce(&Array<'_>) -> Parsed<T>,
 ) -> Parsed<Option<T>> {
-    let mut bytes = Vec::new();
-    let unpacked = match archive.by_name(&format!("{name}.npy")) {
-        Ok(mut entry) => entry.read_to_end(&mut bytes).map_err(|error| NpzProblem::Packed(error).into()),
+    let limit = archive.left;
+    let unpacked = match archive.archive.by_name(&format!("{name}.npy")) {
+        Ok(entry) => input::bounded(entry, limit).map_err(|problem| match problem {
+            Unread::Failed(error) => NpzProblem::Packed(error).into(),
+            Unread::TooLarge { read } => {
+                let problem = NpzProblem::Unpacked { read, budget: archive.budget };
+                Fault::from(problem).with_hint(Hint::Budget)
+            }
+        }),
         Err(ZipError::FileNotFound) => return Ok(None),
         Err(error) => Err(unreadable(error)),
     };
-    let converted = unpacked.and_then(|_| Array::parse(&bytes)).and_then(|array| convert(&array));
+    let converted = unpacked.and_then(|bytes| {
+        // What is made of an array takes about as much, and is checked before it is made.
+        archive.left = archive.left.saturating_sub(bytes.len() as u64);
+        let array = Array::parse(&bytes)?;
+        let made = Machine::bytes(0, nonzero(&array) as u128);
+        let left = Budget(archive.left);
+        left.check("reading", made, || "what is made of the array".into())
+            .map_err(|error| Fault::from(error).with_hint(Hint::Budget))?;
+        convert(&array)
+    });
     converted.map(Some).map_err(|fault| fault.inside(array_place(name)))
+}
+
+/// The numbers of a matrix that are not 0, or the elements of anything else: as many edges or units may
+/// come of it, each pair of numbers making one edge.
+fn nonzero(array: &Array<'_>) -> usize {
+    match array.shape() {
+        [_, _] if !array.is_text() => (0..array.len()).filter(|&k| array.number(k) != 0.0).count() / 2,
+        _ => array.len() * 2,
+    }
 }
 
 /// A finite number of an array.
