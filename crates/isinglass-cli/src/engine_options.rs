@@ -14,7 +14,8 @@ pub(crate) struct EngineChoice {
     /// The engine that computes expectations
     #[arg(long, value_name = "ENGINE", default_value = "auto", help_heading = "Engine", value_parser = engines_for(Asked::Expectations))]
     pub(crate) engine: EngineName,
-    /// Memory that an engine may use (enumerate: at 8 bytes a state), such as 512MiB or 6GiB
+    /// Memory that an engine may use (enumerate: at 8 bytes a state), and reading a file, such as 512MiB
+    /// or 6GiB
     #[arg(long, value_name = "SIZE", default_value = "1GiB", help_heading = "Engine")]
     pub(crate) budget: Budget,
 }

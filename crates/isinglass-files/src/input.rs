@@ -13,6 +13,15 @@ use crate::{Error, Result};
 /// The size of the buffers between file, decompression and parser.
 const BUFFER: usize = 1 << 17;
 
+/// Memory that reading may always take.
+const LEAST: Budget = Budget(1 << 20);
+
+/// The budget of reading a file. Budgets far below a megabyte limit the work of engines and are not
+/// meant for the few kilobytes of a small file.
+pub(crate) fn allowance(budget: Budget) -> Budget {
+    budget.max(LEAST)
+}
+
 /// The ending of a file name, in lower case and without the dot.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Ending {

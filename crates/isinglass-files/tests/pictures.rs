@@ -139,6 +139,8 @@ fn truncated_files_are_refused_or_complete() {
             match folder.read(name, &content[..end], 128) {
                 // What follows the last pixel may be missing.
                 Ok(found) => {
+                    // The marker of the end is no pixel, but a JPEG without it may lack anything.
+                    assert_ne!(format, ImageFormat::Jpeg, "{end} of {}", content.len());
                     assert_eq!(found.pixels, pixels, "{name}: {end} of {}", content.len());
                     assert!(end + 16 >= content.len(), "{name}: {end} of {}", content.len());
                 }

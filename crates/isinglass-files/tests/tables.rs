@@ -183,6 +183,7 @@ fn weights_and_dropped_columns() {
         let options = TableOptions {
             weights: weights.map(Into::into),
             drop: drop.iter().map(|&name| name.to_owned()).collect(),
+            ..Default::default()
         };
         parse_csv(text, "t.csv", b',', &options).unwrap_err().to_string()
     };

@@ -67,11 +67,12 @@ pub fn read_model(path: &Path) -> Result<Machine> {
 }
 
 /// Reads a machine as [`read_model`] does, within a budget of memory for the content of the file and
-/// what is made of it.
+/// what is made of it; 1 MiB may always be used.
 ///
 /// # Errors
 /// Those of [`read_model`]; a content that is larger.
 pub fn read_model_within(path: &Path, budget: Budget) -> Result<Machine> {
+    let budget = input::allowance(budget);
     let parsed = match model_format(path)? {
         ModelFormat::Json => read_text(&input::bytes(path, budget)?, b"{[", budget, json::read),
         ModelFormat::Uai => read_text(&input::bytes(path, budget)?, b" \n\t", budget, uai::read),

@@ -8,6 +8,7 @@ use super::problem::{Found, TableProblem};
 use super::sheet::{Column, Sheet, Texts};
 use super::words::{self, Case, Kinds, Known, Pair, Word};
 use crate::error::{Fault, Hint, Near, Parsed, Place, Quoted};
+use crate::input::allowance;
 
 /// Which columns of a table file do not hold the cells of a unit.
 ///
@@ -27,8 +28,15 @@ pub struct TableOptions {
     pub weights: Option<String>,
     /// Columns that are left out, whatever they hold.
     pub drop: Vec<String>,
-    /// Memory that the content of the file and the table may take.
+    /// Memory that the content of the file and the table may take; 1 MiB may always be used.
     pub budget: Budget,
+}
+
+impl TableOptions {
+    /// With the memory that reading may always take.
+    pub(crate) fn for_reading(&self) -> Self {
+        Self { budget: allowance(self.budget), ..self.clone() }
+    }
 }
 
 /// The use of one column.

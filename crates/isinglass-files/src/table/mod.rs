@@ -61,6 +61,7 @@ pub fn read_sheet(path: &Path, options: &TableOptions) -> Result<Sheet> {
 }
 
 fn read(path: &Path, options: &TableOptions, keep: Keep) -> Result<Sheet> {
+    let options = &options.for_reading();
     let ending = Ending::of(path);
     match (ending.word.as_str(), ending.gzip) {
         ("csv", _) => read_text(path, b',', options, keep),
@@ -85,7 +86,7 @@ fn read(path: &Path, options: &TableOptions, keep: Keep) -> Result<Sheet> {
 /// # Ok::<(), isinglass_files::Error>(())
 /// ```
 pub fn parse_csv(text: &[u8], name: &str, separator: u8, options: &TableOptions) -> Result<Table> {
-    csv::read(text, separator, options, Keep::Weights)
+    csv::read(text, separator, &options.for_reading(), Keep::Weights)
         .map(|sheet| sheet.table)
         .map_err(|stopped| stopped_at(stopped, Path::new(name)))
 }

@@ -90,9 +90,11 @@ fn array<T>(
         // What is made of an array takes about as much, and is checked before it is made.
         archive.left = archive.left.saturating_sub(bytes.len() as u64);
         let array = Array::parse(&bytes)?;
-        let made = Machine::bytes(0, nonzero(&array) as u128);
-        let left = Budget(archive.left);
-        left.check("reading", made, || "what is made of the array".into())
+        let held = u128::from(archive.budget.0 - archive.left);
+        let needed = held + Machine::bytes(0, nonzero(&array) as u128);
+        archive
+            .budget
+            .check("reading", needed, || "what is made of the arrays".into())
             .map_err(|error| Fault::from(error).with_hint(Hint::Budget))?;
         convert(&array)
     });
