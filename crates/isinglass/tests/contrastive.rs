@@ -297,7 +297,7 @@ fn weights_count_as_repetition() {
 }
 
 #[test]
-fn fits_go_on_from_every_iteration_with_the_same_bits() {
+fn fits_resume_from_every_iteration_with_the_same_bits() {
     let layers = two_layers((6, &Links::None), (3, &Links::None), true, 2);
     let linked = two_layers((6, &Links::Chain), (3, &Links::Chain), false, 2);
     let table = chance_rows(6, 70, true, 4);

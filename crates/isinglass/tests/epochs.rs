@@ -30,7 +30,7 @@ fn epochs_apart_are_epochs_at_once() {
 
 /// Tables of other sizes, other settings, and chains that come or go; but no other structure.
 #[test]
-fn epochs_go_on_with_other_rows() {
+fn epochs_resume_with_other_rows() {
     let machine = two_layers((6, &Links::None), (3, &Links::None), false, 2);
     let persistent = PLAIN.persistent(true).iterations(1).momentum(0.7);
     let mut made =

@@ -467,7 +467,7 @@ fn ended(learner: &dyn Learner, start: &Machine, table: &Table) -> (Checkpoint, 
 }
 
 #[test]
-fn learners_without_an_optimiser_go_on_with_the_same_bits() {
+fn learners_without_an_optimiser_resume_with_the_same_bits() {
     let table = rows_of_a_glass(5, 60, true);
     let begin = start(&topology::rbm(5, 2).unwrap(), &table, 3, 0).unwrap();
     for case in cases() {
@@ -498,7 +498,7 @@ fn learners_without_an_optimiser_refuse_states_of_other_fits() {
 }
 
 #[test]
-fn learners_without_an_optimiser_go_on_for_longer_but_not_for_less() {
+fn learners_without_an_optimiser_resume_for_longer_but_not_for_less() {
     let table = rows_of_a_glass(5, 60, true);
     for Case { what, limited, hidden, tolerances: [loose, tight], .. } in cases() {
         let structure = topology::two_layer(5, &Links::Full, hidden, &Links::None).unwrap();

@@ -150,7 +150,7 @@ fn structure_follows_the_options() {
 }
 
 #[test]
-fn a_fit_can_start_from_a_machine_and_go_on() {
+fn a_fit_can_start_from_a_machine() {
     let room = Room::new();
     room.write("t.csv", TABLE);
     let output = room.run("fit t.csv --weights n --iterations 2 -o early.json --json");
