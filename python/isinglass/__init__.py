@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from isinglass._fit import *
     from isinglass._imputer import *
     from isinglass._machine import *
+    from isinglass._network import *
     from isinglass._plots import *
     from isinglass._results import *
     from isinglass._scan import *
@@ -37,6 +38,7 @@ _EXPORTS = {
     "BoltzmannClassifier": "_classifier",
     "BoltzmannMachine": "_density",
     "Bracket": "_results",
+    "Centrality": "_network",
     "Completion": "_results",
     "Check": "_fit",
     "ConvergenceWarning": "_results",
@@ -61,6 +63,7 @@ _EXPORTS = {
     "Scan": "_scan",
     "Score": "_results",
     "Spread": "_fit",
+    "Stability": "_network",
     "Table": "_tables",
     "fit": "_fit",
     "plot_weights": "_plots",

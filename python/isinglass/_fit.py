@@ -11,11 +11,12 @@ import numpy as np
 from isinglass import _calls
 from isinglass._arguments import one_or_more, seed_of
 from isinglass._machine import Machine
+from isinglass._network import Stability
 from isinglass._progress import listener_of
 from isinglass._tables import Table, as_table
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from typing import Literal
 
     from matplotlib.axes import Axes
@@ -100,6 +101,8 @@ class Intervals:
         For each edge, in the order of ``machine.edges``.
     biases : Spread
         For each unit.
+    centrality : dict of str to Spread
+        For each measure of :class:`Centrality`, the spread of each unit's value.
     """
 
     level: float
@@ -108,6 +111,7 @@ class Intervals:
     failed: int
     couplings: Spread = field(repr=False)
     biases: Spread = field(repr=False)
+    centrality: Mapping[str, Spread] = field(default_factory=dict, repr=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -232,6 +236,8 @@ class FitResult:
     intervals : Intervals or None
         Intervals of couplings and biases, if ``bootstrap`` was set. None, with a warning, if the fit was stopped or too few resamples
         could be fitted.
+    stability : Stability or None
+        CS coefficients of centralities and couplings, if ``case_dropping`` was set.
     """
 
     learner: str
@@ -258,6 +264,7 @@ class FitResult:
     penalty: PenaltyPath | None = field(default=None, repr=False)
     growth: Growth | None = field(default=None, repr=False)
     intervals: Intervals | None = field(default=None, repr=False)
+    stability: Stability | None = field(default=None, repr=False)
 
 
 def fit(
@@ -311,7 +318,8 @@ def fit(
         False, the fit stops with the best machine so far. If it has a method ``resampled``, that is called with ``(done, count)`` after
         resamples, and can stop them in the same way.
     **settings
-        Settings of the learner and its engine, such as ``l2``, ``l1``, ``iterations``, ``restarts``, ``check``, ``budget`` or ``bootstrap``: the flags of
+        Settings of the learner and its engine, such as ``l2``, ``l1``, ``iterations``, ``restarts``, ``check``, ``budget``, ``bootstrap`` or
+        ``case_dropping``: the flags of
         ``isinglass fit`` with underscores, which ``isinglass fit --help`` lists with their defaults. A setting that the learner does not
         accept is refused.
 
@@ -415,10 +423,13 @@ def _result(found: dict[str, Any]) -> FitResult:
     intervals = found.pop("intervals")
     if intervals is not None:
         couplings, biases = (Spread(**intervals.pop(name)) for name in ("couplings", "biases"))
-        intervals = Intervals(couplings=couplings, biases=biases, **intervals)
+        centrality = {name: Spread(**spread) for name, spread in intervals.pop("centrality").items()}
+        intervals = Intervals(couplings=couplings, biases=biases, centrality=centrality, **intervals)
+    stability = found.pop("stability")
     return FitResult(
         history=history,
         intervals=intervals,
+        stability=None if stability is None else Stability(**stability),
         check=None if check is None else Check(**check),
         penalty=None if penalty is None else PenaltyPath(**penalty),
         growth=None if growth is None else Growth(**growth),

@@ -9,6 +9,7 @@ import numpy as np
 
 from isinglass import _calls
 from isinglass._arguments import numbers, one_or_more
+from isinglass._network import Centrality
 from isinglass._results import (
     Bracket,
     Completion,
@@ -308,6 +309,26 @@ class Inference:
         """
         found = _calls.ask("log_likelihoods", self._core, self._table(table)._core, engine=engine, **settings)
         return RowLikelihoods(**found)
+
+    def centrality(self, table: Any = None, *, budget: Budget = None) -> Centrality:
+        """Returns how central each unit is, and with a table how well the others predict its column.
+
+        Parameters
+        ----------
+        table : Table, array_like or data frame, optional
+            The rows for predictability; see :class:`Table`.
+        budget : int or str, optional
+            The memory limit, in bytes or as in ``"512MiB"``.
+
+        Examples
+        --------
+        >>> import isinglass
+        >>> chain = isinglass.Machine.from_edges([("a", "b", 0.5), ("b", "c", -0.25)])
+        >>> chain.centrality().to_dict()["strength"].tolist()
+        [0.5, 0.75, 0.25]
+        """
+        rows = None if table is None else self._table(table)._core
+        return Centrality(self.names, **_calls.ask("centrality", self._core, rows, budget=budget))
 
     def info(self, *, budget: Budget = None) -> Info:
         """Describes size and structure, and the cost of each engine.

@@ -8,7 +8,9 @@ use anyhow::Context;
 use clap::{Args, ValueEnum};
 use isinglass::message::{Message, Style};
 use isinglass::{Budget, Evidence, Machine, Spin};
-use isinglass_files::{ModelNote, Sheet, TableOptions, Values, read_evidence, read_model_within};
+use isinglass_files::{
+    ModelNote, Sheet, TableOptions, Values, read_evidence, read_model_within, read_moderated_within,
+};
 use isinglass_plan::{Diagnose, Diagnostic};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -172,6 +174,31 @@ impl AtTemperature {
     }
 }
 
+/// The covariates at which a moderated machine is read.
+#[derive(Args)]
+pub(crate) struct AtCovariates {
+    /// Take the machine for values of its covariates, such as age=30,sex=1; those not named are at
+    /// their means (`fit --moderate`)
+    #[arg(long, value_name = "COLUMN=VALUE,…", allow_hyphen_values = true)]
+    at: Option<String>,
+}
+
+impl AtCovariates {
+    /// Reads a machine.
+    pub(crate) fn read(&self, model: &Path, budget: Budget) -> anyhow::Result<Machine> {
+        let items = self.at.as_deref().map(split_list).unwrap_or_default();
+        let value = |item: &String| {
+            let found = item.rsplit_once('=');
+            let found = found.and_then(|(name, value)| Some((name.to_owned(), value.trim().parse().ok()?)));
+            found.ok_or_else(|| Usage(format!("--at: found '{item}', expected COLUMN=NUMBER such as age=30")))
+        };
+        let values: Vec<(String, f64)> = items.iter().map(value).collect::<Result<_, _>>()?;
+        let values: Vec<(&str, f64)> = values.iter().map(|(name, value)| (name.as_str(), *value)).collect();
+        let machine = read_moderated_within(model, budget)?;
+        machine.at(&values).with_context(|| model.display().to_string())
+    }
+}
+
 /// A machine, and what is known of its units.
 #[derive(Args)]
 pub(crate) struct ModelWithEvidence {
@@ -256,6 +283,15 @@ impl TableArgs {
     /// Read the table as one that is to be written again; weights do not matter then.
     pub(crate) fn read_sheet(&self, budget: Budget) -> anyhow::Result<Sheet> {
         Ok(isinglass_files::read_sheet(&self.table, &self.options(budget))?)
+    }
+
+    /// Reads the table, and keeps the text of further columns that belong to no unit.
+    pub(crate) fn read_beside(&self, columns: &[String], budget: Budget) -> anyhow::Result<Sheet> {
+        let mut options = self.options(budget);
+        options
+            .drop
+            .extend(columns.iter().filter(|name| !options.drop.contains(name)).cloned().collect::<Vec<_>>());
+        Ok(isinglass_files::read_sheet(&self.table, &options)?)
     }
 
     /// Reads the table, which may take so much memory.

@@ -39,6 +39,7 @@ mod checkpoint;
 mod edges;
 mod error;
 mod input;
+mod measures;
 mod model;
 mod network;
 mod npy;
@@ -49,8 +50,10 @@ mod table;
 pub use checkpoint::{read_checkpoint, write_checkpoint};
 pub use edges::{EdgeList, read_edges};
 pub use error::{AccessFailure, Attempt, Endings, Error, Fault, Result};
+pub use measures::write_measures;
 pub use model::{
-    ModelFormat, ModelNote, model_format, read_evidence, read_model, read_model_within, write_model,
+    ModelFormat, ModelNote, model_format, read_evidence, read_model, read_model_within,
+    read_moderated_within, write_model, write_moderated,
 };
 pub use network::write_network;
 pub use output::{Output, discard_abandoned, discard_unfinished};

@@ -2,7 +2,7 @@
 //!
 //! [`votes`] and [`digits`] are the studies of `isinglass demo`; [`reproduce`] holds the
 //! experiments of the sources; [`report`] builds the HTML page about a machine; [`lattice`]
-//! denoises pictures; [`scan`] is the figure of thermodynamics over temperature; `figure` draws. Writing files and printing are left to the caller.
+//! denoises pictures; [`network`] draws networks alone; [`scan`] is the figure of thermodynamics over temperature; `figure` draws. Writing files and printing are left to the caller.
 
 mod accuracy;
 pub mod data;
@@ -10,6 +10,7 @@ pub mod digits;
 mod figure;
 mod filling;
 pub mod lattice;
+pub mod network;
 mod progress;
 pub mod report;
 pub mod reproduce;

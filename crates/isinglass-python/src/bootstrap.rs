@@ -1,6 +1,7 @@
 //! Resamples of a fit: the request, and the intervals.
 
 use isinglass::learn::{Bootstrap, Bootstrapped, Interval};
+use isinglass::network::{CaseDropping, UnitMeasure};
 use isinglass_plan::{Diagnostic, EngineSettings};
 use numpy::PyArray1;
 use pyo3::prelude::*;
@@ -15,21 +16,23 @@ use crate::settings::{number, shown, whole};
 pub(crate) struct Resampling {
     resamples: Option<usize>,
     level: Option<f64>,
+    subsets: Option<usize>,
 }
 
 impl Resampling {
     /// Set one; `false` if there is none of that name.
     pub(crate) fn set(&mut self, key: &str, value: &Bound<'_, PyAny>) -> PyResult<bool> {
         match key {
-            "bootstrap" | "level" if value.is_none() => {}
+            "bootstrap" | "level" | "case_dropping" if value.is_none() => {}
             // True would be one.
-            "bootstrap" if value.is_instance_of::<PyBool>() => {
+            "bootstrap" | "case_dropping" if value.is_instance_of::<PyBool>() => {
                 return Err(bad(
                     key,
                     &format!("found {}, expected a whole number of at least 1", shown(value)),
                 ));
             }
             "bootstrap" => self.resamples = Some(whole(key, value)?),
+            "case_dropping" => self.subsets = Some(whole(key, value)?),
             "level" => self.level = Some(number(key, value)?),
             _ => return Ok(false),
         }
@@ -39,8 +42,11 @@ impl Resampling {
     /// Checks the values.
     pub(crate) fn check(&self) -> PyResult<()> {
         match *self {
-            Self { resamples: None, level: Some(_) } => Err(bad("level", "belongs to bootstrap")),
+            Self { resamples: None, level: Some(_), .. } => Err(bad("level", "belongs to bootstrap")),
             Self { resamples: Some(0), .. } => Err(bad("bootstrap", "found 0, expected at least 1")),
+            Self { subsets: Some(subsets), .. } if subsets < 10 => {
+                Err(bad("case_dropping", &format!("found {subsets}, expected at least 10")))
+            }
             Self { level: Some(level), .. } if !(level > 0.0 && level < 1.0) => {
                 Err(bad("level", &format!("found {level}, expected a number above 0 and below 1")))
             }
@@ -49,7 +55,13 @@ impl Resampling {
     }
 
     pub(crate) fn is_requested(&self) -> bool {
-        self.resamples.is_some()
+        self.resamples.is_some() || self.subsets.is_some()
+    }
+
+    /// With the seed and the budget of the fit, if subsets are requested.
+    pub(crate) fn dropping(&self, engine: &EngineSettings) -> Option<CaseDropping> {
+        let (seed, budget) = (engine.seed(), engine.budget());
+        Some(CaseDropping { subsets: self.subsets?, seed, budget, ..CaseDropping::default() })
     }
 
     /// With the seed and the budget of the fit, if resamples are requested.
@@ -107,6 +119,14 @@ impl Intervals {
         out.set_item("failed", found.failed)?;
         out.set_item("couplings", columns(py, &found.couplings)?)?;
         out.set_item("biases", columns(py, &found.biases)?)?;
+        let measures = PyDict::new(py);
+        let units = found.biases.len().max(1);
+        for (measure, intervals) in UnitMeasure::ALL.into_iter().zip(found.measures.chunks(units)) {
+            if intervals.iter().any(|interval| !interval.fitted.is_nan()) {
+                measures.set_item(measure.word(), columns(py, intervals)?)?;
+            }
+        }
+        out.set_item("centrality", measures)?;
         Ok(Some(out))
     }
 }

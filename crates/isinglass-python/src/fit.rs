@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 
 use isinglass::learn::{Bootstrap, Checkpoint, Observer, Step};
+use isinglass::network::{CaseDropping, Stability};
 use isinglass::settings::Common;
 use isinglass::topology::Links;
 use isinglass::{CancelToken, Graph, Role};
@@ -25,8 +26,11 @@ use crate::settings::{budget, set, shown, text, whole, word};
 use crate::table::Table;
 use crate::worker::{PAUSE, broken, settle, spawn};
 
-/// A fit with its notes; the checkpoint of epochs; the intervals of resamples.
-type Found = Result<(Fitted, Remarks, Option<Checkpoint>, Option<Intervals>)>;
+/// A fit with its notes; the checkpoint of epochs; how sure it is.
+type Found = Result<(Fitted, Remarks, Option<Checkpoint>, Sureness)>;
+
+/// Intervals from resamples, and stability from subsets, if they were requested.
+type Sureness = (Option<Intervals>, Option<Stability>);
 
 /// The machine, and how it was found.
 type Answer<'py> = (Machine, Bound<'py, PyDict>);
@@ -73,19 +77,42 @@ impl Watcher {
         if stop.load(Ordering::SeqCst) {
             return Some(Intervals::of_stopped(&bootstrap));
         }
-        // The number of resamples reported, and one more.
         let reported = AtomicUsize::new(0);
-        let found = plan.resample(&bootstrap, rows, fitted, &|done, count| {
-            if let Some(report) = report
-                && reported.fetch_max(done + 1, Ordering::Relaxed) <= done
-            {
-                // A listener that is gone has cancelled the work.
-                drop(report.send(Message::Resample { done, count }));
-            }
-            if stop.load(Ordering::SeqCst) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-        });
-        Some(Intervals::new(&bootstrap, found))
+        let progress = |done, count| reporting(&reported, report, stop, (done, count));
+        Some(Intervals::new(&bootstrap, plan.resample(&bootstrap, rows, fitted, &progress)))
     }
+
+    /// Fits subsets of the table's rows, if they were requested and the fit was not stopped.
+    fn drop_cases(
+        &self,
+        dropping: Option<CaseDropping>,
+        plan: &Plan,
+        rows: (&isinglass::Machine, &isinglass::Table),
+        fitted: &Fitted,
+    ) -> Option<isinglass::Result<Stability>> {
+        let dropping = dropping?;
+        let (stop, report) = (&*self.stop, self.listener.as_ref().map(|(report, _)| report));
+        let reported = AtomicUsize::new(0);
+        let progress = |done, count| reporting(&reported, report, stop, (done, count));
+        Some(plan.drop_cases(&dropping, rows, fitted, &progress))
+    }
+}
+
+/// Reports resamples to a listener; whether they are to continue. `reported` is their number so far,
+/// and one more.
+fn reporting(
+    reported: &AtomicUsize,
+    report: Option<&Sender<Message>>,
+    stop: &AtomicBool,
+    (done, count): (usize, usize),
+) -> ControlFlow<()> {
+    if let Some(report) = report
+        && reported.fetch_max(done + 1, Ordering::Relaxed) <= done
+    {
+        // A listener that is gone has cancelled the work.
+        drop(report.send(Message::Resample { done, count }));
+    }
+    if stop.load(Ordering::SeqCst) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
 }
 
 impl Observer for Watcher {
@@ -153,16 +180,22 @@ pub(crate) fn fit<'py>(
         if let Some(bootstrap) = &bootstrap {
             bootstrap.check(&start, &table).map_err(|error| Error::from(error).with_hint(Hint::Bootstrap))?;
         }
+        let dropping = request.resampling.dropping(&request.settings.engine);
+        if let Some(dropping) = &dropping {
+            dropping.check(&start, &table)?;
+        }
         let plan = request.settings.plan(&start, &table, &note)?;
         watcher.most = plan.limits().iterations;
         let fitted = plan.fit(&start, &table, None, watcher, &note)?;
         fitted.fit.notes.iter().for_each(|note| remarks.add(note));
         let intervals = watcher.resample(bootstrap, &plan, (&start, &table), &fitted);
         intervals.iter().flat_map(Intervals::notes).for_each(|note| remarks.add(note));
-        Ok((fitted, remarks.all(), None, intervals))
+        let stability = watcher.drop_cases(dropping, &plan, (&start, &table), &fitted).transpose()?;
+        stability.iter().flat_map(|found| &found.notes).for_each(|note| remarks.add(note));
+        Ok((fitted, remarks.all(), None, (intervals, stability)))
     };
-    let (fitted, remarks, _, intervals) = watched(py, Box::new(work), listener)?.map_err(of_plan)?;
-    answer(py, fitted, remarks, intervals, rows)
+    let (fitted, remarks, _, sureness) = watched(py, Box::new(work), listener)?.map_err(of_plan)?;
+    answer(py, fitted, remarks, sureness, rows)
 }
 
 /// What is wrong with rows to validate with.
@@ -209,10 +242,10 @@ pub(crate) fn run_epochs<'py>(
         let (fitted, state) = request.settings.run_epochs(&machine, &table, before.as_ref(), watcher)?;
         let mut remarks = Remarks::default();
         fitted.fit.notes.iter().for_each(|note| remarks.add(note));
-        Ok((fitted, remarks, state, None))
+        Ok((fitted, remarks, state, (None, None)))
     };
     let (fitted, remarks, state, _) = watched(py, Box::new(work), listener)?.map_err(of_plan)?;
-    let (machine, out) = answer(py, fitted, remarks, None, rows)?;
+    let (machine, out) = answer(py, fitted, remarks, (None, None), rows)?;
     let state = state.map(|state| postcard::to_stdvec(&state)).transpose().map_err(|_| broken())?;
     Ok((machine, out, state.map(|state| PyBytes::new(py, &state))))
 }
@@ -295,7 +328,7 @@ fn answer(
     py: Python<'_>,
     fitted: Fitted,
     mut remarks: Remarks,
-    intervals: Option<Intervals>,
+    (intervals, stability): Sureness,
     rows: usize,
 ) -> PyResult<Answer<'_>> {
     remarks.add_all(fitted.warnings());
@@ -373,6 +406,8 @@ fn answer(
     });
     out.set_item("growth", growth.transpose()?)?;
     set_remarks(&out, remarks)?;
+    let stability = stability.map(|found| crate::network::stability(py, &found)).transpose()?;
+    out.set_item("stability", stability)?;
     out.set_item("intervals", intervals.map(|intervals| intervals.report(py)).transpose()?.flatten())?;
     Ok((fit.machine.into(), out))
 }

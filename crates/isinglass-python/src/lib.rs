@@ -16,6 +16,7 @@ mod errors;
 mod evidence;
 mod fit;
 mod machine;
+mod network;
 mod on_tables;
 mod scan;
 mod settings;
@@ -34,6 +35,8 @@ mod _native {
     use crate::fit::{fit, run_epochs};
     #[pymodule_export]
     use crate::machine::Machine;
+    #[pymodule_export]
+    use crate::network::centrality;
     #[pymodule_export]
     use crate::on_tables::{complete, log_likelihood, log_likelihoods, score};
     #[pymodule_export]

@@ -56,6 +56,7 @@ pub mod learn;
 pub mod likelihood;
 pub mod machine;
 pub mod message;
+pub mod network;
 mod note;
 pub mod numeric;
 mod optimize;

@@ -181,6 +181,11 @@ pub enum Note {
         /// The number requested.
         requested: usize,
     },
+    /// Rows left out, since a cell or a covariate of theirs is missing.
+    RowsLeftOut {
+        /// Their number.
+        rows: usize,
+    },
     /// Columns without values, all of whose cells are filled.
     FilledColumns(Vec<String>),
     /// Columns that were added for units without one.
@@ -247,6 +252,7 @@ impl Note {
             Self::ResamplesUnconverged { .. } => "resamples-unconverged",
             Self::ResamplesUnbounded { .. } => "resamples-unbounded",
             Self::ResamplesStopped { .. } => "resamples-stopped",
+            Self::RowsLeftOut { .. } => "rows-left-out",
             Self::FilledColumns(_) => "filled-columns",
             Self::AddedColumns(_) => "added-columns",
             Self::FilledInputs(_) => "filled-inputs",
@@ -395,6 +401,9 @@ impl fmt::Display for Note {
             ),
             Self::ResamplesStopped { tried, requested } => {
                 write!(f, "stopped on request after {tried} of {requested} resamples")
+            }
+            Self::RowsLeftOut { rows } => {
+                write!(f, "{rows} rows have a missing cell or covariate and are left out")
             }
             Self::FilledColumns(names) => columns(f, names, "without values, filled all through"),
             Self::AddedColumns(names) => {

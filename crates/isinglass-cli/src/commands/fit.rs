@@ -15,6 +15,8 @@ use serde_json::json;
 use self::bootstrap::BootstrapOptions;
 use self::checkpoint::CheckpointOptions;
 use self::structure::Structure;
+use self::study::StudyOptions;
+use self::time::TimeOptions;
 use crate::engine_options::{EngineChoice, EngineName, engines_for};
 use crate::options::{Common, TableArgs, Usage, at_least, keep_inputs};
 use crate::report::{self, count};
@@ -24,9 +26,12 @@ mod bootstrap;
 mod by_learner;
 mod checkpoint;
 mod components;
+mod moderated;
 mod page;
 mod progress;
 mod structure;
+mod study;
+mod time;
 
 /// Learn a machine from a table
 #[derive(ClapArgs)]
@@ -84,6 +89,15 @@ pub(crate) struct Args {
     #[command(flatten)]
     bootstrap: BootstrapOptions,
     #[command(flatten)]
+    study: StudyOptions,
+    /// Let couplings and biases depend linearly on columns of numbers, such as age,sex, by
+    /// pseudo-likelihood; `network --at age=30` shows the network for some values. With --network:
+    /// standard errors and 95 % intervals
+    #[arg(long, value_name = "COLUMN,…", help_heading = "Network")]
+    moderate: Option<String>,
+    #[command(flatten)]
+    time: TimeOptions,
+    #[command(flatten)]
     checkpoint: CheckpointOptions,
     #[command(flatten)]
     engine: EngineChoice,
@@ -95,11 +109,20 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
     let began = Instant::now();
-    args.check()?;
+    args.check(common.json)?;
     model_format(&args.output)?;
     args.report.as_deref().map(super::report::check_ending).transpose()?;
-    let table = args.table.read(args.engine.budget)?;
+    if let Some(columns) = &args.moderate {
+        return args.run_moderated(columns, common);
+    }
+    let table = match args.time.table(&args.table, args.engine.budget, common)? {
+        Some(table) => table,
+        None => args.table.read(args.engine.budget)?,
+    };
     let start = match &args.init {
+        _ if args.time.lag.is_some() => {
+            args.time.machine(&table, &args.structure.of(&table)?, args.engine.budget)?
+        }
         Some(path) => args.with_hidden(read_model_within(path, args.engine.budget)?, &table, common.seed)?,
         None => {
             let without_edges = args.learner == LearnerName::Factorized;
@@ -114,6 +137,9 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
         ("--history", &args.history),
         ("--component-history", &args.component_history),
         ("--network", &args.network),
+        ("--centrality", &args.study.centrality),
+        ("--differences", &args.study.differences),
+        ("--stability", &args.study.stability),
         ("--checkpoint", &args.checkpoint.checkpoint),
         ("--report", &args.report),
     ];
@@ -132,8 +158,14 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
     let reserve = |path: &Option<PathBuf>| path.as_deref().map(Output::create).transpose();
     let (history, component_history) = (reserve(&args.history)?, reserve(&args.component_history)?);
     let (network, page) = (reserve(&args.network)?, reserve(&args.report)?);
+    let measures = args.study.reserve()?;
 
-    let (fitted, components, intervals) = args.fit((&start, &table), validate, common)?;
+    let (mut fitted, components, intervals, study) = args.fit((&start, &table), validate, common)?;
+    if args.time.factorises() && fitted.fit.log_likelihood.is_none() && fitted.engine.is_none() {
+        // Given the past, units are independent: their conditionals multiply to the likelihood.
+        (fitted.fit.log_likelihood, fitted.fit.guarantee) =
+            (fitted.fit.pseudo_log_likelihood, Guarantee::Exact);
+    }
     let Fitted { fit, restart_objectives: objectives, .. } = &fitted;
     let steps = fit.history.iter();
     let steps = steps.map(|step| [step.iteration as f64, step.objective, step.gradient_norm]);
@@ -142,10 +174,14 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
     let header = ["iteration", "component", "weight"].into_iter().chain(units);
     write_history(component_history, header, components)?;
     if let Some(mut output) = network {
-        let measures = intervals.found.as_ref().map(bootstrap::measures).unwrap_or_default();
+        let found = study.as_ref().and_then(|study| study.bootstrap.as_ref());
+        let measures = found.map(bootstrap::measures).unwrap_or_default();
         let measures: Vec<(&str, &[f64])> = measures.iter().map(|(name, all)| (*name, &all[..])).collect();
         write_network(&fit.machine, &measures, &mut output).map_err(|error| output.error(&error))?;
         output.commit()?;
+    }
+    if let Some(study) = &study {
+        measures.write(&fit.machine, study, common)?;
     }
     let not_kept = write_model(&fit.machine, output)?;
     common.not_kept(&not_kept);
@@ -158,8 +194,9 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
     let seconds = began.elapsed().as_secs_f64();
     if let Some(page) = page {
         let story = FitSummary::of(fit, fitted.learner, fitted.engine, fitted.clamped_engine)
-            .with_check(fitted.checked.check.as_ref(), fitted.checked.independent);
-        args.write_report(fit, &table, story, page, common)?;
+            .with_check(fitted.checked.check.as_ref(), fitted.checked.independent)
+            .with_settings(args.settings(common.seed).described(&fitted));
+        args.write_report(fit, &table, (story, study.clone()), page, common)?;
     }
     if common.json {
         let objective: Vec<f64> = fit.history.iter().map(|step| step.objective).collect();
@@ -202,8 +239,14 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
         if let Some(remedy) = fitted.remedy {
             document["singular"] = remedy.word().into();
         }
-        if let Some(found) = &intervals.found {
-            document["bootstrap"] = args.bootstrap.document(found);
+        if let Some(study) = &study {
+            if let Some(found) = &study.bootstrap {
+                document["bootstrap"] = args.bootstrap.document(&fit.machine, found);
+            }
+            if let Some(found) = &study.stability {
+                document["stability"] = bootstrap::stability_document(found);
+            }
+            document["centrality"] = super::measures::document(&fit.machine, study);
         }
         common.print_json(&document)?;
         return intervals.done();
@@ -217,7 +260,9 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
     };
     let head = plain(&table, &fitted, seconds);
     let page = args.report.as_ref().map_or_else(String::new, |path| format!(" and {}", path.display()));
-    report::text(&format!("{head}{restarts}wrote {}{page}\n", args.output.display()))?;
+    let stable = study.as_ref().and_then(|study| study.stability.as_ref());
+    let stable = stable.map(bootstrap::stability_line).unwrap_or_default();
+    report::text(&format!("{head}{restarts}{stable}wrote {}{page}\n", args.output.display()))?;
     intervals.done()
 }
 

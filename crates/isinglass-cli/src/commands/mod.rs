@@ -9,6 +9,8 @@ pub(crate) mod infer;
 pub(crate) mod info;
 pub(crate) mod make;
 pub(crate) mod map;
+mod measures;
+pub(crate) mod network;
 pub(crate) mod query;
 pub(crate) mod report;
 pub(crate) mod reproduce;

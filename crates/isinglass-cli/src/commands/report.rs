@@ -8,6 +8,7 @@ use anyhow::Context;
 use clap::Args as ClapArgs;
 use isinglass::engine::Open;
 use isinglass::likelihood::{Phases, TwoPhase};
+use isinglass::network::Study;
 use isinglass::{Engine, Evidence, Machine, Table};
 use isinglass_files::Output;
 use isinglass_lab::report::{Origin, Report, Settings, Shape, parse_history};
@@ -98,6 +99,7 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
         table: args.table.as_deref().map(file_name),
         fit: None,
         history,
+        study: study(&engine, &machine, table.as_ref(), common)?,
     };
     let settings = Settings {
         shape: args.look.shape,
@@ -111,6 +113,26 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
         return common.print_json(&document);
     }
     report::text(&format!("wrote {}\n", args.output.display()))
+}
+
+/// The most units whose shortest paths are looked for: beyond, a dense network takes seconds.
+pub(super) const STUDIED_UNITS: usize = 500;
+
+/// Centralities and predictability.
+fn study(
+    engine: &EngineSettings,
+    machine: &Machine,
+    table: Option<&Table>,
+    common: &Common,
+) -> anyhow::Result<Option<Study>> {
+    if machine.unit_count() <= STUDIED_UNITS {
+        return Ok(Some(engine.study(machine, table)?));
+    }
+    let text = format!(
+        "more than {STUDIED_UNITS} units: centralities are left out (see isinglass network --centrality)"
+    );
+    common.note("unavailable", text, json!({ "what": ["centrality"] }));
+    Ok(None)
 }
 
 /// What a page shows by default.

@@ -2,9 +2,9 @@
 
 use crate::Room;
 
-const COMMANDS: [&str; 14] = [
+const COMMANDS: [&str; 15] = [
     "demo", "fit", "infer", "query", "map", "sample", "complete", "denoise", "score", "report", "info",
-    "make", "convert", "scan",
+    "make", "convert", "scan", "network",
 ];
 
 #[test]

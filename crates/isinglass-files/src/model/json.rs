@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::io::{self, Write};
 
+use isinglass::machine::{Moderated, Moderator};
 use isinglass::{Machine, Role, Unit};
 use serde::de::{Unexpected, Visitor};
 use serde::{Deserialize, Deserializer};
@@ -46,6 +47,22 @@ struct File {
     offset: Number,
     units: Vec<FileUnit>,
     edges: Vec<FileEdge>,
+    #[serde(default)]
+    moderators: Vec<FileModerator>,
+}
+
+/// How couplings, in the order of `edges`, and biases change with a covariate.
+#[derive(Deserialize)]
+#[serde(
+    deny_unknown_fields,
+    expecting = "a moderator: an object with name, mean, deviation, biases and weights"
+)]
+struct FileModerator {
+    name: String,
+    mean: Number,
+    deviation: Number,
+    biases: Vec<Number>,
+    weights: Vec<Number>,
 }
 
 #[derive(Deserialize)]
@@ -140,8 +157,13 @@ fn known_format<'de, D: Deserializer<'de>>(from: D) -> Result<(), D::Error> {
     Err(serde::de::Error::custom(format!("found the format {found}, expected '{FORMAT}'")))
 }
 
-/// Reads a machine from the text of a file.
+/// Reads a machine from the text of a file; of one with covariates that at their means.
 pub(super) fn read(text: &[u8]) -> Parsed<Machine> {
+    read_moderated(text).map(|found| found.base().clone())
+}
+
+/// Reads a machine from the text of a file, and how it changes with covariates.
+pub(super) fn read_moderated(text: &[u8]) -> Parsed<Moderated> {
     let text = without_mark(text);
     if text.trim_ascii().is_empty() {
         return Err(JsonProblem::Empty.into());
@@ -154,7 +176,20 @@ pub(super) fn read(text: &[u8]) -> Parsed<Machine> {
     built(file).or_else(|fault| check_units(&parse()?.units).and(Err(fault)))
 }
 
-fn built(file: File) -> Parsed<Machine> {
+fn built(file: File) -> Parsed<Moderated> {
+    // Moderators follow the order of the file's edges, which need not be that of the machine's.
+    let mut order: Vec<usize> = (0..file.edges.len()).collect();
+    order.sort_by_key(|&k| (file.edges[k].0.0, file.edges[k].1.0));
+    let moderators = file.moderators.into_iter().map(|moderator| {
+        let all = |numbers: &[Number]| numbers.iter().map(|number| number.0).collect::<Vec<f64>>();
+        let weights = all(&moderator.weights);
+        let is_whole = weights.len() == order.len();
+        let weights = if is_whole { order.iter().map(|&k| weights[k]).collect() } else { weights };
+        let biases = all(&moderator.biases);
+        let (mean, deviation) = (moderator.mean.0, moderator.deviation.0);
+        Moderator { name: moderator.name, mean, deviation, weights, biases }
+    });
+    let moderators: Vec<Moderator> = moderators.collect();
     let units = file.units.into_iter().map(|unit| Unit {
         name: unit.name,
         role: match unit.role {
@@ -166,7 +201,8 @@ fn built(file: File) -> Parsed<Machine> {
     });
     let edges = file.edges.into_iter().map(|FileEdge(a, b, weight)| (a.0, b.0, weight.0));
     let machine = Machine::new(units.collect(), edges)?;
-    Ok(machine.with_temperature(file.temperature.0)?.with_offset(file.offset.0)?)
+    let machine = machine.with_temperature(file.temperature.0)?.with_offset(file.offset.0)?;
+    Ok(Moderated::new(machine, moderators)?)
 }
 
 fn check_units(units: &[FileUnit]) -> Parsed<()> {
@@ -220,6 +256,15 @@ fn syntax(error: &serde_json::Error) -> Fault {
 
 /// Writes a machine, one unit or edge on each line.
 pub(super) fn write(machine: &Machine, output: &mut impl Write) -> io::Result<()> {
+    write_with(machine, &[], output)
+}
+
+/// Writes a machine and how it changes with covariates.
+pub(super) fn write_with(
+    machine: &Machine,
+    moderators: &[Moderator],
+    output: &mut impl Write,
+) -> io::Result<()> {
     // `{:?}` writes the shortest decimal number that is read back as the same f64.
     write!(output, "{{\"format\": \"{FORMAT}\", \"temperature\": {:?},", machine.temperature())?;
     // −0.0 is written too, so that reading gives the same bits.
@@ -241,7 +286,17 @@ pub(super) fn write(machine: &Machine, output: &mut impl Write) -> io::Result<()
     for (k, (&(a, b), weight)) in machine.graph().edges().iter().zip(machine.weights()).enumerate() {
         write!(output, "{}  [{a}, {b}, {weight:?}]", if k == 0 { "\n" } else { ",\n" })?;
     }
-    writeln!(output, "{}]}}", if machine.weights().is_empty() { "" } else { "\n " })
+    write!(output, "{}]", if machine.weights().is_empty() { "" } else { "\n " })?;
+    for (k, moderator) in moderators.iter().enumerate() {
+        write!(output, "{}  {{\"name\": ", if k == 0 { ",\n \"moderators\": [\n" } else { ",\n" })?;
+        serde_json::to_writer(&mut *output, &moderator.name)?;
+        write!(
+            output,
+            ", \"mean\": {:?}, \"deviation\": {:?},\n   \"biases\": {:?},\n   \"weights\": {:?}}}",
+            moderator.mean, moderator.deviation, moderator.biases, moderator.weights
+        )?;
+    }
+    writeln!(output, "{}}}", if moderators.is_empty() { "" } else { "\n ]" })
 }
 
 #[cfg(test)]
@@ -265,6 +320,22 @@ mod tests {
 "#;
         assert_eq!(String::from_utf8(text.clone()).unwrap(), expected);
         assert_eq!(read(&text).unwrap(), machine);
+    }
+
+    #[test]
+    fn moderators_follow_the_edges_of_the_file() {
+        let text = r#"{"format":"isinglass/1","temperature":1,"units":[{"name":"a"},{"name":"b"},{"name":"c"}],
+            "edges":[[1,2,0.5],[0,1,0.25]],
+            "moderators":[{"name":"age","mean":40,"deviation":10,"biases":[0,0.5,0],"weights":[0.1,0.2]}]}"#;
+        let found = read_moderated(text.as_bytes()).unwrap();
+        let old = found.at(&[("age", 50.0)]).unwrap();
+        assert_eq!((old.weights(), old.biases()), (&[0.45, 0.6][..], &[0.0, 0.5, 0.0][..]));
+        assert_eq!(read(text.as_bytes()).unwrap().weights(), [0.25, 0.5]);
+        let mut again = Vec::new();
+        write_with(found.base(), found.moderators(), &mut again).unwrap();
+        assert_eq!(read_moderated(&again).unwrap(), found);
+        let short = text.replace("[0.1,0.2]", "[0.1]");
+        assert!(read_moderated(short.as_bytes()).is_err());
     }
 
     #[test]

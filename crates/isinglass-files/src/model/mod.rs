@@ -13,6 +13,7 @@ use std::path::Path;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
+use isinglass::machine::Moderated;
 use isinglass::message::{Message, Style};
 use isinglass::{Budget, Evidence, Machine};
 
@@ -81,6 +82,34 @@ pub fn read_model_within(path: &Path, budget: Budget) -> Result<Machine> {
     parsed.map_err(|fault| fault.reading(path))
 }
 
+/// Reads a machine as [`read_model_within`] does, with how it changes with covariates; other formats
+/// than `.json` have none.
+///
+/// # Errors
+/// Those of [`read_model_within`].
+pub fn read_moderated_within(path: &Path, budget: Budget) -> Result<Moderated> {
+    let allowed = input::allowance(budget);
+    if model_format(path)? != ModelFormat::Json {
+        let machine = read_model_within(path, budget)?;
+        return Moderated::new(machine, Vec::new()).map_err(|error| Fault::from(error).reading(path));
+    }
+    let parsed = read_text(&input::bytes(path, allowed)?, b"{[", allowed, json::read_moderated);
+    parsed.map_err(|fault| fault.reading(path))
+}
+
+/// Writes a machine and how it changes with covariates to a `.json` file, and commits the output.
+///
+/// # Errors
+/// Another ending, or the file cannot be written.
+pub fn write_moderated(machine: &Moderated, mut output: Output) -> Result<()> {
+    if model_format(output.path())? != ModelFormat::Json || Ending::of(output.path()).gzip {
+        return Err(Error::ending(output.path(), Endings::Model));
+    }
+    json::write_with(machine.base(), machine.moderators(), &mut output)
+        .map_err(|error| output.error(&error))?;
+    output.commit()
+}
+
 /// Bytes that may be taken for each unit, edge or number of a text while it is read: what the parser
 /// holds, and the machine.
 const OF_MARK: u128 = 160;
@@ -88,12 +117,12 @@ const OF_NUMBER: u128 = 24;
 
 /// Reads a text whose units and edges, or whose numbers, are marked by some bytes, if what is made of
 /// it is within the budget.
-fn read_text(
+fn read_text<T>(
     text: &[u8],
     marks: &[u8],
     budget: Budget,
-    read: impl FnOnce(&[u8]) -> Parsed<Machine>,
-) -> Parsed<Machine> {
+    read: impl FnOnce(&[u8]) -> Parsed<T>,
+) -> Parsed<T> {
     let of_mark = if marks == b"{[" { OF_MARK } else { OF_NUMBER };
     let count = text.iter().filter(|byte| marks.contains(byte)).count();
     let needed = text.len() as u128 + of_mark * count as u128;

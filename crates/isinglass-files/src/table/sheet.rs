@@ -35,6 +35,32 @@ impl Sheet {
             Column::Cells(_) => None,
         })
     }
+
+    /// The text of the cells of a column that belongs to no unit, in the order of the rows.
+    pub fn texts(&self, column: &str) -> Option<Vec<String>> {
+        let texts = self.columns.iter().find_map(|other| match other {
+            Column::Other { name, texts } if name == column => Some(texts),
+            _ => None,
+        })?;
+        let rows = 0..self.table.row_count();
+        Some(rows.map(|row| String::from_utf8_lossy(texts.get(row)).trim().to_owned()).collect())
+    }
+
+    /// The numbers of a column that belongs to no unit, NaN where a cell is missing.
+    ///
+    /// # Errors
+    /// The first row, counted from 1, whose cell is neither a finite number nor missing, and its text.
+    pub fn numbers(&self, column: &str) -> Option<std::result::Result<Vec<f64>, (usize, String)>> {
+        let texts = self.texts(column)?;
+        let number = |(row, text): (usize, String)| {
+            if Word::of(text.as_bytes()).kinds == words::ALL {
+                return Ok(f64::NAN);
+            }
+            let found = text.parse().ok().filter(|number: &f64| number.is_finite());
+            found.ok_or((row + 1, text))
+        };
+        Some(texts.into_iter().enumerate().map(number).collect())
+    }
 }
 
 /// A column of a file.

@@ -166,6 +166,7 @@ impl Study {
             table: Some("digits.csv (held-out rows)".into()),
             fit: Some(FitSummary::of(&self.fit, "likelihood", Some(engine.name()), None)),
             history: self.fit.history.clone(),
+            study: None,
         };
         let settings = report::Settings { seed, ..report::Settings::default() };
         let phases = Phases::both(&engine);

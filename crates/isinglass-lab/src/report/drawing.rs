@@ -3,9 +3,9 @@
 use isinglass::{Machine, Role};
 use serde::Serialize;
 
-use super::layout;
 use super::order::similarity_order;
 use super::rounding::{Short, short};
+use crate::network::layout;
 
 /// The largest number of units shown: those with the strongest couplings.
 pub(super) const MAX_UNITS: usize = 1500;

@@ -5,13 +5,17 @@ use serde::Serialize;
 const STYLE: &str = include_str!("page/style.css");
 
 /// The script, its parts in order of dependence.
-const SCRIPT: [&str; 10] = [
+const SCRIPT: [&str; 14] = [
     include_str!("page/tools.js"),
     include_str!("page/view.js"),
     include_str!("page/overview.js"),
     include_str!("page/curve.js"),
     include_str!("page/heatmap.js"),
     include_str!("page/network.js"),
+    include_str!("page/edges.js"),
+    include_str!("page/centrality.js"),
+    include_str!("page/stability.js"),
+    include_str!("page/methods.js"),
     include_str!("page/scatter.js"),
     include_str!("page/rows.js"),
     include_str!("page/pictures.js"),

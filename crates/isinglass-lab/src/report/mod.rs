@@ -7,13 +7,14 @@
 mod drawing;
 mod history;
 mod html;
-mod layout;
+mod methods;
 mod moments;
 mod observed;
 pub(crate) mod order;
 mod pictures;
 mod rounding;
 mod structure;
+mod study;
 mod surprise;
 
 pub use history::parse_history;
@@ -25,15 +26,18 @@ use std::collections::BTreeMap;
 use isinglass::engine::auto;
 use isinglass::learn::{Check, Fit, Step};
 use isinglass::likelihood::Phases;
+use isinglass::network::Study;
 use isinglass::score::{Score, score};
 use isinglass::{Budget, Error, Evidence, Machine, Pairs, Result, Role, Table};
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use self::drawing::Drawing;
+use self::methods::Methods;
 use self::moments::Comparison;
 use self::pictures::{Pictures, Pixels};
 use self::rounding::Short;
+use self::study::StudyCard;
 use self::surprise::Surprise;
 
 /// Settings of the page.
@@ -74,6 +78,8 @@ pub struct Origin {
     pub fit: Option<FitSummary>,
     /// Iterations of the fit, if known.
     pub history: Vec<Step>,
+    /// Centralities, intervals and stability, if known.
+    pub study: Option<Study>,
 }
 
 /// How a machine was fitted.
@@ -89,6 +95,8 @@ pub struct FitSummary {
     stopped: String,
     notes: Vec<String>,
     check: Option<CheckSummary>,
+    /// The settings that the methods name.
+    settings: Vec<(&'static str, String)>,
 }
 
 /// How draws from a machine compare with its table.
@@ -115,6 +123,12 @@ impl FitSummary {
         Self { check, ..self }
     }
 
+    /// With the settings of the learner that say how couplings were estimated, such as `l1`.
+    #[must_use]
+    pub fn with_settings(self, settings: Vec<(&'static str, String)>) -> Self {
+        Self { settings, ..self }
+    }
+
     /// Summarises a fit by a learner, with engines for the free and the clamped phase.
     pub fn of(
         fit: &Fit,
@@ -133,6 +147,7 @@ impl FitSummary {
             stopped: fit.stopped.to_string(),
             notes: fit.notes.iter().map(ToString::to_string).collect(),
             check: None,
+            settings: Vec::new(),
         }
     }
 }
@@ -151,6 +166,8 @@ pub struct Report {
     history: Option<Curve>,
     score: Option<ScoreCard>,
     drawing: Drawing,
+    study: Option<StudyCard>,
+    methods: Option<Methods>,
     moments: Option<Comparison>,
     surprise: Option<Surprise>,
     pictures: Option<Pictures>,
@@ -261,7 +278,11 @@ impl Report {
         let pictures =
             pixels.map(|pixels| Pictures::of(machine, &pixels, phases.free, settings.draws, settings.seed));
         let pictures = pictures.transpose()?;
+        let study = origin.study.as_ref().map(|study| StudyCard::of(machine, study));
+        let methods =
+            origin.study.as_ref().map(|study| Methods::of(machine, table, origin.fit.as_ref(), study));
         let mut named = drawing.units.clone();
+        named.extend(study.iter().flat_map(|study| &study.units));
         named.extend(
             moments.iter().flat_map(|moments| moments.means.units.iter().chain(&moments.pairs.units)),
         );
@@ -300,6 +321,8 @@ impl Report {
             history: (!origin.history.is_empty()).then(|| Curve::of(&origin.history)),
             score: found,
             drawing,
+            study,
+            methods,
             moments,
             surprise,
             pictures,

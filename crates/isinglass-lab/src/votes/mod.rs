@@ -142,6 +142,7 @@ impl Study {
             table: Some("votes.csv".into()),
             fit: Some(FitSummary::of(&self.fit, "likelihood", Some(engine.name()), None)),
             history: self.fit.history.clone(),
+            study: Some(isinglass::network::Study::of(&self.fit.machine, Some((table, &engine)))?),
         };
         let settings = report::Settings { seed, ..report::Settings::default() };
         Report::new(&self.fit.machine, Some(table), Phases::both(&engine), origin, &settings)

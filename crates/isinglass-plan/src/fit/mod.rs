@@ -4,9 +4,11 @@
 //! [`Plan::fit`] runs it.
 
 mod check;
+mod described;
 mod growth;
 mod penalty;
 mod plan;
+mod resampling;
 mod settings;
 mod structure;
 

@@ -3,9 +3,9 @@
 use isinglass::engine::Open;
 use isinglass::engine::auto::{self, Choice};
 use isinglass::learn::{
-    Bootstrap, Bootstrapped, Checkpoint, ClosedForm, ContrastiveDivergence, Epochs, Factorized, Fit, L1,
-    Learner, Likelihood, MeanFieldCd, Observer, Progress, PseudoLikelihood, PseudoLikelihoodEm, Remedy,
-    Restarts, Rise, SampledLikelihood, Validated, independent_log_likelihood, start as start_of,
+    Checkpoint, ClosedForm, ContrastiveDivergence, Epochs, Factorized, Fit, L1, Learner, Likelihood,
+    MeanFieldCd, Observer, PseudoLikelihood, PseudoLikelihoodEm, Remedy, Restarts, Rise, SampledLikelihood,
+    Validated, independent_log_likelihood, start as start_of,
 };
 use isinglass::likelihood::{Phases, TwoPhase, log_likelihood};
 use isinglass::{
@@ -373,7 +373,11 @@ impl Plan {
     }
 
     /// Runs something with the learner, and the penalty if it was chosen.
-    fn with_learner<R>(&self, penalty: Option<&Penalty>, act: impl FnOnce(&(dyn Learner + Sync)) -> R) -> R {
+    pub(super) fn with_learner<R>(
+        &self,
+        penalty: Option<&Penalty>,
+        act: impl FnOnce(&(dyn Learner + Sync)) -> R,
+    ) -> R {
         let group = self.settings.group;
         let group = penalty.map_or(group, |penalty| penalty.applied(group));
         match &self.way {
@@ -482,24 +486,6 @@ impl Plan {
             Way::Other(..) => self.settings.learner == LearnerName::Factorized,
             Way::Sampled { .. } | Way::PseudoLikelihood(_) | Way::ClosedForm(_) => false,
         }
-    }
-
-    /// Fits resamples of the table, from where the fit that was kept began, with its penalty.
-    pub fn resample(
-        &self,
-        bootstrap: &Bootstrap,
-        (start, table): (&Machine, &Table),
-        fitted: &Fitted,
-        progress: &Progress<'_>,
-    ) -> isinglass::Result<Bootstrapped> {
-        let begin = if self.settings.keeps_start {
-            start.clone()
-        } else {
-            start_of(start, table, self.settings.engine.seed(), fitted.best_restart() as u64)?
-        };
-        let machine = &fitted.fit.machine;
-        let penalty = fitted.penalty.as_ref();
-        self.with_learner(penalty, |learner| bootstrap.run(learner, &begin, machine, table, progress))
     }
 
     /// From the one start that is given, or from several of which the best is kept.

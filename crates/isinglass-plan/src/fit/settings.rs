@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use isinglass::Table;
-use isinglass::learn::{L1, L2};
+use isinglass::learn::{L1, L2, PseudoLikelihoodSettings};
 use isinglass::message::Setting;
 use isinglass::settings::Common;
 use serde::Deserializer;
@@ -102,6 +102,11 @@ impl FitSettings {
             }
             None => self.engine.set(setting, value),
         }
+    }
+
+    /// The settings of pseudo-likelihood.
+    pub fn pseudo_likelihood(&self) -> &PseudoLikelihoodSettings {
+        &self.group.pseudo_likelihood
     }
 
     /// The engine of the clamped phase.

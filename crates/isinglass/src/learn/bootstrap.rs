@@ -1,15 +1,11 @@
 //! Confidence intervals of a fit: the same fit to resampled rows, many times.
 
 use std::ops::ControlFlow;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::thread;
 
-use rand_distr::{Binomial, Distribution};
 use rayon::prelude::*;
 
-use super::{Fit, Learner, Observer, Step};
-use crate::cancel;
-use crate::numeric::streams::{Purpose, stream};
+use super::resampling::{Fits, Outcome, Rows, quantile, workers};
+use super::{Fit, Learner};
 use crate::{Budget, Error, Machine, Note, Result, Role, Table};
 
 const NAME: &str = "bootstrap";
@@ -110,6 +106,21 @@ pub struct Interval {
     pub same_sign: f64,
 }
 
+/// Numbers that are read off a machine and the table it was fitted to, besides its parameters; NaN
+/// where one is undefined.
+#[derive(Clone, Copy)]
+pub struct Measure<'a> {
+    /// How many there are, always.
+    pub count: usize,
+    /// Reads them.
+    pub of: &'a (dyn Fn(&Machine, &Table) -> Result<Vec<f64>> + Sync),
+}
+
+impl Measure<'_> {
+    /// Nothing but the parameters.
+    pub const NONE: Measure<'static> = Measure { count: 0, of: &|_, _| Ok(Vec::new()) };
+}
+
 /// The result of [`Bootstrap`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct Bootstrapped {
@@ -118,6 +129,12 @@ pub struct Bootstrapped {
     pub couplings: Vec<Interval>,
     /// For each unit.
     pub biases: Vec<Interval>,
+    /// For each number of the [`Measure`]; resamples in which it is undefined are left out.
+    pub measures: Vec<Interval>,
+    /// For each resample its couplings, biases and measures.
+    samples: Vec<Vec<f64>>,
+    /// The share of machines that an interval is to cover.
+    level: f64,
     /// The resamples that the intervals rest on.
     pub resamples: usize,
     /// Those of them whose fits did not converge.
@@ -128,11 +145,29 @@ pub struct Bootstrapped {
     pub notes: Vec<Note>,
 }
 
-/// The parameters of a resample's machine, and whether its fit converged; or why there is none.
-enum Outcome {
-    Fitted { numbers: Vec<f64>, converged: bool, bounded: bool },
-    Failed(String),
-    Stopped,
+/// The difference of two numbers over resamples.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Difference {
+    /// That of the fit.
+    pub fitted: f64,
+    /// The limits of its percentile interval.
+    pub low: f64,
+    /// The upper limit.
+    pub high: f64,
+}
+
+impl Difference {
+    /// Whether 0 is outside the interval.
+    pub fn is_significant(&self) -> bool {
+        self.low > 0.0 || self.high < 0.0
+    }
+}
+
+/// The numbers of a resample's machine, and how its fit went.
+struct Sample {
+    numbers: Vec<f64>,
+    converged: bool,
+    bounded: bool,
 }
 
 /// Called by any thread after every iteration and every fit with the number of resamples done and
@@ -157,29 +192,28 @@ impl Bootstrap {
         table: &Table,
         progress: &Progress<'_>,
     ) -> Result<Bootstrapped> {
-        self.check(fitted, table)?;
-        let rows = Rows::of(table)?;
-        let (stop, done) = (AtomicBool::new(false), AtomicUsize::new(0));
-        let one = |index: usize| -> Result<Outcome> {
-            let resample = rows.draw(self.seed, index as u64)?;
-            let is_stopped = || {
-                let flow = progress(done.load(Ordering::Relaxed), self.resamples);
-                stop.fetch_or(flow.is_break(), Ordering::Relaxed) || flow.is_break()
-            };
-            let mut observer = Stoppable { is_stopped: &is_stopped, stopped: false };
-            let outcome = match learner.fit_with(start, &resample, &mut observer) {
-                _ if observer.stopped => return Ok(Outcome::Stopped),
-                Ok(fit) => Outcome::of(&fit, fitted)?,
-                Err(Error::Numerical { problem, .. }) => Outcome::Failed(problem),
-                Err(error) if error.is_breakdown() => Outcome::Failed(error.to_string()),
-                Err(other) => return Err(other),
-            };
-            done.fetch_add(1, Ordering::Relaxed);
-            is_stopped();
-            Ok(outcome)
-        };
-        let outcomes = in_turn(self.resamples, &stop, &one)?;
-        self.summarise(fitted, outcomes)
+        self.run_measured((learner, start), fitted, table, Measure::NONE, progress)
+    }
+
+    /// As [`run`](Self::run), with intervals of further numbers of each machine.
+    ///
+    /// # Errors
+    /// Those of [`run`](Self::run), and of the measure.
+    pub fn run_measured(
+        &self,
+        (learner, start): (&(dyn Learner + Sync), &Machine),
+        fitted: &Machine,
+        table: &Table,
+        measure: Measure<'_>,
+        progress: &Progress<'_>,
+    ) -> Result<Bootstrapped> {
+        self.check_measured(fitted, table, measure.count)?;
+        let rows = Rows::of(NAME, table)?;
+        let of_fit = [fitted.weights(), fitted.biases(), &(measure.of)(fitted, table)?].concat();
+        let fits = Fits { name: NAME, learner, start, count: self.resamples, progress };
+        let draw = |index: usize| rows.draw(self.seed, index as u64);
+        let read = |fit: &Fit, resample: &Table| Sample::of(fit, fitted, resample, measure);
+        self.summarise(fitted, &of_fit, fits.read(&draw, &read)?)
     }
 
     /// Checks settings and the memory of [`run`](Self::run), before the fit to the table itself;
@@ -188,6 +222,10 @@ impl Bootstrap {
     /// # Errors
     /// No resamples, a level that is not between 0 and 1, more memory than the budget has.
     pub fn check(&self, machine: &Machine, table: &Table) -> Result<()> {
+        self.check_measured(machine, table, 0)
+    }
+
+    fn check_measured(&self, machine: &Machine, table: &Table, measures: usize) -> Result<()> {
         if self.resamples == 0 {
             return Err(Error::invalid("resamples", "found 0, expected at least 1"));
         }
@@ -196,7 +234,7 @@ impl Bootstrap {
             return Err(Error::invalid("level", problem));
         }
         let (units, edges) = (machine.unit_count() as u128, machine.weights().len() as u128);
-        let numbers = units + edges;
+        let numbers = units + edges + measures as u128;
         let threads = workers(self.resamples) as u128;
         // A table has its cells, and for each row a weight, its number, and a slot of the hash
         // table.
@@ -217,15 +255,20 @@ impl Bootstrap {
         done == requested || done >= LEAST && done as f64 >= LEAST_SHARE * requested as f64
     }
 
-    fn summarise(&self, fitted: &Machine, outcomes: Vec<Outcome>) -> Result<Bootstrapped> {
+    fn summarise(
+        &self,
+        fitted: &Machine,
+        of_fit: &[f64],
+        outcomes: Vec<Outcome<Sample>>,
+    ) -> Result<Bootstrapped> {
         let (mut samples, mut failures) = (Vec::new(), Vec::new());
         let (mut unconverged, mut unbounded) = (0, 0);
         for outcome in outcomes {
             match outcome {
-                Outcome::Fitted { numbers, converged, bounded } => {
-                    unconverged += usize::from(!converged);
-                    unbounded += usize::from(!bounded);
-                    samples.push(numbers);
+                Outcome::Done(sample) => {
+                    unconverged += usize::from(!sample.converged);
+                    unbounded += usize::from(!sample.bounded);
+                    samples.push(sample.numbers);
                 }
                 Outcome::Failed(problem) => failures.push(problem),
                 Outcome::Stopped => {}
@@ -252,17 +295,28 @@ impl Bootstrap {
         if tried < self.resamples {
             notes.push(Note::ResamplesStopped { tried, requested: self.resamples });
         }
-        let numbers = [fitted.weights(), fitted.biases()].concat();
         let interval = |(k, &fitted): (usize, &f64)| {
             self.interval(fitted, samples.iter().map(|sample| sample[k]).collect())
         };
-        let mut couplings: Vec<Interval> = numbers.par_iter().enumerate().map(interval).collect();
-        let biases = couplings.split_off(fitted.weights().len());
-        let (resamples, failed) = (samples.len(), failures.len());
-        Ok(Bootstrapped { couplings, biases, resamples, unconverged, failed, notes })
+        let mut couplings: Vec<Interval> = of_fit.par_iter().enumerate().map(interval).collect();
+        let mut biases = couplings.split_off(fitted.weights().len());
+        let measures = biases.split_off(fitted.unit_count());
+        let (resamples, failed, level) = (samples.len(), failures.len(), self.level);
+        Ok(Bootstrapped {
+            couplings,
+            biases,
+            measures,
+            samples,
+            level,
+            resamples,
+            unconverged,
+            failed,
+            notes,
+        })
     }
 
     fn interval(&self, fitted: f64, mut values: Vec<f64>) -> Interval {
+        values.retain(|value| !value.is_nan());
         values.sort_by(f64::total_cmp);
         let sign = |x: f64| if x == 0.0 { 0.0 } else { x.signum() };
         let share = |holds: &dyn Fn(f64) -> bool| {
@@ -278,91 +332,81 @@ impl Bootstrap {
     }
 }
 
-impl Outcome {
-    fn of(fit: &Fit, fitted: &Machine) -> Result<Self> {
-        let numbers = numbers_of(&fit.machine, fitted)?;
+impl Sample {
+    fn of(fit: &Fit, fitted: &Machine, resample: &Table, measure: Measure<'_>) -> Result<Self> {
+        let machine = aligned(&fit.machine, fitted)?;
+        let mut numbers = couplings_at(fitted, &machine);
+        numbers.extend(machine.biases());
         let most = UNBOUNDED * fitted.temperature();
         let bounded = numbers.iter().all(|x| x.abs() <= most);
-        Ok(Self::Fitted { numbers, converged: fit.converged, bounded })
+        let found = (measure.of)(&machine, resample)?;
+        Error::check_length("numbers of a measure", found.len(), measure.count)?;
+        numbers.extend(found);
+        Ok(Self { numbers, converged: fit.converged, bounded })
     }
 }
 
-fn workers(resamples: usize) -> usize {
-    rayon::current_num_threads().min(resamples)
+impl Bootstrapped {
+    /// Returns the difference of two couplings of the fitted machine, by their edges (Epskamp,
+    /// Borsboom and Fried 2018, the bootstrapped difference test).
+    ///
+    /// Over all pairs this makes no correction for their number.
+    pub fn coupling_difference(&self, a: usize, b: usize) -> Difference {
+        self.difference(&self.couplings, 0, (a, b))
+    }
+
+    /// Returns the difference of two numbers of the [`Measure`].
+    pub fn measure_difference(&self, a: usize, b: usize) -> Difference {
+        self.difference(&self.measures, self.couplings.len() + self.biases.len(), (a, b))
+    }
+
+    fn difference(&self, of_fit: &[Interval], first: usize, (a, b): (usize, usize)) -> Difference {
+        let mut values: Vec<f64> =
+            self.samples.iter().map(|sample| sample[first + a] - sample[first + b]).collect();
+        values.retain(|value| !value.is_nan());
+        values.sort_by(f64::total_cmp);
+        Difference {
+            fitted: of_fit[a].fitted - of_fit[b].fitted,
+            low: quantile(&values, 0.5 * (1.0 - self.level)),
+            high: quantile(&values, 0.5 * (1.0 + self.level)),
+        }
+    }
+
+    /// The share of machines that an interval is to cover.
+    pub fn level(&self) -> f64 {
+        self.level
+    }
 }
 
-/// Runs pieces of work in order, as many at a time as there are threads, until all are done, one
-/// fails, or a stop is requested.
-///
-/// Each worker has a pool of one thread. In a common pool, a fit that waits for its own parts could
-/// begin another fit in the meantime, and so hold the memory of many.
-fn in_turn<T: Send>(
-    count: usize,
-    stop: &AtomicBool,
-    work: &(dyn Fn(usize) -> Result<T> + Sync),
-) -> Result<Vec<T>> {
-    let (next, failed) = (AtomicUsize::new(0), AtomicBool::new(false));
-    let worker = || {
-        let mut done = Vec::new();
-        while !stop.load(Ordering::Relaxed) && !failed.load(Ordering::Relaxed) {
-            let index = next.fetch_add(1, Ordering::Relaxed);
-            if index >= count {
-                break;
-            }
-            let found = work(index);
-            failed.fetch_or(found.is_err(), Ordering::Relaxed);
-            done.push((index, found));
-        }
-        done
-    };
-    let pools = (0..workers(count)).map(|_| rayon::ThreadPoolBuilder::new().num_threads(1).build());
-    let pools: Vec<rayon::ThreadPool> = pools.collect::<Result<_, _>>().map_err(|error| Error::CannotDo {
-        who: NAME,
-        what: "start its threads".into(),
-        why: error.to_string(),
-    })?;
-    let token = &cancel::current();
-    let mut all = thread::scope(|scope| {
-        let run = |pool| scope.spawn(move || token.run(pool, worker));
-        let running: Vec<_> = pools.iter().map(run).collect();
-        let mut all = Vec::with_capacity(count);
-        for one in running {
-            match one.join() {
-                Ok(done) => all.extend(done.into_iter().flatten()),
-                Err(panic) => std::panic::resume_unwind(panic),
-            }
-        }
-        all
-    });
-    // If workers were cancelled, so is this thread.
-    cancel::point();
-    // All before the first that failed were started before it, and are done: the error is the same
-    // on any number of threads.
-    all.sort_by_key(|(index, _)| *index);
-    all.into_iter().map(|(_, found)| found).collect()
-}
-
-/// The couplings of a machine at the edges of another, then its biases, with the signs of hidden
-/// units aligned. A learner may return fewer edges than its start had.
-fn numbers_of(machine: &Machine, like: &Machine) -> Result<Vec<f64>> {
-    Error::check_length("units of a resample's machine", machine.unit_count(), like.unit_count())?;
+/// The couplings of a machine at the edges of another, which may have more; 0 where it has none.
+fn couplings_at(like: &Machine, machine: &Machine) -> Vec<f64> {
     let coupling = |&(a, b): &(usize, usize)| {
         machine.graph().edge_between(a, b).map_or(0.0, |edge| machine.weights()[edge])
     };
-    let edges = like.graph().edges();
-    let mut couplings: Vec<f64> = edges.iter().map(coupling).collect();
-    let mut biases = machine.biases().to_vec();
+    like.graph().edges().iter().map(coupling).collect()
+}
+
+/// A machine with the signs of hidden units as in another.
+pub(crate) fn aligned(machine: &Machine, like: &Machine) -> Result<Machine> {
+    Error::check_length("units of a resample's machine", machine.unit_count(), like.unit_count())?;
     let hidden: Vec<usize> = like.with_role(Role::Hidden).collect();
+    let mut signs = vec![1.0; like.unit_count()];
+    let couplings = couplings_at(like, machine);
+    let around: Vec<Vec<(usize, f64)>> = hidden
+        .iter()
+        .map(|&unit| {
+            let product = |(other, edge): (usize, usize)| (other, couplings[edge] * like.weights()[edge]);
+            like.graph().neighbours(unit).map(product).collect()
+        })
+        .collect();
     // Each flip increases the sum of all products; units that are joined may need more than one
     // round.
     for _ in 0..hidden.len() {
         let mut is_aligned = true;
-        for &unit in &hidden {
-            let own = || (0..edges.len()).filter(|&edge| edges[edge].0 == unit || edges[edge].1 == unit);
-            let agreement: f64 = own().map(|edge| couplings[edge] * like.weights()[edge]).sum();
-            if agreement < 0.0 {
-                own().for_each(|edge| couplings[edge] = -couplings[edge]);
-                biases[unit] = -biases[unit];
+        for (&unit, around) in hidden.iter().zip(&around) {
+            let agreement: f64 = around.iter().map(|&(other, product)| signs[other] * product).sum();
+            if agreement * signs[unit] < 0.0 {
+                signs[unit] = -signs[unit];
                 is_aligned = false;
             }
         }
@@ -370,86 +414,8 @@ fn numbers_of(machine: &Machine, like: &Machine) -> Result<Vec<f64>> {
             break;
         }
     }
-    couplings.append(&mut biases);
-    Ok(couplings)
-}
-
-/// The value below which a share of sorted values lies, interpolated linearly.
-fn quantile(sorted: &[f64], share: f64) -> f64 {
-    let place = share * (sorted.len() - 1) as f64;
-    let below = place.floor() as usize;
-    let above = (below + 1).min(sorted.len() - 1);
-    let part = place - below as f64;
-    (1.0 - part) * sorted[below] + part * sorted[above]
-}
-
-/// The distinct rows of a table, from which resamples are drawn.
-struct Rows<'a> {
-    table: &'a Table,
-    /// The rows that have weight, in the order of their cells.
-    order: Vec<usize>,
-    /// Whether weights are counts of rows.
-    is_whole: bool,
-    /// The number of draws, and the weight of each.
-    draws: u64,
-    unit: f64,
-}
-
-impl<'a> Rows<'a> {
-    fn of(table: &'a Table) -> Result<Self> {
-        let mut order: Vec<usize> =
-            (0..table.distinct_count()).filter(|&row| table.weight(row) > 0.0).collect();
-        order.sort_by_key(|&row| table.row(row));
-        let total: f64 = order.iter().map(|&row| table.weight(row)).sum();
-        if order.is_empty() {
-            return Err(Error::invalid("table", "the rows have no weight"));
-        }
-        // Beyond 2⁵³ not every whole number is representable.
-        let is_whole = total < 9e15 && order.iter().all(|&row| table.weight(row).fract() == 0.0);
-        let draws = if is_whole { total as u64 } else { table.row_count() as u64 };
-        Ok(Self { table, order, is_whole, draws, unit: total / draws as f64 })
-    }
-
-    /// Draws a resample: for each row in turn, a binomial count of the remaining draws.
-    fn draw(&self, seed: u64, index: u64) -> Result<Table> {
-        let mut random = stream(seed, Purpose::Resample, index);
-        let mut resample = Table::new(self.table.columns().iter().cloned())?;
-        // From the end, so that the last share is 1 despite rounding.
-        let mut sums = vec![0.0; self.order.len() + 1];
-        for (k, &row) in self.order.iter().enumerate().rev() {
-            sums[k] = sums[k + 1] + self.table.weight(row);
-        }
-        let mut left = self.draws;
-        for (k, &row) in self.order.iter().enumerate() {
-            if left == 0 {
-                break;
-            }
-            let share = (self.table.weight(row) / sums[k]).min(1.0);
-            let binomial = Binomial::new(left, share)
-                .map_err(|error| Error::Numerical { method: NAME, problem: error.to_string() })?;
-            let count = binomial.sample(&mut random);
-            // Whole weights are counts of rows; other weights are not, and learners may use the
-            // number of rows.
-            let (times, weight) = if self.is_whole { (1, count as f64) } else { (count, self.unit) };
-            for _ in 0..times.min(count) {
-                resample.push(self.table.row(row), weight)?;
-            }
-            left -= count;
-        }
-        Ok(resample)
-    }
-}
-
-/// Checks after every iteration whether to stop.
-struct Stoppable<'a> {
-    is_stopped: &'a dyn Fn() -> bool,
-    /// Whether this fit was stopped.
-    stopped: bool,
-}
-
-impl Observer for Stoppable<'_> {
-    fn step(&mut self, _step: &Step, _machine: &Machine) -> Result<ControlFlow<()>> {
-        self.stopped = (self.is_stopped)();
-        Ok(if self.stopped { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
-    }
+    let edges = machine.graph().edges().iter().zip(machine.weights());
+    let weights = edges.map(|(&(a, b), weight)| signs[a] * signs[b] * weight).collect();
+    let biases = machine.biases().iter().zip(&signs).map(|(bias, sign)| bias * sign).collect();
+    machine.clone().with_parameters(weights, biases)
 }

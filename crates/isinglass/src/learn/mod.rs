@@ -4,7 +4,7 @@
 //! Learners use engines only through the trait [`Engine`](crate::Engine), and optimisers only
 //! through the module `optimize`. [`chow_liu()`] finds a structure in the table itself,
 //! [`Restarts`] fits from several starts, [`Selection`] chooses a
-//! penalty by rows held out, [`grown`] adds hidden units, [`Bootstrap`] estimates how certain the parameters are.
+//! penalty by rows held out, [`PseudoLikelihood::fit_moderated`] lets covariates change couplings, [`grown`] adds hidden units, [`Bootstrap`] estimates how certain the parameters are.
 
 mod bootstrap;
 mod check;
@@ -19,6 +19,7 @@ mod journal;
 mod judge;
 mod kept_fit;
 mod likelihood;
+mod moderated;
 mod notes;
 mod origin;
 mod pair_counts;
@@ -26,6 +27,7 @@ mod penalty;
 mod pl_em;
 mod pseudo_likelihood;
 mod refit;
+pub(crate) mod resampling;
 mod restarts;
 mod sampled;
 mod selection;
@@ -35,7 +37,8 @@ mod trained;
 use std::ops::ControlFlow;
 
 pub use crate::optimize::{Objective, Optimizer, Period, Stop};
-pub use bootstrap::{Bootstrap, Bootstrapped, Interval, Progress};
+pub(crate) use bootstrap::aligned;
+pub use bootstrap::{Bootstrap, Bootstrapped, Difference, Interval, Measure, Progress};
 pub use check::{Check, Verdict, check, independent_log_likelihood};
 pub use checkpoint::Checkpoint;
 pub use chow_liu::{chow_liu, tree_log_likelihood};
@@ -46,6 +49,7 @@ pub use contrastive::{
 pub use factorized::Factorized;
 pub use growth::{HeldOut, Validated, Validation, grown, new_names};
 pub use likelihood::{InformationGain, Likelihood, LikelihoodSettings};
+pub use moderated::{CovariateRows, ModeratedFit};
 pub use penalty::{L1, L2};
 pub use pl_em::{Drawing, MStep, PlEmSettings, PseudoLikelihoodEm};
 pub use pseudo_likelihood::{

@@ -21,6 +21,9 @@ const ROWS: usize = 128;
 /// than the edges do, but each is faster.
 const DENSE: usize = 16;
 
+/// Makes something of a row and the log P(s_i | all other units) of its units.
+type Make<'a, T> = dyn Fn(&[i8], &dyn Fn(&[i8], usize) -> f64) -> T + 'a;
+
 /// A machine, prepared for the conditional probabilities of its units.
 pub(crate) struct Conditionals<'a> {
     machine: &'a Machine,
@@ -66,7 +69,27 @@ impl<'a> Conditionals<'a> {
         rows.par_chunks(ROWS).flat_map_iter(|rows| self.of_some(rows, units, &fill)).collect()
     }
 
+    /// For each of complete rows, log P(s_i | all other units) of some units in turn.
+    pub(crate) fn each(&self, rows: &[&[i8]], units: &[usize]) -> Vec<f64> {
+        let fill = vec![0.0; self.machine.unit_count()];
+        rows.par_chunks(ROWS)
+            .flat_map_iter(|rows| {
+                self.some(rows, &fill, &|row, of_unit| {
+                    units.iter().map(|&unit| of_unit(row, unit)).collect::<Vec<f64>>()
+                })
+            })
+            .flatten_iter()
+            .collect()
+    }
+
     fn of_some(&self, rows: &[&[i8]], units: &[usize], fill: &[f64]) -> Vec<f64> {
+        self.some(rows, fill, &|row, of_unit| {
+            units.iter().filter(|&&unit| row[unit] != 0).map(|&unit| of_unit(row, unit)).sum::<f64>()
+        })
+    }
+
+    /// What is made of the log P(s_i | all other units) of each row.
+    fn some<T>(&self, rows: &[&[i8]], fill: &[f64], make: &Make<'_, T>) -> Vec<T> {
         cancel::point();
         let n = self.machine.unit_count();
         let (biases, temperature) = (self.machine.biases(), self.machine.temperature());
@@ -86,10 +109,10 @@ impl<'a> Conditionals<'a> {
                 Some(_) => pulls[place.start + unit],
                 None => self.pull(&cells[place.clone()], unit),
             };
-            let of_unit = |unit: usize| {
+            let of_unit = |row: &[i8], unit: usize| {
                 log_sigmoid_twice(f64::from(row[unit]) * (biases[unit] + pull(unit)) / temperature)
             };
-            units.iter().filter(|&&unit| row[unit] != 0).map(|&unit| of_unit(unit)).sum::<f64>()
+            make(row, &of_unit)
         };
         rows.iter().enumerate().map(of_row).collect()
     }

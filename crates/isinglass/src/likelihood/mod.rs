@@ -15,7 +15,7 @@ mod two_phase;
 
 pub(crate) use average::ClampedRows;
 pub use average::{AverageLikelihood, LogLikelihood, Moments, log_likelihood};
-pub(crate) use completion::{completion, pseudo_log_likelihood};
+pub(crate) use completion::{cell_log_probabilities, completion, pseudo_log_likelihood};
 pub(crate) use conditionals::{Conditionals, filled_pseudo_log_likelihood};
 pub use rows::{RowLikelihoods, log_likelihoods};
 pub use two_phase::TwoPhase;

@@ -2,6 +2,7 @@
 
 mod evidence;
 mod labels;
+mod moderated;
 mod regular;
 pub mod topology;
 mod unit;
@@ -11,6 +12,7 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 pub use evidence::Evidence;
+pub use moderated::{Moderated, Moderator};
 pub use unit::{Role, Spin, Unit};
 
 use self::labels::Labels;

@@ -62,6 +62,8 @@ pub enum Purpose {
     HeldOut = 32,
     /// Forests of a tempered machine, and draws of their units.
     Trees = 33,
+    /// Rows that are kept while others are left out.
+    Subset = 36,
     /// Directions in which a further hidden unit is looked for.
     Growth = 40,
 }

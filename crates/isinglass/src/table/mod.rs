@@ -4,8 +4,10 @@
 //! distinct rows.
 
 mod batch;
+mod lagged;
 
 pub use batch::{Batch, Group};
+pub use lagged::{Lagged, kinetic, lagged, of_past, past_name};
 
 use std::hash::BuildHasher;
 

@@ -1,11 +1,12 @@
-//! Options for confidence intervals of couplings, and what is written of them.
+//! Options for confidence intervals and stability, and the fits behind them.
 
 use std::io::IsTerminal;
 use std::ops::ControlFlow;
 
 use clap::Args;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use isinglass::learn::{Bootstrap, Bootstrapped, Interval};
+use isinglass::learn::{Bootstrap, Bootstrapped, Interval, Progress};
+use isinglass::network::{CaseDropping, Kept, Stability};
 use isinglass::{Budget, Machine, Table};
 use isinglass_plan::{Fitted, Plan};
 use serde_json::{Value, json};
@@ -18,11 +19,16 @@ use crate::signals;
 #[derive(Args)]
 #[command(next_help_heading = "Network")]
 pub(super) struct BootstrapOptions {
-    /// Fit B tables of rows drawn anew from the table, and add to the network the percentile
-    /// interval of each coupling (lower, upper), and the shares of these fits in which it is not 0
-    /// and in which it has the same sign
-    #[arg(long, value_name = "B", requires = "network", value_parser = at_least::<1>)]
+    /// Fit B tables of rows drawn anew from the table, and add percentile intervals (lower, upper)
+    /// to --network, --centrality, --report and --json; to the network also the shares of these fits
+    /// in which a coupling is not 0 and in which it has the same sign
+    #[arg(long, value_name = "B", value_parser = at_least::<1>)]
     bootstrap: Option<usize>,
+    /// Fit N subsets of the rows, with 5 % to 75 % of them left out, for the CS coefficients of
+    /// centralities and couplings: the largest share that can be left out so that with probability
+    /// 0.95 the correlation with the values of all rows is at least 0.7
+    #[arg(long, value_name = "N", value_parser = at_least::<10>)]
+    case_dropping: Option<usize>,
     /// --bootstrap: the share of cases that an interval is to cover, between 0 and 1 [default:
     /// 0.95]
     #[arg(long, value_name = "X", requires = "bootstrap", value_parser = share)]
@@ -51,9 +57,19 @@ impl BootstrapOptions {
         self.bootstrap.is_some()
     }
 
+    /// Whether subsets are to be fitted.
+    pub(super) fn drops_cases(&self) -> bool {
+        self.case_dropping.is_some()
+    }
+
     fn settings(&self, budget: Budget, common: &Common) -> Option<Bootstrap> {
         let resamples = self.bootstrap?;
         Some(Bootstrap { resamples, level: self.level(), seed: common.seed, budget })
+    }
+
+    fn dropping(&self, budget: Budget, common: &Common) -> Option<CaseDropping> {
+        let subsets = self.case_dropping?;
+        Some(CaseDropping { subsets, seed: common.seed, budget, ..CaseDropping::default() })
     }
 
     /// Refuse what cannot be done before a long fit is made.
@@ -64,41 +80,42 @@ impl BootstrapOptions {
         budget: Budget,
         common: &Common,
     ) -> anyhow::Result<()> {
-        let Some(bootstrap) = self.settings(budget, common) else { return Ok(()) };
-        let hint = "give more --budget, or a smaller --bootstrap";
-        bootstrap.check(machine, table).map_err(|error| report::with_hint(error, hint))
+        if let Some(bootstrap) = self.settings(budget, common) {
+            let hint = "give more --budget, or a smaller --bootstrap";
+            bootstrap.check(machine, table).map_err(|error| report::with_hint(error, hint))?;
+        }
+        if let Some(dropping) = self.dropping(budget, common) {
+            let hint = "give more --budget, or a smaller --case-dropping";
+            dropping.check(machine, table).map_err(|error| report::with_hint(error, hint))?;
+        }
+        Ok(())
     }
 
     /// Fits the resamples, if they are requested.
     pub(super) fn run(
         &self,
         (plan, fitted): (&Plan, &Fitted),
-        (start, table): (&Machine, &Table),
+        rows: (&Machine, &Table),
         budget: Budget,
         common: &Common,
     ) -> anyhow::Result<Intervals> {
         let Some(bootstrap) = self.settings(budget, common) else { return Ok(Intervals::default()) };
+        let asked = bootstrap.resamples;
+        let none = |why: &str| {
+            let text = format!("{why}; results are written without intervals");
+            common.warning("no-intervals", text, json!({ "requested": asked }));
+        };
         if signals::heed() {
-            let text =
-                "the fit was stopped: no resamples are fitted, and the network is written without intervals";
-            common.warning("no-intervals", text, json!({ "requested": bootstrap.resamples }));
+            none("the fit was stopped: no resamples are fitted");
             return Ok(Intervals::default());
         }
-        let shown = !common.quiet && std::io::stderr().is_terminal();
-        let target = if shown { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
-        let bar = ProgressBar::with_draw_target(Some(bootstrap.resamples as u64), target);
-        bar.set_style(ProgressStyle::with_template(
-            "{spinner} resample {pos} of {len}  {elapsed} gone, {eta} left",
-        )?);
-        let found = plan.resample(&bootstrap, (start, table), fitted, &|done, _| {
-            bar.set_position(done as u64);
-            if signals::heed() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-        });
-        bar.finish_and_clear();
+        let found = with_bar(asked, "resample", common, |progress| {
+            plan.resample(&bootstrap, rows, fitted, progress)
+        })?;
         Ok(match found {
             Ok(found) => {
                 common.diagnose(found.notes.iter().cloned());
-                let (done, asked) = (found.resamples, bootstrap.resamples);
+                let done = found.resamples;
                 let is_enough = bootstrap.is_enough(&found);
                 if !is_enough {
                     common.warning(
@@ -110,37 +127,127 @@ impl BootstrapOptions {
                 Intervals { found: Some(found).filter(|_| is_enough), failure: None }
             }
             Err(error) if signals::heed() => {
-                common.warning(
-                    "no-intervals",
-                    format!("{error}; the network is written without intervals"),
-                    json!({ "requested": bootstrap.resamples }),
-                );
+                none(&error.to_string());
                 Intervals::default()
             }
             Err(error) => {
                 common.warning(
                     "no-intervals",
                     "the resamples failed: model and network are written, without intervals",
-                    json!({ "requested": bootstrap.resamples, "why": error.to_string() }),
+                    json!({ "requested": asked, "why": error.to_string() }),
                 );
                 Intervals { found: None, failure: Some(error) }
             }
         })
     }
 
+    /// Fits subsets of the rows, if they are requested.
+    pub(super) fn drop_cases(
+        &self,
+        (plan, fitted): (&Plan, &Fitted),
+        rows: (&Machine, &Table),
+        budget: Budget,
+        common: &Common,
+    ) -> anyhow::Result<Option<Stability>> {
+        let Some(dropping) = self.dropping(budget, common) else { return Ok(None) };
+        let found = with_bar(dropping.subsets, "subset", common, |progress| {
+            plan.drop_cases(&dropping, rows, fitted, progress)
+        })?;
+        match found {
+            Ok(found) => {
+                common.diagnose(found.notes.iter().cloned());
+                Ok(Some(found))
+            }
+            Err(error) => {
+                let text = format!("{error}; results are written without CS coefficients");
+                common.warning("no-stability", text, json!({ "requested": dropping.subsets }));
+                Ok(None)
+            }
+        }
+    }
+
     fn level(&self) -> f64 {
         self.level.unwrap_or(Bootstrap::default().level)
     }
 
-    /// What the intervals rest on, for JSON.
-    pub(super) fn document(&self, found: &Bootstrapped) -> Value {
+    /// The intervals of couplings and biases and what they rest on, for JSON.
+    pub(super) fn document(&self, machine: &Machine, found: &Bootstrapped) -> Value {
+        let interval = |interval: &Interval| {
+            json!({
+                "fitted": interval.fitted,
+                "lower": interval.low,
+                "upper": interval.high,
+                "not_zero": interval.not_zero,
+                "same_sign": interval.same_sign,
+            })
+        };
+        let coupling = |(&(a, b), found): (&(usize, usize), &Interval)| {
+            let mut object = interval(found);
+            (object["a"], object["b"]) = (machine.name(a).into(), machine.name(b).into());
+            object
+        };
+        let bias = |(unit, found): (usize, &Interval)| {
+            let mut object = interval(found);
+            object["unit"] = machine.name(unit).into();
+            object
+        };
+        let couplings = machine.graph().edges().iter().zip(&found.couplings).map(coupling);
         json!({
             "level": self.level(),
             "resamples": found.resamples,
             "unconverged": found.unconverged,
             "failed": found.failed,
+            "couplings": couplings.collect::<Vec<_>>(),
+            "biases": found.biases.iter().enumerate().map(bias).collect::<Vec<_>>(),
         })
     }
+}
+
+/// The CS coefficients in a line.
+pub(super) fn stability_line(found: &Stability) -> String {
+    let of =
+        |(kept, coefficient): (&Kept, &f64)| format!("{} {coefficient:.2}", kept.word().replace('_', " "));
+    let all: Vec<String> = Kept::ALL.iter().zip(&found.coefficients).map(of).collect();
+    format!("CS coefficients (correlation 0.7, probability 0.95): {}\n", all.join(", "))
+}
+
+/// Fits with a bar of progress, which a signal stops.
+fn with_bar<T>(
+    count: usize,
+    what: &str,
+    common: &Common,
+    fit: impl FnOnce(&Progress<'_>) -> isinglass::Result<T>,
+) -> anyhow::Result<isinglass::Result<T>> {
+    let shown = !common.quiet && std::io::stderr().is_terminal();
+    let target = if shown { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
+    let bar = ProgressBar::with_draw_target(Some(count as u64), target);
+    let template = format!("{{spinner}} {what} {{pos}} of {{len}}  {{elapsed}} gone, {{eta}} left");
+    bar.set_style(ProgressStyle::with_template(&template)?);
+    let found = fit(&|done, _| {
+        bar.set_position(done as u64);
+        if signals::heed() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
+    bar.finish_and_clear();
+    Ok(found)
+}
+
+/// The CS coefficients, for JSON.
+pub(super) fn stability_document(found: &Stability) -> Value {
+    let by_measure = |of: &dyn Fn(usize) -> Value| -> Value {
+        Kept::ALL.iter().enumerate().map(|(k, kept)| (kept.word().to_owned(), of(k))).collect()
+    };
+    let level = |level: &isinglass::network::DropLevel| {
+        let correlations = by_measure(
+            &|k| json!({ "mean": level.mean[k], "lower": level.low[k], "upper": level.high[k], "share": level.share[k] }),
+        );
+        json!({ "dropped": level.dropped, "subsets": level.subsets, "correlations": correlations })
+    };
+    let levels: Vec<Value> = found.levels.iter().map(level).collect();
+    json!({
+        "subsets": found.subsets,
+        "cs": by_measure(&|k| found.coefficients[k].into()),
+        "levels": levels,
+    })
 }
 
 /// The columns of a network that describe intervals.

@@ -3,20 +3,34 @@
 use std::sync::Arc;
 
 use anyhow::Context as _;
+use isinglass::network::Study;
 use isinglass::{Machine, Table};
 use isinglass_plan::{FitSettings, Fitted, Hidden};
 
 use super::Args;
 use super::bootstrap::Intervals;
 use super::components::ComponentRecord;
+use super::study::StudyOptions;
+use crate::commands::report::STUDIED_UNITS;
 use crate::options::{Common, Usage};
 use crate::report;
 
+/// The fit, the rows of `--component-history`, what became of `--bootstrap`, and the network's
+/// measures.
+type Findings = (Fitted, Vec<Vec<f64>>, Intervals, Option<Study>);
+
 impl Args {
     /// Refuses options that do not go together, before any file is read.
-    pub(super) fn check(&self) -> Result<(), Usage> {
+    pub(super) fn check(&self, is_json: bool) -> Result<(), Usage> {
         // Nothing that is checked depends on the seed.
+        let is_used = [&self.network, &self.report, &self.study.centrality];
+        if self.bootstrap.is_given() && !is_json && is_used.iter().all(|path| path.is_none()) {
+            let text =
+                "--bootstrap requires --network, --centrality, --report or --json, which show the intervals";
+            return Err(Usage(text.into()));
+        }
         let given = [
+            ("--case-dropping", self.bootstrap.drops_cases()),
             ("--checkpoint", self.checkpoint.checkpoint.is_some()),
             ("--bootstrap", self.bootstrap.is_given()),
         ];
@@ -54,7 +68,7 @@ impl Args {
     /// The request, without the command line.
     pub(super) fn settings(&self, seed: u64) -> FitSettings {
         let mut settings = self.settings.clone();
-        settings.learner = self.learner;
+        settings.learner = self.time.learner(self.learner);
         settings.restarts = self.restarts;
         settings.keeps_start = self.init.is_some();
         settings.engine.engine = self.engine.engine;
@@ -65,13 +79,23 @@ impl Args {
         settings.with_common(self.engine.common(seed))
     }
 
-    /// The fit, the rows of `--component-history`, and the intervals of `--bootstrap`.
+    /// Whether centralities of a number of units are shown anywhere; the page alone does not ask for
+    /// those of very many.
+    fn studies(&self, units: usize) -> bool {
+        self.study.centrality.is_some()
+            || self.report.is_some() && units <= STUDIED_UNITS
+            || self.bootstrap.is_given()
+            || self.bootstrap.drops_cases()
+    }
+
+    /// The fit, the rows of `--component-history`, the intervals of `--bootstrap`, and the measures of
+    /// the network with what is known of their stability.
     pub(super) fn fit(
         &self,
         (start, table): (&Machine, &Table),
         validate: Option<Table>,
         common: &Common,
-    ) -> anyhow::Result<(Fitted, Vec<Vec<f64>>, Intervals)> {
+    ) -> anyhow::Result<Findings> {
         self.bootstrap.check(start, table, self.engine.budget, common)?;
         let mut settings = self.settings(common.seed);
         settings.validate = validate.map(Arc::new);
@@ -81,10 +105,19 @@ impl Args {
         let watch = self.checkpoint.watch(plan.limits(), record, common)?;
         let (fitted, mut components) = watch
             .run(|from, observer| plan.fit(start, table, from, observer, &|note| common.choice(&note)))?;
-        let intervals = self.bootstrap.run((&plan, &fitted), (start, table), self.engine.budget, common)?;
+        let budget = self.engine.budget;
+        let mut intervals = self.bootstrap.run((&plan, &fitted), (start, table), budget, common)?;
+        let stability = self.bootstrap.drop_cases((&plan, &fitted), (start, table), budget, common)?;
+        let study = if self.studies(fitted.fit.machine.unit_count()) {
+            let mut study = StudyOptions::of(&settings, &fitted.fit.machine, table, common)?;
+            (study.bootstrap, study.stability) = (intervals.found.take(), stability);
+            Some(study)
+        } else {
+            None
+        };
         let best = fitted.best_restart();
         let components = if best < components.len() { components.swap_remove(best) } else { Vec::new() };
-        Ok((fitted, components, intervals))
+        Ok((fitted, components, intervals, study))
     }
 
     /// The error of a request: what is wrong with the table names its file.

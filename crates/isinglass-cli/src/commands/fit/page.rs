@@ -2,6 +2,7 @@
 
 use isinglass::Table;
 use isinglass::learn::Fit;
+use isinglass::network::Study;
 use isinglass_files::Output;
 use isinglass_lab::report::{FitSummary, Origin};
 
@@ -15,7 +16,7 @@ impl Args {
         &self,
         fit: &Fit,
         table: &Table,
-        story: FitSummary,
+        (story, study): (FitSummary, Option<Study>),
         page: Output,
         common: &Common,
     ) -> anyhow::Result<()> {
@@ -26,6 +27,7 @@ impl Args {
             table: Some(report::file_name(&self.table.table)),
             fit: Some(story),
             history: fit.history.clone(),
+            study,
         };
         let request = self.settings(common.seed);
         let settings = report::settings(&request.engine);

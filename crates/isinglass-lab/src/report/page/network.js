@@ -18,7 +18,8 @@ function network(couplings) {
 
   const home = units.map((_, k) => [numbers.drawing.x[k], numbers.drawing.y[k]]);
   let places = home.map((place) => [...place]);
-  let k = Math.min(total, 2 * count);
+  // All couplings that were selected; of a network in which all pairs are joined, the strongest.
+  let k = total < count * (count - 1) / 2 ? most : Math.min(total, 2 * count);
   let lit = null;
   let found = null;
   let frame = { width: 1, height: 1, unit: 1, middle: [0, 0] };

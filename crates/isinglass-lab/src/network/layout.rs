@@ -1,8 +1,6 @@
 //! Layout of a network: distances in the drawing follow path lengths along strong couplings.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
-
+use isinglass::network::distances as path_lengths;
 use isinglass::numeric::streams::{Purpose, stream};
 use rand::RngExt;
 
@@ -25,7 +23,7 @@ const LAST_STEP: f64 = 0.05;
 /// gradient descent"). Connected components are as far apart as they are wide.
 ///
 /// *Complexity*: `O(n² + n·edges·log n)`, *memory*: 24 bytes per pair of units.
-pub(super) fn places(units: usize, edges: &[(usize, usize, f64)], seed: u64) -> Vec<[f64; 2]> {
+pub(crate) fn places(units: usize, edges: &[(usize, usize, f64)], seed: u64) -> Vec<[f64; 2]> {
     let mut random = stream(seed, Purpose::Drawing, 0);
     let side = (units as f64).sqrt();
     let mut places: Vec<[f64; 2]> =
@@ -90,31 +88,10 @@ fn root(parents: &mut [usize], mut unit: usize) -> usize {
     unit
 }
 
-/// Returns the shortest path lengths between all units, row by row.
+/// Returns the shortest path lengths between all units, row by row; units that no path joins are as
+/// far apart as their components are wide.
 fn distances(units: usize, edges: &[(usize, usize, f64)]) -> Vec<f64> {
-    let mut around: Vec<Vec<(usize, f64)>> = vec![Vec::new(); units];
-    for &(a, b, length) in edges {
-        around[a].push((b, length));
-        around[b].push((a, length));
-    }
-    let mut distances = vec![f64::INFINITY; units * units];
-    let mut queue = BinaryHeap::new();
-    for start in 0..units {
-        let row = &mut distances[start * units..(start + 1) * units];
-        row[start] = 0.0;
-        queue.push(Reverse((Length(0.0), start)));
-        while let Some(Reverse((Length(so_far), unit))) = queue.pop() {
-            if so_far > row[unit] {
-                continue;
-            }
-            for &(next, length) in &around[unit] {
-                if so_far + length < row[next] {
-                    row[next] = so_far + length;
-                    queue.push(Reverse((Length(row[next]), next)));
-                }
-            }
-        }
-    }
+    let mut distances = path_lengths(units, edges);
     // Between components: half the width of each, plus 1.
     let radius = |unit: usize| {
         let row = &distances[unit * units..(unit + 1) * units];
@@ -130,24 +107,6 @@ fn distances(units: usize, edges: &[(usize, usize, f64)]) -> Vec<f64> {
         }
     }
     distances
-}
-
-/// A length with a total order; never NaN.
-#[derive(PartialEq)]
-struct Length(f64);
-
-impl Eq for Length {}
-
-impl PartialOrd for Length {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Length {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        self.0.total_cmp(&other.0)
-    }
 }
 
 /// Centres the positions and rotates the widest direction onto the first axis.
