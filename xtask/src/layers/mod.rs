@@ -23,7 +23,7 @@ const LAYERS: [&[&str]; 9] = [
     &["engine"],
     &["search", "likelihood", "bracket", "complete"],
     &["learn"],
-    &["score"],
+    &["score", "network"],
     &["prelude"],
 ];
 
