@@ -1,10 +1,11 @@
-//! The engine `temper` at default settings against exact answers: do its error bars cover?
+//! Sampling engines at default settings against exact answers: do their error bars cover?
 //!
 //!     cargo run --release -p isinglass-benches --bin calibration -- machines [COUNT [FIRST SEED]]
+//!     cargo run --release -p isinglass-benches --bin calibration -- ais [COUNT [FIRST SEED]]
 //!     cargo run --release -p isinglass-benches --bin calibration -- lattices [COUNT [FIRST SEED]]
 //!
-//! `machines`: random machines of 16 to 25 units, sparse and dense, from weak couplings to β = 3,
-//! against enumeration. `lattices`: 16 × 16 with couplings ±2 and biases N(0, 0.4), as
+//! `machines`: engine `temper` on random machines of 16 to 25 units, sparse and dense, from weak
+//! couplings to β = 3, against enumeration; `ais`: that engine on the same. `lattices`: `temper` on 16 × 16 with couplings ±2 and biases N(0, 0.4), as
 //! `make grid --coupling signs:2 --bias normal:0,0.4 --seed S` draws them, against elimination, and
 //! the most probable state as well.
 
@@ -13,7 +14,7 @@ use std::time::Instant;
 
 use isinglass::engine::ModeFinder;
 use isinglass::topology::{self, Neighbours, Numbers};
-use isinglass::{Eliminate, Engine, Enumerate, Evidence, Expectations, Machine, Pairs, Result, Temper};
+use isinglass::{Ais, Eliminate, Engine, Enumerate, Evidence, Expectations, Machine, Pairs, Result, Temper};
 
 /// Normal numbers with mean 0.
 fn normal(deviation: f64) -> Numbers {
@@ -101,13 +102,13 @@ fn largest<'a>(all: impl Iterator<Item = &'a Deviation>) -> f64 {
 }
 
 #[expect(clippy::print_stdout, reason = "a program for people")]
-fn machines(count: u64, first: u64) -> Result<()> {
+fn machines<E: Engine>(count: u64, first: u64, engine: impl Fn(u64) -> E) -> Result<()> {
     let mut all = Vec::new();
     for seed in first..first + count {
         let machine = machine(seed)?;
         let none = Evidence::none(machine.unit_count());
         let truth = Enumerate::default().expectations(&machine, &none, Pairs::Edges)?;
-        let found = Temper::new().seed(seed).expectations(&machine, &none, Pairs::Edges)?;
+        let found = engine(seed).expectations(&machine, &none, Pairs::Edges)?;
         let compared = Compared::new(&found, &truth);
         if compared.converged && compared.worst() > 5.0 {
             println!("seed {seed}: converged, but off by {:.1} standard errors", compared.worst());
@@ -118,12 +119,13 @@ fn machines(count: u64, first: u64) -> Result<()> {
     println!("machines: {count}, converged: {}", all.iter().filter(|one| one.converged).count());
     for limit in [1.0, 2.0, 3.0, 4.0, 5.0] {
         println!(
-            "within {limit}: {:.1} % of {} means, {:.1} % of {} edge moments, {:.1} % of log Z",
+            "within {limit}: {:.1} % of {} means, {:.1} % of {} edge moments, {:.1} % of log Z ({:.1} % if converged)",
             within(limit, all.iter().flat_map(|one| &one.means)),
             all.iter().map(|one| one.means.len()).sum::<usize>(),
             within(limit, all.iter().flat_map(|one| &one.pairs)),
             all.iter().map(|one| one.pairs.len()).sum::<usize>(),
             within(limit, log_z.iter()),
+            within(limit, all.iter().filter(|one| one.converged).map(|one| &one.log_z)),
         );
     }
     Ok(())
@@ -166,10 +168,11 @@ fn main() -> ExitCode {
     let number =
         |at: usize, default: u64| given.get(at).and_then(|text| text.parse().ok()).unwrap_or(default);
     let done = match given.first().map(String::as_str) {
-        Some("machines") => machines(number(1, 200), number(2, 0)),
+        Some("machines") => machines(number(1, 200), number(2, 0), |seed| Temper::new().seed(seed)),
+        Some("ais") => machines(number(1, 1000), number(2, 0), |seed| Ais::new().seed(seed)),
         Some("lattices") => lattices(number(1, 21), number(2, 0)),
         _ => {
-            eprintln!("expected: machines or lattices, then a count and a first seed");
+            eprintln!("expected: machines, ais or lattices, then a count and a first seed");
             return ExitCode::from(2);
         }
     };

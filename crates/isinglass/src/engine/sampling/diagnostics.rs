@@ -4,6 +4,8 @@
 //! with the shifted sequence. The estimators are those of Vehtari et al. 2021, "Rank-normalization,
 //! folding, and localization", without ranks (two values have none).
 
+use fearless_simd::{Level, Simd, dispatch};
+
 use super::record::clear_tail;
 
 /// The common mean of sequences of ±1, one for each chain, and its quality.
@@ -31,11 +33,16 @@ impl Summary {
     }
 }
 
-/// Half of a chain, packed from bit 0.
-struct Half {
+/// The halves of all chains, each packed from bit 0 of its first word.
+struct Halves {
+    /// Half after half; bits beyond the length are 0. One word more at the end, for shifts.
     bits: Vec<u64>,
-    /// Σ s over the half.
-    sum: f64,
+    /// Words of a half.
+    words: usize,
+    length: usize,
+    /// Σ s over each half.
+    sums: Vec<f64>,
+    level: Level,
 }
 
 /// Summarises sequences of `samples` states; `fill` writes the packed sequence of a chain.
@@ -45,25 +52,32 @@ pub(super) fn summarize(
     mut fill: impl FnMut(usize, &mut Vec<u64>),
 ) -> Summary {
     let length = samples / 2;
-    let mut halves = Vec::with_capacity(2 * chains);
-    let mut buffer = Vec::new();
+    let words = length.div_ceil(64);
+    let mut halves = Halves {
+        bits: Vec::with_capacity(2 * chains * words + 1),
+        words,
+        length,
+        sums: Vec::with_capacity(2 * chains),
+        level: Level::new(),
+    };
+    let mut buffer = Vec::with_capacity(samples.div_ceil(64));
     let mut up = 0;
     for chain in 0..chains {
         buffer.clear();
         fill(chain, &mut buffer);
-        up += buffer.iter().map(|word| word.count_ones() as usize).sum::<usize>();
+        let level = halves.level;
+        up += dispatch!(level, simd => ones(simd, &buffer)) as usize;
         for start in [0, samples - length] {
-            let bits = slice(&buffer, start, length);
-            let sum = signed(&bits, length);
-            halves.push(Half { bits, sum });
+            halves.push(&buffer, start);
         }
     }
+    halves.bits.push(0);
     let total = (chains * samples) as f64;
     let mean = 2.0 * up as f64 / total - 1.0;
 
     let n = length as f64;
-    let m = halves.len() as f64;
-    let means: Vec<f64> = halves.iter().map(|half| half.sum / n).collect();
+    let m = halves.sums.len() as f64;
+    let means: Vec<f64> = halves.sums.iter().map(|sum| sum / n).collect();
     let centre = means.iter().sum::<f64>() / m;
     let within = means.iter().map(|x| (1.0 - x * x) * n / (n - 1.0)).sum::<f64>() / m;
     let between = means.iter().map(|x| (x - centre).powi(2)).sum::<f64>() / (m - 1.0);
@@ -75,7 +89,7 @@ pub(super) fn summarize(
     } else if within <= 0.0 {
         (f64::INFINITY, 1.0)
     } else {
-        let time = correlation_time(&halves, length, within, pooled);
+        let time = correlation_time(&halves, within, pooled);
         ((pooled / within).sqrt(), m * n / time)
     };
     // One more independent draw on each side, so that a unit that never moved is not certain.
@@ -97,24 +111,27 @@ const EVERY_LAG: usize = 128;
 ///
 /// Beyond [`EVERY_LAG`] each pair of lags stands for all up to the next one visited. As the sequence
 /// falls, that gives fewer effective samples.
-fn correlation_time(halves: &[Half], length: usize, within: f64, pooled: f64) -> f64 {
+fn correlation_time(halves: &Halves, within: f64, pooled: f64) -> f64 {
+    let (length, count) = (halves.length, halves.sums.len() as f64);
     let n = length as f64;
-    let mut ends: Vec<(f64, f64)> = halves.iter().map(|half| (half.sum, half.sum)).collect();
+    let mut ends: Vec<(f64, f64)> = halves.sums.iter().map(|&sum| (sum, sum)).collect();
     let mut at = 0;
     let mut autocorrelation = |lag: usize| {
-        let mut sum = 0.0;
-        for (half, (head, tail)) in halves.iter().zip(&mut ends) {
-            let mean = half.sum / n;
+        let remaining = (length - lag) as f64;
+        let level = halves.level;
+        let apart = dispatch!(level, simd => differing(simd, halves, lag)) as f64;
+        let mut sum = count * remaining - 2.0 * apart;
+        for (half, (head, tail)) in ends.iter_mut().enumerate() {
+            let mean = halves.sums[half] / n;
+            let bits = halves.of(half);
             for passed in at + 1..=lag {
-                *head -= value(&half.bits, length - passed);
-                *tail -= value(&half.bits, passed - 1);
+                *head -= value(bits, length - passed);
+                *tail -= value(bits, passed - 1);
             }
-            let remaining = (length - lag) as f64;
-            let products = remaining - 2.0 * f64::from(differing(&half.bits, length, lag));
-            sum += (products - mean * (*head + *tail) + remaining * mean * mean) / n;
+            sum += mean * (remaining * mean - (*head + *tail));
         }
         at = lag;
-        1.0 - (within - sum / halves.len() as f64) / pooled
+        1.0 - (within - sum / (n * count)) / pooled
     };
     let mut time = -1.0;
     let mut previous = f64::INFINITY;
@@ -130,7 +147,7 @@ fn correlation_time(halves: &[Half], length: usize, within: f64, pooled: f64) ->
         time += 2.0 * previous * pairs;
         lag += step;
     }
-    time.max(1.0 / (halves.len() as f64 * n).log10().max(1.0))
+    time.max(1.0 / (count * n).log10().max(1.0))
 }
 
 /// The value at a time.
@@ -138,35 +155,59 @@ fn value(bits: &[u64], at: usize) -> f64 {
     if bits[at / 64] >> (at % 64) & 1 == 1 { 1.0 } else { -1.0 }
 }
 
-/// Σ s over the first `length` bits.
-fn signed(bits: &[u64], length: usize) -> f64 {
-    let up: u32 = bits.iter().map(|word| word.count_ones()).sum();
-    2.0 * f64::from(up) - length as f64
+impl Halves {
+    /// Appends the bits of a sequence from bit `start` on.
+    fn push(&mut self, sequence: &[u64], start: usize) {
+        let begin = self.bits.len();
+        let (first, shift) = (start / 64, start % 64);
+        let get = |k: usize| sequence.get(k).copied().unwrap_or(0);
+        let word = |k: usize| {
+            if shift == 0 {
+                get(first + k)
+            } else {
+                get(first + k) >> shift | get(first + k + 1) << (64 - shift)
+            }
+        };
+        self.bits.extend((0..self.words).map(word));
+        clear_tail(&mut self.bits[begin..], self.length);
+        let level = self.level;
+        let up = dispatch!(level, simd => ones(simd, &self.bits[begin..]));
+        self.sums.push(2.0 * up as f64 - self.length as f64);
+    }
+
+    fn of(&self, half: usize) -> &[u64] {
+        &self.bits[half * self.words..(half + 1) * self.words]
+    }
 }
 
-/// Copies `length` bits from bit `start` on; bits beyond are 0.
-fn slice(bits: &[u64], start: usize, length: usize) -> Vec<u64> {
-    let mut out: Vec<u64> = (0..length.div_ceil(64)).map(|k| shifted_word(bits, start + 64 * k)).collect();
-    clear_tail(&mut out, length);
-    out
+/// The bits that are set; with instructions that count them.
+#[inline(always)]
+fn ones<S: Simd>(_: S, bits: &[u64]) -> u64 {
+    bits.iter().map(|word| u64::from(word.count_ones())).sum()
 }
 
-/// The 64 bits from a position on.
-fn shifted_word(bits: &[u64], from: usize) -> u64 {
-    let (word, shift) = (from / 64, from % 64);
-    let get = |k: usize| bits.get(k).copied().unwrap_or(0);
-    if shift == 0 { get(word) } else { get(word) >> shift | get(word + 1) << (64 - shift) }
-}
-
-/// The number of times t at which the values at t and t + lag differ.
-fn differing(bits: &[u64], length: usize, lag: usize) -> u32 {
-    let remaining = length - lag;
-    let word = |k: usize| {
-        let word = bits[k] ^ shifted_word(bits, 64 * k + lag);
-        let left = remaining - 64 * k;
-        if left < 64 { word & ((1 << left) - 1) } else { word }
-    };
-    (0..remaining.div_ceil(64)).map(|k| word(k).count_ones()).sum()
+/// The number of times t, of all halves, at which the values at t and t + lag differ.
+#[inline(always)]
+fn differing<S: Simd>(_: S, halves: &Halves, lag: usize) -> u64 {
+    let (skip, shift) = (lag / 64, lag % 64);
+    let remaining = halves.length - lag;
+    let (whole, rest) = (remaining / 64, remaining % 64);
+    let mut sum = 0;
+    for half in 0..halves.sums.len() {
+        // What a shift brings in from the next half is beyond the times that are left.
+        let begin = half * halves.words;
+        let bits = &halves.bits[begin..];
+        let apart = |k: usize| {
+            // Two shifts, since one by 64 is none.
+            let later = bits[k + skip] >> shift | bits[k + skip + 1] << 1 << (63 - shift);
+            bits[k] ^ later
+        };
+        sum += (0..whole).map(|k| u64::from(apart(k).count_ones())).sum::<u64>();
+        if rest > 0 {
+            sum += u64::from((apart(whole) & ((1 << rest) - 1)).count_ones());
+        }
+    }
+    sum
 }
 
 #[cfg(test)]
@@ -210,13 +251,17 @@ mod tests {
 
     #[test]
     fn bits_agree_with_plain_sums() {
-        let values = sticky(0.7, 3, 1001);
-        let bits = pack(&values);
-        let half = slice(&bits, 501, 500);
-        assert_eq!(signed(&half, 500), values[501..].iter().sum::<f64>());
-        for lag in [0, 1, 7, 63, 64, 65, 200, 499] {
-            let plain = (0..500 - lag).filter(|&t| values[501 + t] != values[501 + t + lag]).count();
-            assert_eq!(differing(&half, 500, lag) as usize, plain, "lag {lag}");
+        let (values, others) = (sticky(0.7, 3, 1001), sticky(0.4, 4, 1001));
+        let level = Level::new();
+        let mut halves = Halves { bits: Vec::new(), words: 8, length: 500, sums: Vec::new(), level };
+        halves.push(&pack(&values), 501);
+        halves.push(&pack(&others), 0);
+        halves.bits.push(0);
+        assert_eq!(halves.sums, [values[501..].iter().sum::<f64>(), others[..500].iter().sum::<f64>()]);
+        for lag in [0, 1, 7, 63, 64, 65, 200, 448, 499] {
+            let plain = |half: &[f64]| (0..500 - lag).filter(|&t| half[t] != half[t + lag]).count();
+            let found = dispatch!(level, simd => differing(simd, &halves, lag));
+            assert_eq!(found as usize, plain(&values[501..]) + plain(&others[..500]), "lag {lag}");
         }
     }
 

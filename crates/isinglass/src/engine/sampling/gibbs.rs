@@ -13,6 +13,7 @@ use crate::engine::{
     Ask, BatchExpectations, Diagnostics, Draws, Engine, Expectations, Guarantee, JointTable, Mixing,
     PairMoments, Pairs, Sampler, Statistics,
 };
+use crate::numeric::bits::write_spins;
 use crate::settings::{Settings, constructors, range, settings};
 use crate::table::Batch;
 use crate::{Error, Evidence, Machine, Result, cancel};
@@ -167,6 +168,34 @@ impl Run {
         let differences = (0..chains).flat_map(|chain| self.record.differences(p, q, chain));
         let apart: u64 = differences.map(|word| u64::from(word.count_ones())).sum();
         1.0 - 2.0 * apart as f64 / (chains * samples) as f64
+    }
+
+    /// Kept states: the first of each chain, then the second of each, and so on.
+    fn draws(&self, count: usize) -> Vec<i8> {
+        let (units, chains) = (self.places.len(), self.record.chains);
+        let (free, places): (Vec<usize>, Vec<usize>) =
+            (0..units).filter_map(|unit| self.places[unit].ok().map(|place| (unit, place))).unzip();
+        let clamped: Vec<i8> = self.places.iter().map(|place| place.err().unwrap_or(0.0) as i8).collect();
+        let mut cells = vec![0; count * units];
+        // 64 states of every chain at a time.
+        let parts = cells.par_chunks_mut((64 * chains * units).max(1)).enumerate();
+        parts.for_each(|(word, cells)| {
+            let count = cells.len() / units.max(1);
+            let mut spins = vec![0; free.len()];
+            for chain in 0..chains.min(count) {
+                self.record.each_state(chain, word, &places, |time, state| {
+                    let draw = time * chains + chain;
+                    let Some(cells) = cells.get_mut(draw * units..(draw + 1) * units) else { return };
+                    if free.len() == units {
+                        return write_spins(state, cells);
+                    }
+                    write_spins(state, &mut spins);
+                    cells.copy_from_slice(&clamped);
+                    free.iter().zip(&spins).for_each(|(&unit, &spin)| cells[unit] = spin);
+                });
+            }
+        });
+        cells
     }
 
     fn diagnostics(&self, units: &[Summary]) -> Diagnostics {
@@ -340,17 +369,7 @@ impl Sampler for Gibbs {
         let bytes = engine.bytes(evidence.free_count()) + count as u128 * n as u128;
         settings.budget.check(Self::NAME, bytes, || format!("{count} draws of {n} units"))?;
         let run = Run::single(machine, evidence, &engine.plan(0));
-        let mut cells = Vec::with_capacity(count * n);
-        for draw in 0..count {
-            let (sample, chain) = (draw / settings.chains, draw % settings.chains);
-            let spin = |place: usize| 2 * i8::from(run.record.is_up(place, chain, sample)) - 1;
-            cells.extend(run.places.iter().map(|place| place.map_or_else(|value| value as i8, spin)));
-        }
-        Ok(Draws {
-            units: n,
-            cells,
-            guarantee: Guarantee::Approximation,
-            diagnostics: run.diagnostics(&run.units()),
-        })
+        let diagnostics = run.diagnostics(&run.units());
+        Ok(Draws { units: n, cells: run.draws(count), guarantee: Guarantee::Approximation, diagnostics })
     }
 }

@@ -1,5 +1,6 @@
 //! The states of chains, one bit for each unit, chain and time.
 
+use fearless_simd::{Level, Simd, dispatch};
 use rayon::prelude::*;
 
 use super::kernel::{CHAINS, Chains, Model};
@@ -31,11 +32,13 @@ impl Record {
     pub(super) fn bytes(units: usize, chains: usize, samples: usize) -> u128 {
         let groups = chains.div_ceil(CHAINS) as u128;
         let words = samples.div_ceil(64) as u128;
-        groups * (units as u128 * (CHAINS as u128 * words * 8 + 512) + Chains::bytes(units, CHAINS))
+        let masks = 128 * row_length(units) as u128;
+        groups * (units as u128 * CHAINS as u128 * words * 8 + masks + Chains::bytes(units, CHAINS))
     }
 
     /// Runs the chains of a plan and keeps their states. Groups of chains run in parallel.
     pub(super) fn run(model: &Model, plan: &Plan) -> Self {
+        let level = Level::new();
         let words = plan.samples.div_ceil(64);
         let units = model.units();
         let groups = (0..plan.chains.div_ceil(CHAINS))
@@ -43,17 +46,18 @@ impl Record {
             .map(|group| {
                 let first = plan.first_chain + (group * CHAINS) as u64;
                 let mut chains = Chains::new(model, CHAINS, plan.seed, Purpose::Chain, first);
-                chains.sweep(model, plan.burn_in);
+                chains.advance(model, plan.burn_in);
                 let mut bits = vec![0; units * CHAINS * words];
-                let mut masks = vec![0; 64 * units];
+                let length = row_length(units);
+                let mut masks = vec![0; 64 * length];
                 for word in 0..words {
                     let count = 64.min(plan.samples - 64 * word);
-                    for masks in masks.chunks_exact_mut(units.max(1)).take(count) {
-                        chains.sweep(model, plan.thin);
-                        chains.masks(masks);
+                    for masks in masks.chunks_exact_mut(length).take(count) {
+                        chains.advance(model, plan.thin);
+                        chains.sixteen_masks(&mut masks[..units]);
                     }
-                    masks[count * units..].fill(0);
-                    write_word(&masks, units, (word, words), &mut bits);
+                    masks[count * length..].fill(0);
+                    dispatch!(level, simd => write_words(simd, &masks, units, (word, words), &mut bits));
                 }
                 bits
             })
@@ -73,23 +77,54 @@ impl Record {
         self.sequence(a, chain).iter().zip(self.sequence(b, chain)).map(|(x, y)| x ^ y)
     }
 
-    /// Whether a unit is up in a state of a chain.
-    pub(super) fn is_up(&self, unit: usize, chain: usize, sample: usize) -> bool {
-        self.sequence(unit, chain)[sample / 64] >> (sample % 64) & 1 == 1
+    /// Visits the states of some units of a chain in 64 samples, time by time: a bit for each unit.
+    pub(super) fn each_state(
+        &self,
+        chain: usize,
+        word: usize,
+        units: &[usize],
+        mut visit: impl FnMut(usize, &[u64]),
+    ) {
+        let blocks = units.len().div_ceil(64);
+        let mut states = vec![0; 64 * blocks];
+        for (block, units) in units.chunks(64).enumerate() {
+            let mut bits = [0; 64];
+            for (&unit, bits) in units.iter().zip(&mut bits) {
+                *bits = self.sequence(unit, chain)[word];
+            }
+            transpose(&mut bits);
+            for (sample, bits) in bits.into_iter().enumerate() {
+                states[sample * blocks + block] = bits;
+            }
+        }
+        let count = 64.min(self.samples - 64 * word);
+        let states = states.chunks_exact(blocks.max(1)).take(count);
+        states.enumerate().for_each(|(time, state)| visit(time, state));
     }
 }
 
+/// Units whose masks fit into a word.
+const UNITS: usize = 64 / CHAINS;
+
+/// The masks of a time: whole words, and an odd number of cache lines, so that the same unit at
+/// different times is not always in the same place of a cache.
+fn row_length(units: usize) -> usize {
+    const LINE: usize = 64 / size_of::<u16>();
+    (units.div_ceil(LINE) | 1) * LINE
+}
+
 /// Turns the masks of 64 times, time by time, into a word of the sequence of each unit and chain.
-fn write_word(masks: &[u64], units: usize, (word, words): (usize, usize), bits: &mut [u64]) {
-    /// Units whose masks fit into a word.
-    const UNITS: usize = 64 / CHAINS;
+#[inline(always)]
+fn write_words<S: Simd>(_: S, masks: &[u16], units: usize, (word, words): (usize, usize), bits: &mut [u64]) {
+    let length = row_length(units);
     for first in (0..units).step_by(UNITS) {
-        let count = UNITS.min(units - first);
-        let mut block: [u64; 64] = std::array::from_fn(|time| {
-            let masks = masks[time * units + first..][..count].iter().enumerate();
-            masks.fold(0, |all, (k, mask)| all | mask << (k * CHAINS))
-        });
+        let mut block = [0; 64];
+        for (block, masks) in block.iter_mut().zip(masks.chunks_exact(length)) {
+            let [a, b, c, d] = [0, 1, 2, 3].map(|k: usize| u64::from(masks[first + k]));
+            *block = a | b << CHAINS | c << (2 * CHAINS) | d << (3 * CHAINS);
+        }
         transpose(&mut block);
+        let count = UNITS.min(units - first);
         for (k, &sequence) in block[..count * CHAINS].iter().enumerate() {
             bits[(first * CHAINS + k) * words + word] = sequence;
         }

@@ -3,7 +3,7 @@
 
 use rayon::prelude::*;
 
-use super::super::kernel::{Chains, Model, Scales};
+use super::super::kernel::{Chains, Model};
 use super::super::temper::Starts;
 use crate::cancel;
 use crate::numeric::streams::Purpose;
@@ -87,14 +87,13 @@ impl Path<'_> {
     fn add_step(&self, step: usize, chains: &Chains, log_weights: &mut [f64; RUNS]) {
         let change = f64::from(self.beta(step)) - f64::from(self.beta(step - 1));
         for (run, log_weight) in log_weights.iter_mut().enumerate() {
-            *log_weight += change * chains.log_weight(run).coupling;
+            *log_weight += change * chains.log_weight(run);
         }
     }
 }
 
 fn set_beta(chains: &mut Chains, beta: f32) {
-    let scales = Scales { coupling: f64::from(beta), ..Scales::MACHINE };
-    (0..RUNS).for_each(|run| chains.set_scales(run, scales));
+    (0..RUNS).for_each(|run| chains.set_scale(run, f64::from(beta)));
 }
 
 /// The results of a block of runs.

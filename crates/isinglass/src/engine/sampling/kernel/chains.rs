@@ -3,7 +3,7 @@
 use fearless_simd::{Level, dispatch};
 
 use super::lanes::Lanes;
-use super::{CHAINS, Forest, LogWeight, Model, Scales, flips};
+use super::{CHAINS, Forest, Model, flips};
 use crate::numeric::chance::WIDTH;
 use crate::numeric::streams::Purpose;
 
@@ -13,7 +13,7 @@ const GROUPS: usize = 2;
 /// Chains of such a block.
 const WIDE: usize = GROUPS * CHAINS;
 
-/// Chains with a random stream and scales each. What a chain does is independent of its neighbours.
+/// Chains with a random stream and a scale each. What a chain does is independent of its neighbours.
 pub(in crate::engine::sampling) struct Chains {
     level: Level,
     kind: Kind,
@@ -64,12 +64,12 @@ impl Chains {
         lanes * (8 * units.next_multiple_of(WIDTH) as u128 + 320)
     }
 
-    pub(in crate::engine::sampling) fn set_scales(&mut self, chain: usize, scales: Scales) {
+    pub(in crate::engine::sampling) fn set_scale(&mut self, chain: usize, scale: f64) {
         match &mut self.kind {
-            Kind::Flips(chains) => chains[chain].set_scales(scales),
+            Kind::Flips(chains) => chains[chain].set_scale(scale),
             Kind::Lanes { wide, narrow } => match split(chain, wide.len()) {
-                Place::Wide(block, lane) => wide[block].set_scales(lane, scales),
-                Place::Narrow(block, lane) => narrow[block].set_scales(lane, scales),
+                Place::Wide(block, lane) => wide[block].set_scale(lane, scale),
+                Place::Narrow(block, lane) => narrow[block].set_scale(lane, scale),
             },
         }
     }
@@ -81,24 +81,35 @@ impl Chains {
         }
     }
 
-    /// Updates every unit of every chain, a number of times.
+    /// Updates every unit of every chain, a number of times, and weighs the states at the end.
     pub(in crate::engine::sampling) fn sweep(&mut self, model: &Model, sweeps: usize) {
+        self.sweep_and::<true>(model, sweeps);
+    }
+
+    /// The same, but states are not weighed.
+    pub(in crate::engine::sampling) fn advance(&mut self, model: &Model, sweeps: usize) {
+        self.sweep_and::<false>(model, sweeps);
+    }
+
+    fn sweep_and<const WEIGH: bool>(&mut self, model: &Model, sweeps: usize) {
         match (&mut self.kind, &model.couplings.rows) {
             (Kind::Lanes { wide, narrow }, _) => {
                 for lanes in wide {
-                    lanes.sweep(self.level, model, sweeps);
+                    lanes.sweep::<WEIGH>(self.level, model, sweeps);
                 }
                 for lanes in narrow {
-                    lanes.sweep(self.level, model, sweeps);
+                    lanes.sweep::<WEIGH>(self.level, model, sweeps);
                 }
             }
-            (Kind::Flips(chains), Some(rows)) => flips::sweep(self.level, model, rows, chains, sweeps),
+            (Kind::Flips(chains), Some(rows)) => {
+                flips::sweep::<WEIGH>(self.level, model, rows, chains, sweeps);
+            }
             // Chains that follow flips are made for models with rows.
             (Kind::Flips(_), None) => {}
         }
     }
 
-    /// A sweep of every chain at each of some scales of the whole energy; states are not weighed.
+    /// A sweep of every chain at each of some scales; states are not weighed.
     pub(in crate::engine::sampling) fn anneal(&mut self, model: &Model, scales: &[f64]) {
         match (&mut self.kind, &model.couplings.rows) {
             (Kind::Lanes { wide, narrow }, _) => {
@@ -127,8 +138,8 @@ impl Chains {
         }
     }
 
-    /// What the state of a chain weighed after the last sweep.
-    pub(in crate::engine::sampling) fn log_weight(&self, chain: usize) -> LogWeight {
+    /// What the scale multiplies in the log-weight of a chain's state, after the last sweep.
+    pub(in crate::engine::sampling) fn log_weight(&self, chain: usize) -> f64 {
         match &self.kind {
             Kind::Flips(chains) => chains[chain].log_weight,
             Kind::Lanes { wide, narrow } => match split(chain, wide.len()) {
@@ -188,6 +199,12 @@ impl Chains {
                 }
             },
         }
+    }
+
+    /// Packs the state of a chain, a bit for each unit: whether it is up.
+    pub(in crate::engine::sampling) fn pack(&self, chain: usize, out: &mut [u64]) {
+        out.fill(0);
+        self.each_spin(chain, |place, spin| out[place / 64] |= u64::from(spin > 0.0) << (place % 64));
     }
 
     /// Σ s of each chain.
@@ -257,6 +274,24 @@ impl Chains {
                     join(&part, CHAINS);
                 }
             }
+        }
+    }
+
+    /// For each unit a bit for each of the first sixteen chains: whether it is up.
+    pub(in crate::engine::sampling) fn sixteen_masks(&self, out: &mut [u16]) {
+        match &self.kind {
+            Kind::Flips(chains) => {
+                for (place, mask) in out.iter_mut().enumerate() {
+                    let up = |chain: &flips::Chain| chain.spins[place / WIDTH].0[place % WIDTH] > 0.0;
+                    let chains = chains.iter().take(CHAINS).enumerate();
+                    *mask = chains.fold(0, |bits, (k, chain)| bits | u16::from(up(chain)) << k);
+                }
+            }
+            Kind::Lanes { wide, narrow } => match (wide.first(), narrow.first()) {
+                (Some(lanes), _) => dispatch!(self.level, simd => lanes.first_masks(simd, out)),
+                (None, Some(lanes)) => dispatch!(self.level, simd => lanes.first_masks(simd, out)),
+                (None, None) => {}
+            },
         }
     }
 }

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use super::Scales;
 use super::flips::Rows;
 use crate::Machine;
 
@@ -129,8 +128,9 @@ fn by_colour(machine: &Machine, free: &[usize]) -> Vec<usize> {
 /// A machine under one evidence, prepared for sweeps, with a reference of independent units.
 ///
 /// The log-weight `Σ h_i s_i + Σ w_ij s_i s_j` is split in two: that of the reference, `Σ f_i s_i`,
-/// and the rest, `Σ (h_i − f_i) s_i + Σ w_ij s_i s_j`. Chains scale the two by themselves. A reference
-/// in the units' own fields, f = h, leaves the couplings alone as the rest.
+/// and the rest, `Σ (h_i − f_i) s_i + Σ w_ij s_i s_j`, which each chain scales by itself. A reference
+/// in the units' own fields, f = h, leaves the couplings alone as the rest; one of free units, f = 0,
+/// leaves everything.
 #[derive(Clone)]
 pub(crate) struct Model {
     pub(crate) couplings: Arc<Couplings>,
@@ -183,9 +183,14 @@ impl Model {
         self.biases.len()
     }
 
-    /// The field on a place without its neighbours, at some scales.
-    pub(crate) fn field(&self, place: usize, scales: Scales) -> f64 {
-        0.5 * (scales.bias * f64::from(self.biases[place]) + scales.coupling * f64::from(self.shifts[place]))
+    /// Takes free units as the reference.
+    pub(crate) fn set_free_reference(&mut self) {
+        self.set_reference(Some(&vec![0.0; self.units()]));
+    }
+
+    /// The field on a place without its neighbours, at some scale.
+    pub(crate) fn field(&self, place: usize, scale: f64) -> f64 {
+        0.5 * (f64::from(self.biases[place]) + scale * f64::from(self.shifts[place]))
     }
 }
 

@@ -8,7 +8,7 @@
 
 use fearless_simd::{Level, Simd, dispatch, f32x16, prelude::*};
 
-use super::{Couplings, LogWeight, Model, Scales};
+use super::{Couplings, Model};
 use crate::cancel;
 use crate::numeric::chance::{Generators, Sixteen, WIDTH, ln, uniform};
 use crate::numeric::streams::{Purpose, stream};
@@ -119,8 +119,8 @@ pub(super) struct Chain {
     pub(super) spins: Vec<Sixteen>,
     pulls: Vec<Sixteen>,
     generators: Generators,
-    scales: [f32; 2],
-    pub(super) log_weight: LogWeight,
+    scale: f32,
+    pub(super) log_weight: f64,
     /// Sweeps since the pulls were computed.
     age: usize,
 }
@@ -136,12 +136,11 @@ impl Chain {
             spins[place / WIDTH].0[place % WIDTH] = if source.next_u32() & 1 == 1 { 1.0 } else { -1.0 };
         }
         let pulls = vec![Sixteen::ZERO; spins.len()];
-        let log_weight = LogWeight::default();
-        Self { spins, pulls, generators, scales: [1.0; 2], log_weight, age: REFRESH }
+        Self { spins, pulls, generators, scale: 1.0, log_weight: 0.0, age: REFRESH }
     }
 
-    pub(super) fn set_scales(&mut self, scales: Scales) {
-        self.scales = [scales.bias as f32, scales.coupling as f32];
+    pub(super) fn set_scale(&mut self, scale: f64) {
+        self.scale = scale as f32;
     }
 
     /// Has the pulls computed anew by the next sweep.
@@ -164,26 +163,34 @@ impl Chain {
 }
 
 /// Updates every unit of every chain, a number of times. Chains take turns at the blocks, so that
-/// rows are read from memory once for all of them.
-pub(super) fn sweep(level: Level, model: &Model, rows: &Rows, chains: &mut [Chain], sweeps: usize) {
+/// rows are read from memory once for all of them. States are weighed at the end, if that is wanted.
+pub(super) fn sweep<const WEIGH: bool>(
+    level: Level,
+    model: &Model,
+    rows: &Rows,
+    chains: &mut [Chain],
+    sweeps: usize,
+) {
     let (biases, shifts) = (padded(&model.biases), padded(&model.shifts));
     let mut drawn = vec![Drawn::NONE; chains.len()];
     for _ in 0..sweeps {
         cancel::point();
         dispatch!(level, simd => pass::<_, false>(simd, rows, &biases, &shifts, chains, &mut drawn));
     }
-    dispatch!(level, simd => weigh(simd, &biases, &shifts, chains));
+    if WEIGH {
+        dispatch!(level, simd => weigh(simd, &shifts, chains));
+    }
 }
 
-/// A sweep of all chains at each of some scales of the whole energy, by Metropolis' rule, which
-/// flips more often than the heat bath.
+/// A sweep of all chains at each of some scales, by Metropolis' rule, which flips more often than the
+/// heat bath.
 pub(super) fn anneal(level: Level, model: &Model, rows: &Rows, chains: &mut [Chain], scales: &[f64]) {
     let (biases, shifts) = (padded(&model.biases), padded(&model.shifts));
     let mut drawn = vec![Drawn::NONE; chains.len()];
     for &scale in scales {
         cancel::point();
         for chain in &mut *chains {
-            chain.set_scales(Scales { bias: scale, coupling: scale });
+            chain.set_scale(scale);
         }
         dispatch!(level, simd => pass::<_, true>(simd, rows, &biases, &shifts, chains, &mut drawn));
     }
@@ -235,9 +242,9 @@ fn pass<S: Simd, const METROPOLIS: bool>(
             } else {
                 ln(simd, (f32x16::splat(simd, 1.0) - u) / u)
             };
-            let base = biases[number].load(simd).mul_sub(f32x16::splat(simd, chain.scales[0]), noise);
+            let base = biases[number].load(simd) - noise;
             drawn.base.store(base);
-            let scale = f32x16::splat(simd, chain.scales[1]);
+            let scale = f32x16::splat(simd, chain.scale);
             let field = chain.pulls[number].load(simd).mul_add(scale, base);
             drawn.against = (field * spins).simd_lt(zero).to_bitmask();
         }
@@ -255,7 +262,7 @@ fn flip<S: Simd>(simd: S, rows: &Rows, number: usize, chain: &mut Chain, drawn: 
     let zero = f32x16::splat(simd, 0.0);
     let block = &rows.blocks[number];
     let own = number - block.first;
-    let scale = f32x16::splat(simd, chain.scales[1]);
+    let scale = f32x16::splat(simd, chain.scale);
     let base = drawn.base.load(simd);
     let mut pull = chain.pulls[number].load(simd);
     // Spins stay in registers: a store of one followed by a load of all would stall.
@@ -341,23 +348,20 @@ fn refresh<S: Simd>(simd: S, rows: &Rows, shifts: &[Sixteen], chains: &mut [Chai
 
 /// The weights of the states: half the pull of the neighbours on each unit belongs to it.
 #[inline(always)]
-fn weigh<S: Simd>(simd: S, biases: &[Sixteen], shifts: &[Sixteen], chains: &mut [Chain]) {
+fn weigh<S: Simd>(simd: S, shifts: &[Sixteen], chains: &mut [Chain]) {
     let zero = f32x16::splat(simd, 0.0);
     for chain in chains {
-        let (mut bias, mut coupling) = (zero, zero);
-        let (mut bias_sum, mut coupling_sum) = (0.0, 0.0);
+        let (mut part, mut sum) = (zero, 0.0);
         for (at, spins) in chain.spins.iter().enumerate() {
             let spins = spins.load(simd);
-            bias = spins.mul_add(biases[at].load(simd), bias);
-            coupling = spins.mul_add(chain.pulls[at].load(simd) + shifts[at].load(simd), coupling);
+            part = spins.mul_add(chain.pulls[at].load(simd) + shifts[at].load(simd), part);
             if at % TERMS == TERMS - 1 || at + 1 == chain.spins.len() {
-                bias_sum += total(bias);
-                coupling_sum += total(coupling);
-                (bias, coupling) = (zero, zero);
+                sum += total(part);
+                part = zero;
             }
         }
         // All is stored twice as large, each pair is met twice, and so is each shift.
-        chain.log_weight = LogWeight { bias: 0.5 * bias_sum, coupling: 0.25 * coupling_sum };
+        chain.log_weight = 0.25 * sum;
     }
 }
 

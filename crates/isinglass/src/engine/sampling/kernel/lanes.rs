@@ -7,7 +7,7 @@
 use fearless_simd::{Level, Simd, dispatch, f32x16, prelude::*, u32x16};
 use rand::Rng;
 
-use super::{CHAINS, LogWeight, Model, Scales};
+use super::{CHAINS, Model};
 use crate::cancel;
 use crate::numeric::chance::{exp, spin_by_odds, uniform};
 use crate::numeric::streams::{Purpose, stream};
@@ -22,12 +22,10 @@ pub(super) struct Lanes<const GROUPS: usize> {
     /// Unit by unit, in the order of sweeps.
     pub(super) states: Vec<Spins<GROUPS>>,
     pub(super) random: [[[u32; CHAINS]; 4]; GROUPS],
-    pub(super) bias_scales: Spins<GROUPS>,
-    pub(super) coupling_scales: Spins<GROUPS>,
+    pub(super) scales: Spins<GROUPS>,
     /// Of the units of a forest, while it is drawn.
     pub(super) log_odds: Vec<Spins<GROUPS>>,
-    bias_sums: [[f64; CHAINS]; GROUPS],
-    coupling_sums: [[f64; CHAINS]; GROUPS],
+    sums: [[f64; CHAINS]; GROUPS],
 }
 
 /// Single precision sums up so many terms before they go to double precision.
@@ -50,50 +48,39 @@ impl<const GROUPS: usize> Lanes<GROUPS> {
                 state.0[group][lane] = if source.next_u32() & 1 == 1 { 1.0 } else { -1.0 };
             }
         }
-        let (one, zero) = (Spins([[1.0; CHAINS]; GROUPS]), [[0.0; CHAINS]; GROUPS]);
-        Self {
-            states,
-            random,
-            bias_scales: one,
-            coupling_scales: one,
-            log_odds: Vec::new(),
-            bias_sums: zero,
-            coupling_sums: zero,
-        }
+        let scales = Spins([[1.0; CHAINS]; GROUPS]);
+        Self { states, random, scales, log_odds: Vec::new(), sums: [[0.0; CHAINS]; GROUPS] }
     }
 
-    pub(super) fn set_scales(&mut self, chain: usize, scales: Scales) {
-        let (group, lane) = (chain / CHAINS, chain % CHAINS);
-        self.bias_scales.0[group][lane] = scales.bias as f32;
-        self.coupling_scales.0[group][lane] = scales.coupling as f32;
+    pub(super) fn set_scale(&mut self, chain: usize, scale: f64) {
+        self.scales.0.as_flattened_mut()[chain] = scale as f32;
     }
 
     /// That of the state after the last sweep.
-    pub(super) fn log_weight(&self, chain: usize) -> LogWeight {
-        let (group, lane) = (chain / CHAINS, chain % CHAINS);
-        // Couplings and biases are stored twice as large.
-        LogWeight { bias: 0.5 * self.bias_sums[group][lane], coupling: 0.5 * self.coupling_sums[group][lane] }
+    pub(super) fn log_weight(&self, chain: usize) -> f64 {
+        // Couplings and fields are stored twice as large.
+        0.5 * self.sums.as_flattened()[chain]
     }
 
-    /// Updates every unit of every chain, a number of times.
-    pub(super) fn sweep(&mut self, level: Level, model: &Model, sweeps: usize) {
+    /// Updates every unit of every chain, a number of times; the states at the end are weighed, if
+    /// that is wanted.
+    pub(super) fn sweep<const WEIGH: bool>(&mut self, level: Level, model: &Model, sweeps: usize) {
         for sweep in 1..=sweeps {
             cancel::point();
-            if sweep < sweeps {
-                dispatch!(level, simd => self.pass::<_, false, false>(simd, model));
-            } else {
+            if WEIGH && sweep == sweeps {
                 dispatch!(level, simd => self.pass::<_, true, false>(simd, model));
+            } else {
+                dispatch!(level, simd => self.pass::<_, false, false>(simd, model));
             }
         }
     }
 
-    /// A sweep of all chains at each of some scales of the whole energy, by Metropolis' rule, which
-    /// flips more often than the heat bath.
+    /// A sweep of all chains at each of some scales, by Metropolis' rule, which flips more often than
+    /// the heat bath.
     pub(super) fn anneal(&mut self, level: Level, model: &Model, scales: &[f64]) {
         for &scale in scales {
             cancel::point();
-            self.bias_scales = Spins([[scale as f32; CHAINS]; GROUPS]);
-            self.coupling_scales = self.bias_scales;
+            self.scales = Spins([[scale as f32; CHAINS]; GROUPS]);
             dispatch!(level, simd => self.pass::<_, false, true>(simd, model));
         }
     }
@@ -107,12 +94,10 @@ impl<const GROUPS: usize> Lanes<GROUPS> {
     fn pass<S: Simd, const WEIGHTS: bool, const METROPOLIS: bool>(&mut self, simd: S, model: &Model) {
         let zero = [f32x16::splat(simd, 0.0); GROUPS];
         let mut random = self.random.map(|words| words.map(|word| u32x16::load_array(simd, word)));
-        let bias_scales = self.bias_scales.0.map(|lane| f32x16::load_array(simd, lane));
-        let coupling_scales = self.coupling_scales.0.map(|lane| f32x16::load_array(simd, lane));
-        let (mut biases, mut pairs) = (zero, zero);
+        let scales = self.scales.0.map(|lane| f32x16::load_array(simd, lane));
+        let mut sums = zero;
         if WEIGHTS {
-            self.bias_sums = [[0.0; CHAINS]; GROUPS];
-            self.coupling_sums = [[0.0; CHAINS]; GROUPS];
+            self.sums = [[0.0; CHAINS]; GROUPS];
         }
         let units = model.units();
         for unit in 0..units {
@@ -122,7 +107,7 @@ impl<const GROUPS: usize> Lanes<GROUPS> {
             let pull = add_pull(simd, new, after, &self.states);
             let bias = f32x16::splat(simd, model.biases[unit]);
             for group in 0..GROUPS {
-                let field = pull[group].mul_add(coupling_scales[group], bias * bias_scales[group]);
+                let field = pull[group].mul_add(scales[group], bias);
                 let spin = if METROPOLIS {
                     let spin = f32x16::load_array_ref(simd, &self.states[unit].0[group]);
                     flip_by_rule(simd, spin, field, &mut random[group])
@@ -131,16 +116,14 @@ impl<const GROUPS: usize> Lanes<GROUPS> {
                 };
                 spin.store_array(&mut self.states[unit].0[group]);
                 if WEIGHTS {
-                    biases[group] = spin.mul_add(bias, biases[group]);
-                    pairs[group] = spin.mul_add(new[group], pairs[group]);
+                    sums[group] = spin.mul_add(new[group], sums[group]);
                 }
             }
             if WEIGHTS && (unit % TERMS == TERMS - 1 || unit + 1 == units) {
                 for group in 0..GROUPS {
-                    add_to(&mut self.bias_sums[group], biases[group]);
-                    add_to(&mut self.coupling_sums[group], pairs[group]);
+                    add_to(&mut self.sums[group], sums[group]);
                 }
-                (biases, pairs) = (zero, zero);
+                sums = zero;
             }
         }
         self.random = random.map(|words| words.map(SimdBase::to_array));
@@ -154,6 +137,15 @@ impl<const GROUPS: usize> Lanes<GROUPS> {
                 sums.iter_mut().zip(&state.0[group]).for_each(|(sum, spin)| *sum += spin);
             }
             out.extend(sums.map(f64::from));
+        }
+    }
+
+    /// For each unit, one bit for each chain of the first group: whether it is up.
+    #[inline(always)]
+    pub(super) fn first_masks<S: Simd>(&self, simd: S, out: &mut [u16]) {
+        let zero = f32x16::splat(simd, 0.0);
+        for (mask, state) in out.iter_mut().zip(&self.states) {
+            *mask = f32x16::load_array_ref(simd, &state.0[0]).simd_gt(zero).to_bitmask() as u16;
         }
     }
 

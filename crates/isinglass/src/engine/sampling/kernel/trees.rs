@@ -148,8 +148,7 @@ impl<const GROUPS: usize> Lanes<GROUPS> {
 
     #[inline(always)]
     fn draw<S: Simd>(&mut self, simd: S, model: &Model, forest: &Forest) {
-        let load = |spins: &Spins<GROUPS>| spins.0.map(|lane| f32x16::load_array(simd, lane));
-        let (bias_scales, coupling_scales) = (load(&self.bias_scales), load(&self.coupling_scales));
+        let scales = self.scales.0.map(|lane| f32x16::load_array(simd, lane));
         let mut random = self.random.map(|words| words.map(|word| u32x16::load_array(simd, word)));
         let mut start = 0;
         for (k, member) in forest.members.iter().enumerate() {
@@ -160,7 +159,7 @@ impl<const GROUPS: usize> Lanes<GROUPS> {
                 add_pull(simd, [f32x16::splat(simd, model.shifts[place]); GROUPS], around, &self.states);
             let bias = f32x16::splat(simd, model.biases[place]);
             for group in 0..GROUPS {
-                let field = pull[group].mul_add(coupling_scales[group], bias * bias_scales[group]);
+                let field = pull[group].mul_add(scales[group], bias);
                 field.store_array(&mut self.log_odds[k].0[group]);
             }
         }
@@ -172,8 +171,7 @@ impl<const GROUPS: usize> Lanes<GROUPS> {
             for group in 0..GROUPS {
                 let x = f32x16::load_array_ref(simd, &self.log_odds[k].0[group]);
                 let parent = &mut self.log_odds[member.parent_number as usize].0[group];
-                let sum = f32x16::load_array_ref(simd, parent)
-                    + message(simd, x, coupling * coupling_scales[group]);
+                let sum = f32x16::load_array_ref(simd, parent) + message(simd, x, coupling * scales[group]);
                 sum.store_array(parent);
             }
         }
@@ -183,7 +181,7 @@ impl<const GROUPS: usize> Lanes<GROUPS> {
                 let mut x = f32x16::load_array_ref(simd, &self.log_odds[k].0[group]);
                 if member.parent != NONE {
                     let parent = f32x16::load_array_ref(simd, &self.states[member.parent as usize].0[group]);
-                    x = (coupling * coupling_scales[group]).mul_add(parent, x);
+                    x = (coupling * scales[group]).mul_add(parent, x);
                 }
                 let spin = choose(simd, x, &mut random[group]);
                 spin.store_array(&mut self.states[member.place as usize].0[group]);
@@ -282,12 +280,12 @@ mod tests {
         let machine = topology::grid(3, 3, Neighbours::Four).with_numbers(&numbers, &numbers, 5).unwrap();
         let couplings = std::sync::Arc::new(couplings(&machine));
         let mut model = Model::new(&machine, Evidence::none(9).cells(), &couplings);
-        // A reference of its own, so that both scales matter.
+        // A reference of its own, so that the scale matters.
         model.set_reference(Some(&[0.1, -0.2, 0.3, 0.0, 0.5, -0.4, 0.2, 0.1, -0.3]));
-        let scales = super::super::Scales { bias: 0.7, coupling: 1.3 };
+        let scale = 1.3;
         for forest in &Forest::cover(&couplings) {
             let mut lanes = Lanes::<4>::new(9, 3, Purpose::TemperedChain, 0);
-            (0..4 * CHAINS).for_each(|chain| lanes.set_scales(chain, scales));
+            (0..4 * CHAINS).for_each(|chain| lanes.set_scale(chain, scale));
             // One state outside in all chains.
             let outside: Vec<usize> =
                 (0..9).filter(|&k| forest.members.iter().all(|member| member.place as usize != k)).collect();
@@ -303,9 +301,9 @@ mod tests {
                 let mut sum = 0.0;
                 for place in 0..9 {
                     let pull: f64 = (couplings.around(place).iter())
-                        .map(|&(other, j)| 0.25 * scales.coupling * f64::from(j) * state[other as usize])
+                        .map(|&(other, j)| 0.25 * scale * f64::from(j) * state[other as usize])
                         .sum();
-                    sum += state[place] * (model.field(place, scales) + pull);
+                    sum += state[place] * (model.field(place, scale) + pull);
                 }
                 sum.exp()
             };

@@ -1,7 +1,7 @@
 //! Clusters of units that agree with their couplings (Fortuin & Kasteleyn 1972; Swendsen & Wang 1987).
 //!
 //! A coupling that its two units satisfy, `w_ij s_i s_j > 0`, becomes a bond with probability
-//! `1 − exp(−2 b |w_ij|)`, b the coupling scale of the level. Given the bonds, the units of a cluster turn only
+//! `1 − exp(−2 b |w_ij|)`, b the scale of the level. Given the bonds, the units of a cluster turn only
 //! together, and clusters are independent of each other: each is drawn from its two states by the field on it,
 //! `P(turn) = 1/(1 + exp(2 Σ h_i s_i))`. Fields are often made bonds to a ghost unit, whose
 //! cluster stays; here these bonds are summed out, so that fields of both signs in a cluster cancel.
@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use fearless_simd::{Level, Simd, dispatch, f32x16, prelude::*};
 
-use super::super::kernel::{Chains, Model, Scales};
+use super::super::kernel::{Chains, Model};
 use super::ladder::Ladder;
 use super::team::{LADDERS, Number};
 use crate::numeric::chance::{Generators, Sixteen, WIDTH, exp, spin_by_odds, uniform};
@@ -46,7 +46,7 @@ impl Frustration {
             // The side of the fields of this part, once there is a field.
             let mut pulled = 0.0;
             while let Some(place) = stack.pop() {
-                let pull = f64::from(sides[place]) * model.field(place, Scales::MACHINE);
+                let pull = f64::from(sides[place]) * model.field(place, 1.0);
                 if pull * pulled < 0.0 {
                     found = Self::Fields;
                 } else if pull != 0.0 {
@@ -150,20 +150,20 @@ impl BondClusters {
         }
         let hotter = ladder.levels() / 2;
         for chain_at in chain_at {
-            for (&chain, &scales) in chain_at.iter().zip(&ladder.points).skip(hotter) {
-                self.turn(model, scales, chains, chain);
+            for (&chain, &scale) in chain_at.iter().zip(&ladder.points).skip(hotter) {
+                self.turn(model, scale, chains, chain);
             }
         }
     }
 
-    fn turn(&mut self, model: &Model, scales: Scales, chains: &mut Chains, chain: usize) {
+    fn turn(&mut self, model: &Model, scale: f64, chains: &mut Chains, chain: usize) {
         let units = model.units();
         self.up.resize(units, false);
         chains.each_spin(chain, |place, spin| self.up[place] = spin > 0.0);
         self.parents.clear();
         self.parents.extend(0..units as u32);
         let level = self.level;
-        dispatch!(level, simd => self.draw_bonds(simd, scales.coupling as f32));
+        dispatch!(level, simd => self.draw_bonds(simd, scale as f32));
         self.join();
         self.fields.clear();
         self.fields.resize(units.div_ceil(WIDTH), Sixteen::ZERO);
@@ -171,7 +171,7 @@ impl BondClusters {
             // Parents come first, so theirs is the first unit of the cluster already.
             let root = self.parents[self.parents[place] as usize];
             self.parents[place] = root;
-            let field = (2.0 * model.field(place, scales)) as f32;
+            let field = (2.0 * model.field(place, scale)) as f32;
             self.fields[root as usize / WIDTH].0[root as usize % WIDTH] +=
                 if self.up[place] { field } else { -field };
         }

@@ -58,7 +58,8 @@ impl ModeFinder for Temper {
         self.check(machine, free.len(), 0)?;
         let couplings = Arc::new(Couplings::new(machine, &free));
         let landscape = Landscape::new(machine, evidence.cells(), &couplings);
-        let model = Model::new(machine, evidence.cells(), &couplings);
+        let mut model = Model::new(machine, evidence.cells(), &couplings);
+        model.set_free_reference();
         let (best, meetings, has_agreed) = self.search(machine, &model, &landscape);
         let mut state = evidence.cells().to_vec();
         for (place, &unit) in couplings.order.iter().enumerate() {

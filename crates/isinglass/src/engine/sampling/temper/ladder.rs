@@ -2,17 +2,28 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::super::kernel::{Model, Scales};
+use super::super::kernel::Model;
 use crate::numeric::stable::log_cosh;
+
+/// What a ladder begins with: the reference of its model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) enum Start {
+    /// Independent units with the machine's means, as burn-in finds them.
+    Means,
+    /// Independent units in their own fields.
+    Fields,
+    /// Free units: the levels are those of a temperature.
+    Free,
+}
 
 /// The levels of a ladder, hottest first; the last is the machine.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Ladder {
-    pub(super) points: Vec<Scales>,
+    /// The scale of each level: of what the machine has beyond the reference.
+    pub(super) points: Vec<f64>,
     /// Whether levels may be moved and added.
     pub(super) is_tunable: bool,
-    /// Whether the hottest level is the model's reference, which may be chosen.
-    pub(super) has_reference: bool,
+    pub(super) start: Start,
 }
 
 /// The share of swaps that is rejected between neighbouring levels, at most; half of them would give
@@ -29,33 +40,28 @@ impl Ladder {
     /// What the machine has beyond the reference switched on in even steps.
     pub(super) fn from_reference(levels: usize) -> Self {
         let last = (levels - 1) as f64;
-        let point = |k: usize| {
-            let share = k as f64 / last;
-            Scales { bias: 1.0, coupling: share }
-        };
-        Self { points: (0..levels).map(point).collect(), is_tunable: true, has_reference: true }
+        let points = (0..levels).map(|k| k as f64 / last).collect();
+        Self { points, is_tunable: true, start: Start::Means }
     }
 
     /// The couplings switched on in even steps, from independent units in their own fields.
     pub(super) fn from_fields(levels: usize) -> Self {
-        Self { has_reference: false, ..Self::from_reference(levels) }
+        Self { start: Start::Fields, ..Self::from_reference(levels) }
     }
 
     /// All of the energy switched on in even steps, from free units to some scale.
     pub(super) fn of_scales(levels: usize, last: f64) -> Self {
-        let scale = |k: usize| last * k as f64 / (levels - 1) as f64;
-        let points = (0..levels).map(|k| Scales { bias: scale(k), coupling: scale(k) }).collect();
-        Self { points, is_tunable: true, has_reference: false }
+        let points = (0..levels).map(|k| last * k as f64 / (levels - 1) as f64).collect();
+        Self { points, is_tunable: true, start: Start::Free }
     }
 
     /// Given temperatures, relative to the machine's own, from infinity down.
     pub(super) fn of_temperatures(temperatures: &[f64]) -> Self {
-        let mut scales: Vec<f64> = temperatures.iter().map(|t| 1.0 / t).collect();
-        scales.push(0.0);
-        scales.sort_by(f64::total_cmp);
-        scales.dedup();
-        let points = scales.into_iter().map(|x| Scales { bias: x, coupling: x }).collect();
-        Self { points, is_tunable: false, has_reference: false }
+        let mut points: Vec<f64> = temperatures.iter().map(|t| 1.0 / t).collect();
+        points.push(0.0);
+        points.sort_by(f64::total_cmp);
+        points.dedup();
+        Self { points, is_tunable: false, start: Start::Free }
     }
 
     pub(super) fn levels(&self) -> usize {
@@ -93,11 +99,10 @@ impl Ladder {
             let goal = total * k as f64 / last;
             let right = at.partition_point(|&x| x < goal).clamp(1, at.len() - 1);
             let share = ((goal - at[right - 1]) / (at[right] - at[right - 1])).clamp(0.0, 1.0);
-            let between = |a: f64, b: f64| a + share * (b - a);
             let (low, high) = (self.points[right - 1], self.points[right]);
-            Scales { bias: between(low.bias, high.bias), coupling: between(low.coupling, high.coupling) }
+            low + share * (high - low)
         };
-        let mut points: Vec<Scales> = (0..levels).map(point).collect();
+        let mut points: Vec<f64> = (0..levels).map(point).collect();
         // Free of rounding at both ends.
         points[0] = self.points[0];
         points[levels - 1] = self.points[self.levels() - 1];
@@ -106,12 +111,9 @@ impl Ladder {
 
     /// The level of this ladder that is nearest to each level of another one.
     pub(super) fn nearest(&self, other: &Self) -> Vec<usize> {
-        let distance = |a: &Scales, b: &Scales| (a.coupling - b.coupling).abs() + (a.bias - b.bias).abs();
-        let nearest = |point: &Scales| {
-            let order = |&a: &usize, &b: &usize| {
-                distance(&self.points[a], point).total_cmp(&distance(&self.points[b], point))
-            };
-            (0..self.levels()).min_by(order).unwrap_or(0)
+        let nearest = |point: &f64| {
+            let distance = |level: usize| (self.points[level] - point).abs();
+            (0..self.levels()).min_by(|&a, &b| distance(a).total_cmp(&distance(b))).unwrap_or(0)
         };
         other.points.iter().map(nearest).collect()
     }
@@ -127,20 +129,19 @@ mod tests {
         // All of the rejection lies between 0.5 and 0.75.
         let rejected = [0.0, 0.0, 0.0, 0.0, 0.6, 0.6, 0.0, 0.0];
         let tuned = even.tuned(&rejected, 9);
-        let inside = tuned.points.iter().filter(|p| (0.5..=0.75).contains(&p.coupling)).count();
+        let inside = tuned.points.iter().filter(|p| (0.5..=0.75).contains(*p)).count();
         assert!(inside >= 7, "{:?}", tuned.points);
-        assert_eq!((tuned.points[0].coupling, tuned.points[8].coupling), (0.0, 1.0));
-        assert!(tuned.points.windows(2).all(|two| two[0].coupling < two[1].coupling));
+        assert_eq!((tuned.points[0], tuned.points[8]), (0.0, 1.0));
+        assert!(tuned.points.windows(2).all(|two| two[0] < two[1]));
         assert_eq!(even.wanted_levels(&rejected), 8);
         assert_eq!(even.wanted_levels(&[0.9; 8]), 24);
-        assert_eq!(even.tuned(&[0.3; 8], 17).points[8].coupling, 0.5);
+        assert_eq!(even.tuned(&[0.3; 8], 17).points[8], 0.5);
     }
 
     #[test]
     fn given_temperatures_begin_at_infinity() {
         let ladder = Ladder::of_temperatures(&[1.0, 4.0, 2.0]);
-        let scales: Vec<f64> = ladder.points.iter().map(|point| point.bias).collect();
-        assert_eq!(scales, [0.0, 0.25, 0.5, 1.0]);
+        assert_eq!(ladder.points, [0.0, 0.25, 0.5, 1.0]);
         assert!(!ladder.is_tunable);
     }
 }

@@ -19,7 +19,7 @@ pub(super) struct Target {
 impl Target {
     /// Between the levels of a ladder of scales.
     pub(super) fn new(ladder: &Ladder, scale: f64) -> Self {
-        let scales = |level: usize| ladder.points[level].coupling;
+        let scales = |level: usize| ladder.points[level];
         let level = (1..ladder.levels() - 1).take_while(|&level| scales(level) <= scale).count();
         let (low, high) = (scales(level), scales(level + 1));
         let share = if high > low { ((scale - low) / (high - low)).clamp(0.0, 1.0) } else { 1.0 };
@@ -28,8 +28,7 @@ impl Target {
 
     /// The two levels, each with what its states of weight W count: `exp(change · W)`.
     pub(super) fn sides(&self, ladder: &Ladder) -> [Side; 2] {
-        [self.level, self.level + 1]
-            .map(|level| Side { level, change: self.scale - ladder.points[level].coupling })
+        [self.level, self.level + 1].map(|level| Side { level, change: self.scale - ladder.points[level] })
     }
 
     /// An average from those of the two levels.

@@ -8,6 +8,7 @@ use super::ladder::Ladder;
 use super::team::{LADDERS, Sums, Team};
 use super::tuned::Tuned;
 use crate::cancel;
+use crate::numeric::bits::transpose;
 
 /// The most states that are kept of a ladder, unless more are asked for: of a run whose sweeps are
 /// given, and of a segment of one that ends by itself.
@@ -141,6 +142,8 @@ fn keep(team: &mut Team, model: &Model, ladder: &Ladder, centres: &[f64], schedu
     let units = model.units();
     let words = schedule.words();
     let mut bits = vec![0; units * LADDERS * words];
+    let parts = units.div_ceil(64);
+    let mut states = vec![0; 64 * LADDERS * parts];
     let mut sums = Vec::with_capacity(schedule.blocks());
     let before = team.round_trips;
     for block in 0..schedule.blocks() {
@@ -151,15 +154,29 @@ fn keep(team: &mut Team, model: &Model, ladder: &Ladder, centres: &[f64], schedu
                     team.step(model, ladder, centres);
                 }
                 for ladder in 0..LADDERS {
-                    team.coldest(ladder, |place, up| {
-                        bits[(place * LADDERS + ladder) * words + word] |= u64::from(up) << bit;
-                    });
+                    let state = (bit * LADDERS + ladder) * parts;
+                    team.pack_coldest(ladder, &mut states[state..state + parts]);
                 }
             }
+            write_word(&states, units, (word, words), &mut bits);
         }
         sums.push(std::mem::replace(&mut team.sums, Sums::zero(ladder.levels())));
     }
     Kept { bits, sums, round_trips: team.round_trips - before }
+}
+
+/// Turns 64 states of each ladder, a bit for each unit, into a word of the bits along time of each unit.
+fn write_word(states: &[u64], units: usize, (word, words): (usize, usize), bits: &mut [u64]) {
+    let parts = units.div_ceil(64);
+    for part in 0..parts {
+        for ladder in 0..LADDERS {
+            let mut block = std::array::from_fn(|time| states[(time * LADDERS + ladder) * parts + part]);
+            transpose(&mut block);
+            for (place, along_time) in (64 * part..units).zip(block) {
+                bits[(place * LADDERS + ladder) * words + word] = along_time;
+            }
+        }
+    }
 }
 
 #[cfg(test)]

@@ -87,7 +87,7 @@ impl Plan<'_> {
         for ladder in 0..LADDERS {
             for (target, sums) in self.targets.iter().zip(&mut *thermal) {
                 for (side, sums) in target.sides(self.ladder).into_iter().zip(sums) {
-                    let weight = seen.weights[ladder][side.level].at(machine);
+                    let weight = machine * seen.weights[ladder][side.level];
                     let spins = totals[seen.chain_at[ladder][side.level]];
                     let w = sums.factor(side.change * weight);
                     let terms = [w, w * weight, w * weight * weight, w * spins, w * spins * spins];
@@ -109,7 +109,7 @@ impl Plan<'_> {
                     seen.chains.differences(pair, &mut differ);
                     differ.iter().filter(|differs| !**differs).count()
                 });
-                let weight: f64 = seen.weights.iter().map(|ladder| ladder[side.level].at(machine)).sum();
+                let weight: f64 = seen.weights.iter().map(|ladder| machine * ladder[side.level]).sum();
                 let w = sums.factor(side.change * weight);
                 let square = bins.overlap(agree).powi(2);
                 sums.sums[0] += w;

@@ -8,7 +8,7 @@
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
-use super::super::kernel::{Chains, LogWeight, Model};
+use super::super::kernel::{Chains, Model};
 use super::bonds::BondClusters;
 use super::cluster::Clusters;
 use super::ladder::Ladder;
@@ -92,7 +92,7 @@ pub(super) struct Seen<'a> {
     pub(super) chains: &'a Chains,
     /// For each ladder the chain at each level, and what its state weighs.
     pub(super) chain_at: &'a [Vec<usize>; LADDERS],
-    pub(super) weights: &'a [Vec<LogWeight>; LADDERS],
+    pub(super) weights: &'a [Vec<f64>; LADDERS],
 }
 
 /// Two ladders with their chains.
@@ -103,6 +103,8 @@ pub(super) struct Team {
     chains: Chains,
     /// For each ladder the chain at each level.
     chain_at: [Vec<usize>; LADDERS],
+    /// For each ladder what the state at each level weighs.
+    weights: [Vec<f64>; LADDERS],
     trips: Vec<Trip>,
     pub(super) round_trips: usize,
     random: ChaCha8Rng,
@@ -130,6 +132,7 @@ impl Team {
             generation: 0,
             chains: Self::chains(model, levels, number, 0),
             chain_at: [(0..levels).collect(), (levels..2 * levels).collect()],
+            weights: [Vec::new(), Vec::new()],
             trips: vec![Trip::Unknown; LADDERS * levels],
             round_trips: 0,
             random: stream(number.seed, Purpose::Swaps, number.team),
@@ -179,8 +182,8 @@ impl Team {
 
     fn set_scales(&mut self, ladder: &Ladder) {
         for chain_at in &self.chain_at {
-            for (&chain, &scales) in chain_at.iter().zip(&ladder.points) {
-                self.chains.set_scales(chain, scales);
+            for (&chain, &scale) in chain_at.iter().zip(&ladder.points) {
+                self.chains.set_scale(chain, scale);
             }
         }
     }
@@ -200,16 +203,17 @@ impl Team {
     ) {
         self.chains.sweep(model, 1);
         let is_summed = self.sweeps.is_multiple_of(SUMMED_EVERY);
-        let chains = &self.chains;
-        let weights = self.chain_at.each_ref().map(|chain_at| -> Vec<LogWeight> {
-            chain_at.iter().map(|&chain| chains.log_weight(chain)).collect()
-        });
-        look(&Seen { sweeps: self.sweeps, chains, chain_at: &self.chain_at, weights: &weights });
-        for (number, weights) in weights.iter().enumerate() {
+        let Self { chains, chain_at, weights, .. } = self;
+        for (weights, chain_at) in weights.iter_mut().zip(&*chain_at) {
+            weights.clear();
+            weights.extend(chain_at.iter().map(|&chain| chains.log_weight(chain)));
+        }
+        look(&Seen { sweeps: self.sweeps, chains, chain_at, weights });
+        for number in 0..LADDERS {
             if is_summed {
-                self.add_to_sums(ladder, centres, weights);
+                self.add_to_sums(number, ladder, centres);
             }
-            self.swap(number, ladder, weights);
+            self.swap(number, ladder);
         }
         self.sweeps += 1;
         self.clusters.step(model, &mut self.chains, &self.chain_at, &mut self.random);
@@ -221,12 +225,12 @@ impl Team {
         }
     }
 
-    fn add_to_sums(&mut self, ladder: &Ladder, centres: &[f64], weights: &[LogWeight]) {
-        let sums = &mut self.sums;
+    fn add_to_sums(&mut self, number: usize, ladder: &Ladder, centres: &[f64]) {
+        let (sums, weights) = (&mut self.sums, &self.weights[number]);
         sums.count += 1.0;
         for (k, points) in ladder.points.windows(2).enumerate() {
-            let half = |weight: LogWeight| 0.5 * (weight.at(points[1]) - weight.at(points[0]));
-            let (low, high) = (half(weights[k]), half(weights[k + 1]));
+            let half = 0.5 * (points[1] - points[0]);
+            let (low, high) = (half * weights[k], half * weights[k + 1]);
             sums.rejected[k] += 1.0 - (2.0 * (low - high)).exp().min(1.0);
             sums.forward[k] += (low - centres[k]).exp();
             sums.backward[k] += (centres[k] - high).exp();
@@ -235,18 +239,17 @@ impl Team {
     }
 
     /// Offers swaps to the even or the odd pairs of a ladder.
-    fn swap(&mut self, number: usize, ladder: &Ladder, weights: &[LogWeight]) {
-        let chain_at = &mut self.chain_at[number];
+    fn swap(&mut self, number: usize, ladder: &Ladder) {
+        let (chain_at, weights) = (&mut self.chain_at[number], &self.weights[number]);
         for k in (self.sweeps % 2..ladder.levels() - 1).step_by(2) {
             let points = [ladder.points[k], ladder.points[k + 1]];
-            let change = |weight: LogWeight| weight.at(points[1]) - weight.at(points[0]);
-            let log_odds = change(weights[k]) - change(weights[k + 1]);
+            let log_odds = (points[1] - points[0]) * (weights[k] - weights[k + 1]);
             if log_odds < 0.0 && self.random.random::<f64>() >= log_odds.exp() {
                 continue;
             }
             chain_at.swap(k, k + 1);
-            self.chains.set_scales(chain_at[k], points[0]);
-            self.chains.set_scales(chain_at[k + 1], points[1]);
+            self.chains.set_scale(chain_at[k], points[0]);
+            self.chains.set_scale(chain_at[k + 1], points[1]);
         }
         let hot = &mut self.trips[chain_at[0]];
         self.round_trips += usize::from(*hot == Trip::FromCold);
@@ -273,10 +276,18 @@ impl Team {
         }
     }
 
+    /// Packs the coldest state of a ladder, a bit for each place: whether its unit is up.
+    pub(super) fn pack_coldest(&self, ladder: usize, out: &mut [u64]) {
+        self.chains.pack(self.coldest_chain(ladder), out);
+    }
+
+    fn coldest_chain(&self, ladder: usize) -> usize {
+        self.chain_at[ladder].last().map_or(0, |&chain| chain)
+    }
+
     /// Visits the coldest state of a ladder: each place and whether its unit is up.
     #[inline(always)]
     pub(super) fn coldest(&self, ladder: usize, mut visit: impl FnMut(usize, bool)) {
-        let coldest = self.chain_at[ladder].last().map_or(0, |&chain| chain);
-        self.chains.each_spin(coldest, |place, spin| visit(place, spin > 0.0));
+        self.chains.each_spin(self.coldest_chain(ladder), |place, spin| visit(place, spin > 0.0));
     }
 }

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use super::super::kernel::{Forest, Model};
 use super::bonds::{BondClusters, Bonds, Frustration};
 use super::cluster::Clusters;
-use super::ladder::Ladder;
+use super::ladder::{Ladder, Start};
 use super::reference::{Candidate, Counts};
 use super::team::{Number, Sums, Team};
 use super::trees::Trees;
@@ -69,22 +69,27 @@ impl Tuned {
 
     /// Teams in random states.
     pub(super) fn start(model: &Model, ladder: Ladder, settings: &TemperSettings, row: u64) -> Self {
+        let mut model = model.clone();
+        if ladder.start == Start::Free {
+            model.set_free_reference();
+        }
         let is_sparse = !model.couplings.follows_flips();
         let with_clusters = is_sparse && matches!(settings.moves, Moves::Auto | Moves::Cluster);
         let with_trees = is_sparse && settings.moves == Moves::Tree;
         let forests = with_trees.then(|| Arc::new(Forest::cover(&model.couplings)));
-        let frustration = if with_clusters { Frustration::of(model) } else { Frustration::Couplings };
+        let frustration = if with_clusters { Frustration::of(&model) } else { Frustration::Couplings };
         let clusters = (with_clusters && frustration != Frustration::None).then_some(CLUSTERS_EVERY);
-        let bonds = (frustration != Frustration::Couplings).then(|| Arc::new(Bonds::new(model)));
+        let bonds = (frustration != Frustration::Couplings).then(|| Arc::new(Bonds::new(&model)));
         let team = |team: u64| {
             let number = Number { seed: settings.seed, team: row * settings.replicas as u64 + team };
             let bonds = bonds.as_ref().map(|bonds| BondClusters::new(bonds, BONDS_EVERY, number));
             let trees = forests.as_ref().map(|forests| Trees::new(forests, TREES_EVERY));
-            Team::new(model, &ladder, number, Clusters::new(clusters), bonds, trees)
+            Team::new(&model, &ladder, number, Clusters::new(clusters), bonds, trees)
         };
         let teams = (0..settings.replicas as u64).map(team).collect();
         let centres = vec![0.0; ladder.levels() - 1];
-        Self { model: model.clone(), teams, ladder, centres, candidate: Candidate::new(model.units()) }
+        let candidate = Candidate::new(model.units());
+        Self { model, teams, ladder, centres, candidate }
     }
 
     /// Levels, reference and moves follow what the sweeps since the last change showed.
@@ -95,7 +100,7 @@ impl Tuned {
 
     fn follow_reference(&mut self, counts: &[Counts]) {
         let reference = self.candidate.follow(counts);
-        if self.ladder.has_reference {
+        if self.ladder.start == Start::Means {
             self.model.set_reference(reference);
         }
     }
