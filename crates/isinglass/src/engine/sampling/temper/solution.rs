@@ -20,8 +20,13 @@ pub(super) struct Mixed {
     r_hat: f64,
     /// The smallest of any unit that moves.
     pub(super) effective_samples: f64,
-    /// Of a typical unit; units that never moved are taken to be sampled as often.
-    typical: f64,
+}
+
+/// The means of blocks of a number that is −1 or +1, put together.
+struct Counted {
+    estimate: Estimate,
+    /// The blocks that met the rarer of the two values.
+    met: usize,
 }
 
 /// `ln Z_coldest − ln Z_hottest` with its standard error.
@@ -51,7 +56,7 @@ pub(super) fn have_travelled(round_trips: &[usize]) -> bool {
 
 impl Run {
     /// The means of blocks of a number that is +1 where the bits of a state are set, and −1 elsewhere.
-    fn blocks(&self, word: impl Fn(&Kept, usize, usize) -> u64) -> Estimate {
+    fn blocks(&self, word: impl Fn(&Kept, usize, usize) -> u64) -> Counted {
         let mut means = Vec::new();
         for segment in self.teams.iter().flatten() {
             for block in 0..self.schedule.blocks() {
@@ -67,23 +72,25 @@ impl Run {
                 means.push(2.0 * up as f64 / states - 1.0);
             }
         }
-        estimate(&means, self.teams.len())
+        let estimate = estimate(&means, self.teams.len());
+        let usual = estimate.mean.signum();
+        Counted { met: means.iter().filter(|&&mean| mean != usual).count(), estimate }
     }
 
     fn word(&self, team: &Kept, place: usize, ladder: usize, at: usize) -> u64 {
         team.bits[(place * LADDERS + ladder) * self.schedule.words() + at]
     }
 
-    fn unit(&self, place: usize) -> Estimate {
+    fn unit(&self, place: usize) -> Counted {
         self.blocks(|team, ladder, at| self.word(team, place, ladder, at))
     }
 
-    fn pair(&self, a: usize, b: usize) -> Estimate {
+    fn pair(&self, a: usize, b: usize) -> Counted {
         self.blocks(|team, ladder, at| !(self.word(team, a, ladder, at) ^ self.word(team, b, ladder, at)))
     }
 
     /// The share of states in which some units have some values.
-    fn share(&self, places: &[usize], state: &[i8]) -> Estimate {
+    fn share(&self, places: &[usize], state: &[i8]) -> Counted {
         self.blocks(|team, ladder, at| {
             places.iter().zip(state).fold(u64::MAX, |bits, (&place, &s)| {
                 let up = self.word(team, place, ladder, at);
@@ -155,31 +162,31 @@ impl Run {
         let all: Vec<(f64, f64)> = (0..units)
             .into_par_iter()
             .filter_map(|place| {
-                let Estimate { mean, variance, between } = self.unit(place);
+                let Estimate { mean, variance, between } = self.unit(place).estimate;
                 let within = 1.0 - mean * mean;
                 (within > least).then(|| ((1.0 + between / within).sqrt(), within / variance.max(1e-300)))
             })
             .collect();
-        let states = self.states() as f64;
-        let mut samples: Vec<f64> = all.iter().map(|unit| unit.1.min(states)).collect();
-        samples.sort_by(f64::total_cmp);
         Mixed {
             r_hat: all.iter().map(|unit| unit.0).fold(1.0, f64::max),
-            effective_samples: samples.first().copied().unwrap_or(states),
-            typical: samples.get(samples.len() / 2).copied().unwrap_or(states),
+            effective_samples: all.iter().map(|unit| unit.1).fold(self.states() as f64, f64::min),
         }
     }
 }
 
 impl Mixed {
-    /// The average with its error; one more independent state on each side, so that what is the same
-    /// in every state is not certain.
-    fn average(&self, found: Estimate) -> Average {
-        let Estimate { mean, variance, .. } = found;
-        let n =
-            if variance > 0.0 { ((1.0 - mean * mean) / variance).max(self.typical) } else { self.typical };
+    /// The average with its error.
+    ///
+    /// A rare value may belong to states that were not met at all, such as a cluster of units turned
+    /// round, and the blocks tell of the others alone. So there is one more independent state on each
+    /// side, of as many as the slowest unit has. Where many blocks met the rarer value, it is unlikely
+    /// that the visit to come is of another kind than all before: one in as many, and one more
+    /// (Good 1953).
+    fn average(&self, found: &Counted) -> Average {
+        let Estimate { mean, variance, .. } = found.estimate;
+        let n = self.effective_samples;
         let tempered = mean * n / (n + 2.0);
-        let doubt = (mean * mean - tempered * tempered) / n;
+        let doubt = (mean * mean - tempered * tempered) / n / (found.met + 1) as f64;
         Average { mean, standard_error: (variance + doubt).sqrt() }
     }
 }
@@ -192,17 +199,17 @@ pub(in crate::engine) struct Sampling {
 
 impl Sampled for Sampling {
     fn unit(&self, place: usize) -> Average {
-        self.mixed.average(self.run.unit(place))
+        self.mixed.average(&self.run.unit(place))
     }
 
     fn pair(&self, a: usize, b: usize) -> Average {
-        self.mixed.average(self.run.pair(a, b))
+        self.mixed.average(&self.run.pair(a, b))
     }
 
     fn joint(&self, places: &[usize]) -> Vec<Average> {
         let share = |number: usize| {
             let state = JointTable::state(places.len(), number);
-            let found = self.mixed.average(self.run.share(places, &state));
+            let found = self.mixed.average(&self.run.share(places, &state));
             Average { mean: f64::midpoint(1.0, found.mean), standard_error: found.standard_error / 2.0 }
         };
         (0..1 << places.len()).map(share).collect()
@@ -215,5 +222,26 @@ impl Sampled for Sampling {
             mixing: Some(run.mixing(mixed)),
             ..Diagnostics::direct()
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rare_values_are_no_surer_than_the_slowest_unit() {
+        let mixed = Mixed { r_hat: 1.0, effective_samples: 2000.0 };
+        let error = |mean: f64, variance: f64, met: usize| {
+            let estimate = Estimate { mean, variance, between: 0.0 };
+            mixed.average(&Counted { estimate, met }).standard_error
+        };
+        // Never met in as many independent states: one of them in each direction.
+        assert!((error(1.0, 0.0, 0) - 2.0 / 2000.0).abs() < 1e-5);
+        // Met in one block alone, that block may be one kind of visit of several.
+        assert!(error(0.9999, 1e-9, 1) > 7e-4);
+        // Met everywhere, the blocks know.
+        assert!((error(0.98, 1e-6, 128) / 1e-3 - 1.0).abs() < 0.01);
+        assert!((error(0.0, 4e-4, 128) / 0.02 - 1.0).abs() < 1e-9);
     }
 }
