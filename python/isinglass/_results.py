@@ -127,7 +127,7 @@ class Expectations(_Answer):
     correlations : ndarray of shape (n_pairs,)
         The raw moments of these pairs: means of the products.
     log_z_error, means_error, correlations_error : float, ndarray or None
-        Standard errors of estimates.
+        Standard errors of estimates; nan where they are unknown, because chains did not mix.
     bracket : Bracket or None
         Bounds on log Z, if requested.
     """
@@ -196,7 +196,7 @@ class JointTable(_Answer):
     probabilities : ndarray of shape (2**k,)
         Their probabilities.
     errors : ndarray or None
-        Standard errors of estimates.
+        Standard errors of estimates; nan where they are unknown, because chains did not mix.
     """
 
     ask: tuple[str, ...]
@@ -357,7 +357,7 @@ class RowLikelihoods(_Answer):
     values : ndarray
         log P(visible given input) of each row, hidden units and missing cells summed out.
     errors : ndarray or None
-        Their standard errors, where they are estimates.
+        Their standard errors, where they are estimates; nan where they are unknown, because chains did not mix.
     clamped_engine : str or None
         The engine of the clamped phase, where rows leave units free.
     """

@@ -60,7 +60,7 @@ class Scan(_Answer):
     entropy : ndarray
         ``S = log Z + U / T``.
     errors : dict
-        The standard errors of these, by name; 0 where they are exact.
+        The standard errors of these, by name; 0 where they are exact, nan where they are unknown, because chains did not mix.
     overlap : tuple of Overlap or None
         The overlap of two independent states at each temperature, if requested.
     """

@@ -111,6 +111,10 @@ def test_bounds_hold_and_estimates_have_errors(machine):
     assert estimate.guarantee == "estimate" and abs(estimate.log_z - exact) < 6 * estimate.log_z_error
     gibbs = machine.infer(engine="gibbs", seed=3)
     assert gibbs.log_z is None and gibbs.means_error.shape == (7,) and gibbs.diagnostics["chains"] == 32
+    with pytest.warns(ConvergenceWarning):
+        hasty = machine.with_temperature(0.05).infer(engine="ais", chains=16, temperatures=1, seed=1)
+    assert not hasty.converged
+    assert np.isnan(hasty.log_z_error) and np.isnan(hasty.means_error).all()
     bracket = machine.infer(engine="mean-field", bracket=True).bracket
     assert bracket.lower <= exact + 1e-9 and bracket.upper >= exact - 1e-9
     assert bracket.width == bracket.upper - bracket.lower and bracket.lower_engine == "mean-field"

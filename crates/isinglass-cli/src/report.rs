@@ -151,6 +151,11 @@ pub(crate) fn columns(header: &[&str], rows: &[Vec<String>]) -> String {
     out
 }
 
+/// A standard error with some digits; one that is unknown is NaN.
+pub(crate) fn standard_error(error: f64, digits: usize) -> String {
+    if error.is_nan() { "unknown".to_owned() } else { format!("{error:.digits$}") }
+}
+
 /// Which engine answered, and what its answer is worth; for the head of a text report.
 pub(crate) fn provenance(engine: &str, guarantee: Guarantee, diagnostics: &Diagnostics) -> String {
     let mut out = format!("engine {engine}: {guarantee}\n");

@@ -34,7 +34,8 @@ pub fn figure(title: &str, scan: &Scan) -> String {
         let values = scan.values.all()[place];
         let points = temperatures.iter().copied().zip(values.iter().copied()).collect();
         let mut series = Series::line("", PALETTE[0], points);
-        if let Some(errors) = &scan.errors {
+        // Errors that are unknown are not drawn.
+        if let Some(errors) = scan.errors.as_ref().filter(|_| scan.diagnostics.converged) {
             series = series.with_errors(errors.all()[place].to_vec());
         }
         if temperatures.len() <= MARKED {
@@ -49,13 +50,13 @@ pub fn figure(title: &str, scan: &Scan) -> String {
         sheet = sheet.row(HEIGHT, parts.by_ref().take(2));
     }
     match &scan.overlaps {
-        Some(overlaps) => sheet.row(HEIGHT, overlap(overlaps)).to_svg(),
+        Some(overlaps) => sheet.row(HEIGHT, overlap(overlaps, scan.diagnostics.converged)).to_svg(),
         None => sheet.to_svg(),
     }
 }
 
 /// The distribution at a few temperatures, and the Binder ratio over all.
-fn overlap(overlaps: &[Overlap]) -> [Box<dyn Part>; 2] {
+fn overlap(overlaps: &[Overlap], with_errors: bool) -> [Box<dyn Part>; 2] {
     let shown = overlaps.len().min(DISTRIBUTIONS);
     let mut distributions =
         Chart::new(Axis::new("q"), Axis::new("P(q)").including(0.0)).titled("overlap of two replicas");
@@ -66,7 +67,7 @@ fn overlap(overlaps: &[Overlap]) -> [Box<dyn Part>; 2] {
         distributions = distributions.with(Series::line(name, PALETTE[k % PALETTE.len()], points).thin());
     }
     let points = overlaps.iter().map(|overlap| (overlap.temperature, overlap.binder)).collect();
-    let errors = overlaps.iter().map(|overlap| overlap.binder_error).collect();
+    let errors = overlaps.iter().filter(|_| with_errors).map(|overlap| overlap.binder_error).collect();
     let binder = Series::line("", PALETTE[0], points).with_errors(errors).thin();
     let binder = if overlaps.len() <= MARKED { binder.marked(Marker::Disc) } else { binder };
     let binder =

@@ -148,10 +148,11 @@ fn expectations<'py>(
     remarks: Remarks,
 ) -> PyResult<Bound<'py, PyDict>> {
     let out = report(py, Some(engine), answer.guarantee, &answer.diagnostics, remarks)?;
+    let errors = answer.known_errors();
     out.set_item("log_z", answer.log_z)?;
     out.set_item("means", answer.means.into_pyarray(py))?;
     out.set_item("correlations", answer.correlations.values.into_pyarray(py))?;
-    if let Some(errors) = answer.errors {
+    if let Some(errors) = errors {
         out.set_item("log_z_error", errors.log_z)?;
         out.set_item("means_error", errors.means.into_pyarray(py))?;
         out.set_item("correlations_error", errors.correlations.into_pyarray(py))?;
@@ -256,7 +257,8 @@ pub(crate) fn query<'py>(
     let states: Vec<i8> = (0..rows).flat_map(|number| JointTable::state(count, number)).collect();
     out.set_item("states", states.into_pyarray(py).reshape([rows, count])?)?;
     out.set_item("probabilities", table.probabilities.into_pyarray(py))?;
-    out.set_item("errors", table.errors.map(|errors| errors.into_pyarray(py)))?;
+    let errors = table.errors.map(|errors| table.diagnostics.known_errors(&errors));
+    out.set_item("errors", errors.map(|errors| errors.into_pyarray(py)))?;
     Ok(out)
 }
 

@@ -119,7 +119,8 @@ pub(crate) fn log_likelihoods<'py>(
         let of_each = |of_distinct: &[f64]| -> Vec<f64> {
             table.distinct_of().iter().map(|&distinct| of_distinct[distinct as usize]).collect()
         };
-        let numbers = (of_each(&found.values), found.errors.as_deref().map(of_each));
+        let known = |errors: &[f64]| found.diagnostics.known_errors(&of_each(errors));
+        let numbers = (of_each(&found.values), found.errors.as_deref().map(known));
         Ok(((free, clamped), numbers, (found.guarantee, found.diagnostics), notes.all()))
     };
     let ((free, clamped), (values, errors), (guarantee, diagnostics), notes) =

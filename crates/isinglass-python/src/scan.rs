@@ -54,20 +54,21 @@ pub(crate) fn scan<'py>(
     let errors = PyDict::new(py);
     for (place, name) in Curves::NAMES.into_iter().enumerate() {
         out.set_item(name, scan.values.all()[place].to_vec().into_pyarray(py))?;
-        let error = scan.errors.as_ref().map_or(&none[..], |errors| errors.all()[place]);
-        errors.set_item(name, error.to_vec().into_pyarray(py))?;
+        let error = scan.known_errors(place).unwrap_or_else(|| none.clone());
+        errors.set_item(name, error.into_pyarray(py))?;
     }
     out.set_item("errors", errors)?;
     out.set_item("temperatures", scan.temperatures.into_pyarray(py))?;
+    let diagnostics = &scan.diagnostics;
     let overlaps = scan.overlaps.map(|overlaps| {
         let one = |overlap: isinglass::engine::Overlap| {
             (
                 overlap.temperature,
                 overlap.q.into_pyarray(py),
                 overlap.p.into_pyarray(py),
-                overlap.p_error.into_pyarray(py),
+                diagnostics.known_errors(&overlap.p_error).into_pyarray(py),
                 overlap.binder,
-                overlap.binder_error,
+                diagnostics.known_error(overlap.binder_error),
             )
         };
         overlaps.into_iter().map(one).collect::<Vec<_>>()

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use anyhow::Context;
 use clap::{Args as ClapArgs, ValueEnum};
 use isinglass::bracket::Bracket;
-use isinglass::engine::Open;
+use isinglass::engine::{Open, StandardErrors};
 use isinglass::{Cumulants, Evidence, Expectations, Guarantee, Machine, PairMoments, Pairs};
 use isinglass_plan::Warning;
 use serde::{Serialize, Serializer};
@@ -85,7 +85,8 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
         .transpose()
         .map_err(report::advised)?;
     if common.json {
-        let document = Document::new(&machine, engine.name(), &answer);
+        let errors = answer.known_errors();
+        let document = Document::new(&machine, engine.name(), &answer, errors.as_ref());
         return common.print_json(&document.with_cumulants(&machine, cumulants.as_ref()));
     }
     let mut out = plain(&machine, engine.name(), &answer);
@@ -114,7 +115,8 @@ fn run_bracket(args: &Args, machine: &Machine, evidence: &Evidence, common: &Com
     }
     common.diagnose(Warning::of_correlations(shown.engine, &shown.answer));
     if common.json {
-        let document = Document::new(machine, shown.engine, &shown.answer);
+        let errors = shown.answer.known_errors();
+        let document = Document::new(machine, shown.engine, &shown.answer, errors.as_ref());
         return common.print_json(&document.with_bracket(&bracket));
     }
     let lines = format!(
@@ -187,7 +189,12 @@ struct CumulantList<'a> {
 }
 
 impl<'a> Document<'a> {
-    fn new(machine: &'a Machine, engine: &'a str, answer: &'a Expectations) -> Self {
+    fn new(
+        machine: &'a Machine,
+        engine: &'a str,
+        answer: &'a Expectations,
+        errors: Option<&'a StandardErrors>,
+    ) -> Self {
         let by_pair = |values| ByPair { machine, moments: &answer.correlations, values };
         Self {
             engine,
@@ -198,7 +205,8 @@ impl<'a> Document<'a> {
             correlations: by_pair(&answer.correlations.values),
             converged: answer.diagnostics.converged,
             iteration: report::iteration(&answer.diagnostics),
-            errors: answer.errors.as_ref().map(|errors| Errors {
+            errors: errors.map(|errors| Errors {
+                // NaN, which is null in JSON, where they are unknown.
                 log_z_error: errors.log_z,
                 means_error: ByName { machine, values: &errors.means },
                 correlations_error: by_pair(&errors.correlations),
@@ -268,14 +276,16 @@ fn sign(guarantee: Guarantee) -> &'static str {
 
 fn plain(machine: &Machine, engine: &str, answer: &Expectations) -> String {
     let mut out = report::provenance(engine, answer.guarantee, &answer.diagnostics);
+    let errors = answer.known_errors();
     if let Some(log_z) = answer.log_z {
-        out += &match answer.errors.as_ref().and_then(|errors| errors.log_z) {
-            Some(error) => format!("log Z = {log_z:.6} ± {error:.6}\n"),
+        out += &match errors.as_ref().and_then(|errors| errors.log_z) {
+            Some(error) => format!("log Z = {log_z:.6} ± {}\n", report::standard_error(error, 6)),
             None => format!("log Z {} {log_z:.10}\n", sign(answer.guarantee)),
         };
     }
-    let with_error = answer.errors.is_some();
-    let error = |values: Option<&Vec<f64>>, k: usize| values.map(|errors| format!("{:.4}", errors[k]));
+    let with_error = errors.is_some();
+    let error =
+        |values: Option<&Vec<f64>>, k: usize| values.map(|errors| report::standard_error(errors[k], 4));
     let mut header = vec!["unit", "mean", "P(+1)"];
     header.extend(with_error.then_some("error of mean"));
     let rows: Vec<Vec<String>> = (0..machine.unit_count().min(SHOWN_MEANS))
@@ -286,7 +296,7 @@ fn plain(machine: &Machine, engine: &str, answer: &Expectations) -> String {
                 format!("{mean:.6}"),
                 format!("{:.6}", f64::midpoint(1.0, mean)),
             ];
-            row.extend(error(answer.errors.as_ref().map(|e| &e.means), unit));
+            row.extend(error(errors.as_ref().map(|e| &e.means), unit));
             row
         })
         .collect();
@@ -316,7 +326,7 @@ fn plain(machine: &Machine, engine: &str, answer: &Expectations) -> String {
         .iter()
         .map(|&(k, (a, b), value)| {
             let mut row = vec![format!("{} {}", machine.name(a), machine.name(b)), format!("{value:.6}")];
-            row.extend(error(answer.errors.as_ref().map(|e| &e.correlations), k));
+            row.extend(error(errors.as_ref().map(|e| &e.correlations), k));
             row
         })
         .collect();

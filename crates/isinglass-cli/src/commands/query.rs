@@ -45,6 +45,7 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
         .map_err(report::failed)?;
     let table = engine.joint(&machine, &evidence, &asked).map_err(report::advised)?;
     report::warn_unless_converged(common, engine.name(), table.guarantee, &table.diagnostics);
+    let errors = table.errors.as_ref().map(|errors| table.diagnostics.known_errors(errors));
     let names: Vec<&str> = asked.iter().map(|&unit| machine.name(unit)).collect();
     let states: Vec<Vec<i8>> =
         (0..table.probabilities.len()).map(|number| JointTable::state(asked.len(), number)).collect();
@@ -58,7 +59,7 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
             .enumerate()
             .map(|(k, state)| {
                 let mut row = json!({"state": state, "p": table.probabilities[k]});
-                if let Some(errors) = &table.errors {
+                if let Some(errors) = &errors {
                     row["p_error"] = json!(errors[k]);
                 }
                 row
@@ -72,7 +73,7 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
             "guarantee": table.guarantee.word(),
             "converged": table.diagnostics.converged,
         });
-        if table.errors.is_some() {
+        if errors.is_some() {
             document["mixing"] = report::mixing(&table.diagnostics);
         }
         return common.print_json(&document);
@@ -80,14 +81,14 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
     let mut out = report::provenance(engine.name(), table.guarantee, &table.diagnostics);
     let mut header = names.clone();
     header.push("P");
-    header.extend(table.errors.is_some().then_some("error"));
+    header.extend(errors.is_some().then_some("error"));
     let rows: Vec<Vec<String>> = states
         .iter()
         .enumerate()
         .map(|(k, state)| {
             let mut row: Vec<String> = state.iter().map(|s| format!("{s:+}")).collect();
             row.push(format!("{:.6}", table.probabilities[k]));
-            row.extend(table.errors.as_ref().map(|errors| format!("{:.4}", errors[k])));
+            row.extend(errors.as_ref().map(|errors| report::standard_error(errors[k], 4)));
             row
         })
         .collect();

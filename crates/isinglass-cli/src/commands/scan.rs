@@ -97,7 +97,7 @@ fn kind_of(output: &Path) -> Result<Kind, Usage> {
     }
 }
 
-/// The JSON document; errors are 0 where the answer is exact.
+/// The JSON document; errors are 0 where the answer is exact, and null where they are unknown.
 fn document(engine: &str, scan: &Scan) -> Value {
     let mut document = json!({
         "engine": engine,
@@ -109,7 +109,7 @@ fn document(engine: &str, scan: &Scan) -> Value {
     let mut errors = json!({});
     for (place, name) in Curves::NAMES.into_iter().enumerate() {
         document[name] = json!(scan.values.all()[place]);
-        errors[name] = json!(scan.errors.as_ref().map_or(&none[..], |errors| errors.all()[place]));
+        errors[name] = json!(scan.known_errors(place).as_ref().unwrap_or(&none));
     }
     document["errors"] = errors;
     document["mixing"] = report::mixing(&scan.diagnostics);
@@ -119,9 +119,9 @@ fn document(engine: &str, scan: &Scan) -> Value {
                 "temperature": overlap.temperature,
                 "q": overlap.q,
                 "p": overlap.p,
-                "p_error": overlap.p_error,
+                "p_error": scan.diagnostics.known_errors(&overlap.p_error),
                 "binder": overlap.binder,
-                "binder_error": overlap.binder_error,
+                "binder_error": scan.diagnostics.known_error(overlap.binder_error),
             })
         };
         document["overlap"] = overlaps.iter().map(one).collect();
@@ -129,7 +129,7 @@ fn document(engine: &str, scan: &Scan) -> Value {
     document
 }
 
-/// A row for each temperature, each quantity with its standard error.
+/// A row for each temperature, each quantity with its standard error, which is empty where it is unknown.
 fn csv(scan: &Scan) -> String {
     let mut names = vec!["temperature".to_owned()];
     let mut columns = vec![scan.temperatures.clone()];
@@ -137,16 +137,18 @@ fn csv(scan: &Scan) -> String {
     for (place, name) in Curves::NAMES.into_iter().enumerate() {
         names.extend([name.to_owned(), format!("{name}_error")]);
         columns.push(scan.values.all()[place].to_vec());
-        columns.push(scan.errors.as_ref().map_or(&none[..], |errors| errors.all()[place]).to_vec());
+        columns.push(scan.known_errors(place).unwrap_or_else(|| none.clone()));
     }
     if let Some(overlaps) = &scan.overlaps {
         names.extend(["binder".to_owned(), "binder_error".to_owned()]);
         columns.push(overlaps.iter().map(|overlap| overlap.binder).collect());
-        columns.push(overlaps.iter().map(|overlap| overlap.binder_error).collect());
+        let error = |overlap: &Overlap| scan.diagnostics.known_error(overlap.binder_error);
+        columns.push(overlaps.iter().map(error).collect());
     }
     let mut out = names.join(",") + "\n";
     for row in 0..scan.temperatures.len() {
-        let cells: Vec<String> = columns.iter().map(|column| column[row].to_string()).collect();
+        let cell = |x: f64| if x.is_nan() { String::new() } else { x.to_string() };
+        let cells: Vec<String> = columns.iter().map(|column| cell(column[row])).collect();
         // Writing to a string cannot fail.
         let _ = writeln!(out, "{}", cells.join(","));
     }
@@ -155,10 +157,11 @@ fn csv(scan: &Scan) -> String {
 
 fn plain(engine: &str, scan: &Scan) -> String {
     let titles = ["log Z", "energy", "heat capacity", "magnetisation", "susceptibility", "entropy"];
+    let errors: Vec<Option<Vec<f64>>> = (0..titles.len()).map(|place| scan.known_errors(place)).collect();
     let cell = |place: usize, row: usize| {
         let value = scan.values.all()[place][row];
-        match &scan.errors {
-            Some(errors) => format!("{value:.4} ± {:.4}", errors.all()[place][row]),
+        match &errors[place] {
+            Some(errors) => format!("{value:.4} ± {}", report::standard_error(errors[row], 4)),
             None => format!("{value:.6}"),
         }
     };
@@ -169,7 +172,8 @@ fn plain(engine: &str, scan: &Scan) -> String {
         let mut cells = vec![format!("{:.4}", scan.temperatures[row])];
         cells.extend((0..titles.len()).map(|place| cell(place, row)));
         let binder = |overlaps: &Vec<Overlap>| {
-            format!("{:.4} ± {:.4}", overlaps[row].binder, overlaps[row].binder_error)
+            let error = scan.diagnostics.known_error(overlaps[row].binder_error);
+            format!("{:.4} ± {}", overlaps[row].binder, report::standard_error(error, 4))
         };
         cells.extend(scan.overlaps.as_ref().map(binder));
         cells

@@ -75,7 +75,7 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
         }
         return common.print_json(&document);
     }
-    let number = |x: Option<f64>| x.map_or_else(|| "–".to_owned(), |x| format!("{x:.6}"));
+    let number = |x: Option<f64>| x.map_or_else(|| "–".to_owned(), |x| report::standard_error(x, 6));
     let kullback = match (found.kullback, found.kullback_guarantee) {
         (None, _) | (_, Guarantee::Exact) => "Kullback divergence K".to_owned(),
         (Some(_), guarantee) => format!("Kullback divergence K ({guarantee})"),

@@ -220,6 +220,32 @@ fn gibbs_answers_with_standard_errors() {
     }
 }
 
+/// Two valleys and chains that stay in theirs: errors are unknown, but for the unit that is given.
+#[test]
+fn errors_of_chains_that_do_not_mix_are_unknown() {
+    let room = Room::new();
+    room.ok("make full --units 30 --coupling 1 -o m.json");
+    let frozen = [
+        "infer m.json --engine gibbs --samples 64 --burn-in 10",
+        "infer m.json --engine temper --levels 2 --sweeps 64 --burn-in 0",
+    ];
+    for command in frozen {
+        let answer = room.json(&format!("{command} --given x3=+1"));
+        let free = room.json(command);
+        assert_eq!(free["converged"], false, "{command}");
+        let errors = free["means_error"].as_object().unwrap();
+        assert!(
+            errors.len() == 30 && errors.values().all(serde_json::Value::is_null),
+            "{command}: {errors:?}"
+        );
+        assert!(free["log_z_error"].is_null() && free["correlations_error"][0][2].is_null());
+        assert_eq!(answer["means_error"]["x3"], 0.0);
+        assert!(room.ok(command).contains("unknown"), "{command}");
+        let table = room.json(&format!("{} --ask x0,x1", command.replace("infer", "query")));
+        assert!(table["table"][0]["p_error"].is_null(), "{table}");
+    }
+}
+
 #[test]
 fn info_tells_size_structure_and_engines() {
     let room = Room::new();

@@ -134,6 +134,12 @@ fn importance_sampling_gives_log_z_with_its_error() {
     let short = room.run("infer m.json --engine ais --temperatures 2 --chains 64 --json");
     let note = String::from_utf8(short.stderr).unwrap();
     assert!(note.contains("few runs carry the weight"), "{note}");
+    // What such runs show of their errors is no standard error.
+    let short: Value = serde_json::from_slice(&short.stdout).unwrap();
+    assert_eq!((&short["converged"], &short["log_z_error"]), (&false.into(), &Value::Null));
+    assert!(short["log_z"].is_number() && short["means_error"]["x0"].is_null(), "{short}");
+    let story = room.ok("infer m.json --engine ais --temperatures 2 --chains 64");
+    assert!(story.contains(" ± unknown\n"), "{story}");
     let story = room.ok("infer m.json --engine ais");
     assert!(story.contains("effective runs") && story.contains(" ± "), "{story}");
     assert!(room.ok("infer m.json --engine trw").contains("\nlog Z <= "));

@@ -183,10 +183,22 @@ pub struct Expectations {
     pub correlations: PairMoments,
     /// What kind of answer this is.
     pub guarantee: Guarantee,
-    /// Standard errors, where the answer is an estimate.
+    /// Standard errors, where the answer is an estimate. Those of samples that did not mix are what the
+    /// samples show, and may be far too small; see [`known_errors`](Self::known_errors).
     pub errors: Option<StandardErrors>,
     /// How the computation went.
     pub diagnostics: Diagnostics,
+}
+
+impl Expectations {
+    /// Standard errors as they are to be shown; see [`Diagnostics::known_errors`].
+    pub fn known_errors(&self) -> Option<StandardErrors> {
+        self.errors.as_ref().map(|errors| StandardErrors {
+            log_z: errors.log_z.map(|error| self.diagnostics.known_error(error)),
+            means: self.diagnostics.known_errors(&errors.means),
+            correlations: self.diagnostics.known_errors(&errors.correlations),
+        })
+    }
 }
 
 /// Standard errors of an [`Expectations`], in the same order.
@@ -228,6 +240,26 @@ impl Diagnostics {
     /// Of weighted runs.
     pub fn weighted(converged: bool, importance: Importance) -> Self {
         Self { importance: Some(importance), converged, ..Self::direct() }
+    }
+
+    /// A standard error, or NaN where it is unknown: samples that did not mix tell of the states that
+    /// they met, not of those that they missed. An error of 0 is that of an exact number.
+    pub fn known_error(&self, error: f64) -> f64 {
+        if self.converged || error == 0.0 { error } else { f64::NAN }
+    }
+
+    /// Standard errors, with NaN for those that are unknown.
+    ///
+    /// # Example
+    /// ```
+    /// use isinglass::engine::Diagnostics;
+    /// let mixed = Diagnostics::direct();
+    /// assert_eq!(mixed.known_errors(&[0.02, 0.0]), [0.02, 0.0]);
+    /// let found = Diagnostics { converged: false, ..mixed }.known_errors(&[0.02, 0.0]);
+    /// assert!(found[0].is_nan() && found[1] == 0.0);
+    /// ```
+    pub fn known_errors(&self, errors: &[f64]) -> Vec<f64> {
+        errors.iter().map(|&error| self.known_error(error)).collect()
     }
 
     /// Of two computations together: converged if both are, mixed as badly as the worse.

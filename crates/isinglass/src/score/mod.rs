@@ -20,7 +20,8 @@ pub struct Score {
     pub log_likelihood: Option<f64>,
     /// What kind of number it is, or would be.
     pub log_likelihood_guarantee: Guarantee,
-    /// Its standard error, and that of the Kullback divergence, where it is an estimate with one.
+    /// Its standard error, and that of the Kullback divergence, where it is an estimate with one; NaN
+    /// where it is unknown ([`Diagnostics::known_error`]).
     pub log_likelihood_error: Option<f64>,
     /// The log-likelihood of independent units with the rates of the same rows. A machine below it
     /// has not learned what goes with what.
@@ -148,7 +149,7 @@ fn all_scores(
         rows: table.row_count(),
         log_likelihood: gain.as_ref().map(|gain| gain.value),
         log_likelihood_guarantee,
-        log_likelihood_error: gain.and_then(|gain| gain.error),
+        log_likelihood_error: gain.and_then(|gain| Some(gain.diagnostics.known_error(gain.error?))),
         independent_log_likelihood: independent_log_likelihood(machine, table)?,
         tree_log_likelihood: tree_log_likelihood(machine, table)?,
         kullback,

@@ -145,6 +145,14 @@ pub struct Scan {
     pub diagnostics: Diagnostics,
 }
 
+impl Scan {
+    /// The standard errors of a quantity as they are to be shown, by its place in [`Curves::NAMES`]; see
+    /// [`Diagnostics::known_errors`].
+    pub fn known_errors(&self, place: usize) -> Option<Vec<f64>> {
+        self.errors.as_ref().map(|errors| self.diagnostics.known_errors(errors.all()[place]))
+    }
+}
+
 /// An engine that knows the thermodynamics of a machine.
 ///
 /// # Example
