@@ -1,5 +1,5 @@
 //! The developer's commands: `cargo xtask ci`, `test`, `layers`, `reference`, `bench`, `gallery`,
-//! `sbom`, `browser`, `python`.
+//! `fuzz`, `torture`, `sbom`, `browser`, `python`.
 
 mod bench;
 mod browser;
@@ -9,6 +9,7 @@ mod python;
 mod reference;
 mod sbom;
 mod steps;
+mod trials;
 mod written;
 
 use std::process::ExitCode;
@@ -25,6 +26,13 @@ cargo xtask reference      docs/reference.md and the parameters of Python's esti
                            structs; --check writes nothing
 cargo xtask bench [FILTER] the benchmarks: a table here, JSON in target/bench.json
 cargo xtask gallery        docs/gallery.md and its figures, from every experiment; --quick runs small sizes
+cargo xtask fuzz [--minutes N] [TARGET…]
+                           the readers of files on files that nobody meant, with libFuzzer (a C++ compiler
+                           is needed); --plain without it; --merge takes what reached new code into
+                           fuzz/corpus
+cargo xtask torture [--minutes N] [--seed N] [PART…]
+                           the whole program on fuzzed files, random command lines, kills, full disks,
+                           and its answers against plain sums: see docs/reliability.md
 cargo xtask sbom           a bill of materials (CycloneDX) of what is shipped, in target/sbom.cdx.json
 cargo xtask browser        reports in headless Chromium; pages and screenshots in target/browser;
                            --install only installs what it needs
@@ -45,6 +53,8 @@ fn main() -> ExitCode {
             "layers" if rest == ["--check"] => layers::run(Mode::Check),
             "reference" if rest.is_empty() => reference::run(Mode::Write),
             "reference" if rest == ["--check"] => reference::run(Mode::Check),
+            "fuzz" => trials::fuzz(rest),
+            "torture" => trials::torture(rest),
             "python" => python::run_tests(rest),
             "sbom" if rest.is_empty() => sbom::run(),
             "browser" if rest.is_empty() => browser::all(),

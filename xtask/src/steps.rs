@@ -4,7 +4,7 @@ use std::process::Command;
 use std::time::Instant;
 
 use crate::written::Mode;
-use crate::{browser, layers, python, reference, say};
+use crate::{browser, layers, python, reference, say, trials};
 
 /// The environment variable that makes a missing optional program a failure instead of a skipped
 /// check.
@@ -27,6 +27,8 @@ pub(crate) fn ci() -> Result<(), String> {
     let tests = ["--test", "tables", "--test", "bad_files"];
     run("cargo", &[&parquet[..], &tests].concat(), &[SEED])?;
     run("cargo", &["test", "--workspace"], &[SEED])?;
+    // The tests have built these, too.
+    trials::a_minute_of_each()?;
     say("── cargo xtask reference --check");
     reference::run(Mode::Check)?;
     // What the README's `cargo run --example` runs; the tests have built it, and alone it would be

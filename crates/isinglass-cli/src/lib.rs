@@ -12,7 +12,7 @@ mod signals;
 
 use std::ffi::OsString;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::options::Common;
 
@@ -76,8 +76,14 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     }
 }
 
-/// Threads and signals.
+/// The definitions of all commands and options, such as for trials of random command lines.
+pub fn command() -> clap::Command {
+    Cli::command()
+}
+
+/// Threads, signals, and whether to wait for the disk.
 fn prepare(common: &Common) -> anyhow::Result<()> {
+    isinglass_files::sync_outputs(!common.no_sync);
     if let Some(threads) = common.threads {
         rayon::ThreadPoolBuilder::new().num_threads(threads.into()).build_global()?;
     }

@@ -1,15 +1,17 @@
 //! Options that mean the same in every command.
 
+use std::borrow::Cow;
 use std::cell::RefCell;
+use std::fmt;
 use std::path::{Path, PathBuf};
-use std::{fmt, fs};
 
 use anyhow::Context;
 use clap::{Args, ValueEnum};
 use isinglass::message::{Message, Style};
 use isinglass::{Budget, Evidence, Machine, Spin};
 use isinglass_files::{
-    ModelNote, Sheet, TableOptions, Values, read_evidence, read_model_within, read_moderated_within,
+    FileIdentity, ModelNote, Sheet, TableOptions, Values, read_evidence, read_model_within,
+    read_moderated_within, spreadsheet_safe,
 };
 use isinglass_plan::{Diagnose, Diagnostic};
 use serde::Serialize;
@@ -57,6 +59,10 @@ pub(crate) struct Common {
     /// Print no notes and no progress on standard error; warnings and errors remain
     #[arg(long, global = true, help_heading = "General")]
     pub(crate) quiet: bool,
+    /// Do not wait until outputs are on the disk: for benchmarks. A loss of power may then leave old
+    /// or broken files
+    #[arg(long, global = true, help_heading = "General")]
+    pub(crate) no_sync: bool,
     /// What was reported so far.
     #[arg(skip)]
     reported: Reported,
@@ -131,7 +137,29 @@ impl Common {
 fn note_data(note: ModelNote) -> Value {
     match note {
         ModelNote::TemperatureNotKept(temperature) => json!({ "temperature": temperature }),
+        ModelNote::NumbersRounded { count } => json!({ "count": count }),
         _ => json!({}),
+    }
+}
+
+/// For whom tables are written.
+#[derive(Args)]
+pub(crate) struct Spreadsheets {
+    /// Write an apostrophe before names and copied texts that begin with = + - @, so that a spreadsheet
+    /// shows them and computes nothing; the file is not to be read again
+    #[arg(long)]
+    pub(crate) spreadsheet_safe: bool,
+}
+
+impl Spreadsheets {
+    /// A name as it is written.
+    pub(crate) fn name<'a>(&self, name: &'a str) -> Cow<'a, str> {
+        if self.spreadsheet_safe { spreadsheet_safe(name) } else { name.into() }
+    }
+
+    /// Names as they are written.
+    pub(crate) fn names(&self, names: &[String]) -> Vec<String> {
+        names.iter().map(|name| self.name(name).into_owned()).collect()
     }
 }
 
@@ -218,6 +246,11 @@ pub(crate) struct ModelWithEvidence {
 }
 
 impl ModelWithEvidence {
+    /// The files that are read.
+    pub(crate) fn files(&self) -> Vec<&Path> {
+        [Some(self.model.as_path()), self.evidence.as_deref()].into_iter().flatten().collect()
+    }
+
     /// Reads the machine, which may take so much memory, and the evidence.
     pub(crate) fn read(&self, budget: Budget) -> anyhow::Result<(Machine, Evidence)> {
         // Words are checked before files: a wrong command line is wrong whatever the files hold.
@@ -346,18 +379,46 @@ pub(crate) fn positive(text: &str) -> Result<f64, String> {
     number.filter(|x| x.is_finite() && *x > 0.0).ok_or_else(|| "expected a finite number above 0".into())
 }
 
-/// Refuse an output that would replace one of the inputs.
+/// Refuses an output that would replace one of the inputs, by whatever name.
 pub(crate) fn keep_inputs(output: &Path, inputs: &[&Path]) -> Result<(), Usage> {
-    let place = |path: &Path| fs::canonicalize(path).ok();
-    let Some(target) = place(output) else { return Ok(()) };
-    match inputs.iter().find(|input| place(input).as_ref() == Some(&target)) {
-        Some(input) if target.is_file() => Err(Usage(format!(
+    let target = FileIdentity::of(output).filter(|_| output.is_file());
+    let Some(target) = target else { return Ok(()) };
+    match inputs.iter().find(|input| FileIdentity::of(input).as_ref() == Some(&target)) {
+        Some(input) => Err(Usage(format!(
             "{}: this output would replace the input {}",
             output.display(),
             input.display()
         ))),
-        _ => Ok(()),
+        None => Ok(()),
     }
+}
+
+/// Refuses outputs, each with its option, of which two are one file, by whatever names.
+pub(crate) fn keep_apart<'a>(outputs: impl IntoIterator<Item = (&'a str, &'a Path)>) -> Result<(), Usage> {
+    let mut taken: Vec<(&str, &Path, Option<FileIdentity>)> = Vec::new();
+    for (option, path) in outputs {
+        let identity = FileIdentity::of(path);
+        let is_same = |(_, other, known): &&(&str, &Path, Option<FileIdentity>)| {
+            *other == path || known.is_some() && *known == identity
+        };
+        if let Some((other, as_path, _)) = taken.iter().find(is_same) {
+            let names = if *as_path == path {
+                String::new()
+            } else {
+                format!(": {} is {}", path.display(), as_path.display())
+            };
+            return Err(Usage(format!("{option} and {other} name the same file{names}")));
+        }
+        taken.push((option, path, identity));
+    }
+    Ok(())
+}
+
+/// Refuses files of a folder of which two are one file, as links may have it.
+pub(crate) fn keep_files_apart(paths: &[PathBuf]) -> Result<(), Usage> {
+    let name = |path: &PathBuf| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let names: Vec<String> = paths.iter().map(name).collect();
+    keep_apart(names.iter().map(String::as_str).zip(paths.iter().map(PathBuf::as_path)))
 }
 
 #[cfg(test)]

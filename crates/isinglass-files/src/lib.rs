@@ -36,29 +36,39 @@
 //! ```
 
 mod checkpoint;
+mod disk;
 mod edges;
 mod error;
+mod identity;
 mod input;
+mod lock;
 mod measures;
 mod model;
 mod network;
 mod npy;
 mod output;
 mod picture;
+#[cfg(test)]
+mod power_loss;
 mod table;
+mod unfinished;
 
 pub use checkpoint::{read_checkpoint, write_checkpoint};
+pub use disk::create_folder;
 pub use edges::{EdgeList, read_edges};
 pub use error::{AccessFailure, Attempt, Endings, Error, Fault, Result};
+pub use identity::FileIdentity;
+pub use lock::Lock;
 pub use measures::write_measures;
 pub use model::{
     ModelFormat, ModelNote, model_format, read_evidence, read_model, read_model_within,
     read_moderated_within, write_model, write_moderated,
 };
 pub use network::write_network;
-pub use output::{Output, discard_abandoned, discard_unfinished};
+pub use output::{Output, sync_outputs};
 pub use picture::{Picture, check_picture_output, read_picture, write_picture};
 pub use table::{
-    CellForm, Sheet, TableFormat, TableOptions, Values, parse_csv, read_sheet, read_table, table_format,
-    write_numbers, write_sheet, write_table,
+    CellForm, Sheet, TableFormat, TableOptions, Values, parse_csv, read_sheet, read_table, spreadsheet_safe,
+    table_format, write_numbers, write_sheet, write_table,
 };
+pub use unfinished::{discard_abandoned, discard_unfinished};

@@ -11,7 +11,8 @@ pub(crate) const HEADER: [&str; 3] = ["from", "to", "weight"];
 
 /// Writes the couplings that are not 0 as CSV, the strongest first.
 ///
-/// The columns are `from,to,weight,sign`, and one for each further measure, which has a number for
+/// Units have the names that are given, which are those of the machine or what a reader needs in
+/// their place. The columns are `from,to,weight,sign`, and one for each further measure, which has a number for
 /// every edge of the machine.
 /// [`read_edges`](crate::read_edges) reads the file again.
 ///
@@ -21,7 +22,7 @@ pub(crate) const HEADER: [&str; 3] = ["from", "to", "weight"];
 /// let units = ["ann", "bob", "cem"].map(|name| Unit::new(name, 0.0));
 /// let machine = Machine::new(units.into(), [(0, 1, 0.25), (0, 2, 0.0), (1, 2, -0.5)])?;
 /// let mut bytes = Vec::new();
-/// isinglass_files::write_network(&machine, &[("lower", &[0.125, 0.0, -0.75])], &mut bytes)?;
+/// isinglass_files::write_network(&machine, machine.names(), &[("lower", &[0.125, 0.0, -0.75])], &mut bytes)?;
 /// assert_eq!(
 ///     String::from_utf8(bytes)?,
 ///     "from,to,weight,sign,lower\nbob,cem,-0.5,negative,-0.75\nann,bob,0.25,positive,0.125\n"
@@ -33,6 +34,7 @@ pub(crate) const HEADER: [&str; 3] = ["from", "to", "weight"];
 /// The output cannot be written to.
 pub fn write_network(
     machine: &Machine,
+    names: &[String],
     measures: &[(&str, &[f64])],
     output: &mut (impl Write + ?Sized),
 ) -> io::Result<()> {
@@ -50,7 +52,7 @@ pub fn write_network(
         line.clear();
         let (a, b) = machine.graph().edges()[edge];
         for unit in [a, b] {
-            push_text(&mut line, machine.name(unit).as_bytes(), b',');
+            push_text(&mut line, names[unit].as_bytes(), b',');
             line.push(b',');
         }
         let weight = weights[edge];
@@ -80,7 +82,13 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("network.csv");
         let mut bytes = Vec::new();
-        write_network(&machine, &[("upper", &[0.0, f64::INFINITY, 1.0, 2.0, 3.0])], &mut bytes).unwrap();
+        write_network(
+            &machine,
+            machine.names(),
+            &[("upper", &[0.0, f64::INFINITY, 1.0, 2.0, 3.0])],
+            &mut bytes,
+        )
+        .unwrap();
         std::fs::write(&path, bytes).unwrap();
         let list = read_edges(&path).unwrap();
         let position = |name: &String| names.iter().position(|other| other == name).unwrap();

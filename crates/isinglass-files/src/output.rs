@@ -1,23 +1,26 @@
 //! Outputs that appear complete or not at all.
 
-use std::fs::{self, File, TryLockError};
+use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use tempfile::NamedTempFile;
-
+use crate::disk::{Draft, folder_of, sync_folder};
 use crate::error::{AccessFailure, Attempt};
+use crate::identity::follow;
+use crate::unfinished::Unfinished;
 use crate::{Error, Result};
 
 const BUFFER: usize = 1 << 17;
 
-/// How the names of temporary files begin and end.
-const PREFIX: &str = ".isinglass-";
-const SUFFIX: &str = ".tmp";
+/// Whether outputs wait for the disk.
+static SYNC: AtomicBool = AtomicBool::new(true);
 
-/// The longest chain of symbolic links that is followed.
-const LINKS: usize = 40;
+/// Sets whether outputs that are created from now on wait until they are on the disk; they do unless
+/// this is called with `false`, as for benchmarks.
+pub fn sync_outputs(sync: bool) {
+    SYNC.store(sync, Ordering::Relaxed);
+}
 
 /// A reserved output: what is written to it appears under its path all at once, on
 /// [`Output::commit`].
@@ -26,6 +29,9 @@ const LINKS: usize = 40;
 /// be written to is noticed before the work and not after it. Dropped without `commit`, it leaves
 /// no trace. A symbolic link is followed, not replaced; an existing file keeps its permissions. A
 /// device or a pipe (`/dev/null`, `/dev/stdout`) is written to directly.
+///
+/// A file that was committed stays: content and name are on the disk, as far as the file system can
+/// be asked for it. A loss of power on the way leaves the old file or the new one, as a whole.
 ///
 /// # Example
 /// ```
@@ -44,12 +50,14 @@ const LINKS: usize = 40;
 pub struct Output {
     path: PathBuf,
     target: Target,
+    /// Whether to wait for the disk.
+    sync: bool,
 }
 
 #[derive(Debug)]
 enum Target {
     /// A temporary file, and the file that it becomes.
-    Beside(BufWriter<NamedTempFile>, PathBuf, Unfinished),
+    Beside(BufWriter<Draft>, PathBuf, Unfinished),
     /// A device or a pipe.
     Direct(BufWriter<File>),
 }
@@ -71,22 +79,27 @@ impl Output {
             Target::Direct(BufWriter::with_capacity(BUFFER, file.map_err(fail)?))
         } else {
             let end = follow(path).map_err(fail)?;
-            let directory = match end.parent() {
-                Some(parent) if !parent.as_os_str().is_empty() => parent.to_owned(),
-                _ => PathBuf::from("."),
-            };
+            let directory = folder_of(&end);
             if !directory.is_dir() {
                 return Err(Error::Access {
                     path: path.to_owned(),
-                    failure: AccessFailure::NoDirectory(directory),
+                    failure: AccessFailure::NoDirectory(directory.to_owned()),
                     kind: io::ErrorKind::NotFound,
                 });
             }
-            let file = temporary(&directory, &end, existing.as_ref()).map_err(fail)?;
-            let listed = Unfinished::list(file.path());
-            Target::Beside(BufWriter::with_capacity(BUFFER, file), end, listed)
+            let draft = Draft::beside(&end, existing.as_ref()).map_err(fail)?;
+            let listed = Unfinished::list(draft.path());
+            Target::Beside(BufWriter::with_capacity(BUFFER, draft), end, listed)
         };
-        Ok(Self { path: path.to_owned(), target })
+        Ok(Self { path: path.to_owned(), target, sync: SYNC.load(Ordering::Relaxed) })
+    }
+
+    /// The same output, which does not wait for the disk: it is as whole as ever if the program is
+    /// killed, but a loss of power soon after it was committed may leave an old or a broken file.
+    #[must_use]
+    pub fn without_sync(mut self) -> Self {
+        self.sync = false;
+        self
     }
 
     /// The path as it was given.
@@ -103,14 +116,22 @@ impl Output {
     ///
     /// # Errors
     /// The last bytes could not be written, or the file could not be moved to its path. The target
-    /// is then as it was.
+    /// is then as it was. Or the folder could not be synced: what was written is there, but may not
+    /// survive a loss of power.
     pub fn commit(self) -> Result<()> {
         let fail = |error: io::Error| Error::access(&self.path, Attempt::Write, &error);
         match self.target {
             Target::Direct(mut file) => file.flush().map_err(fail),
-            Target::Beside(file, end, _listed) => {
-                let file = file.into_inner().map_err(|error| fail(error.into_error()))?;
-                file.persist(end).map_err(|error| fail(error.error))?;
+            Target::Beside(draft, end, _listed) => {
+                let draft = draft.into_inner().map_err(|error| fail(error.into_error()))?;
+                if self.sync {
+                    draft.sync().map_err(fail)?;
+                }
+                draft.rename(&end).map_err(fail)?;
+                if self.sync {
+                    let synced = sync_folder(folder_of(&end));
+                    synced.map_err(|error| Error::access(&self.path, Attempt::Sync, &error))?;
+                }
                 Ok(())
             }
         }
@@ -133,63 +154,6 @@ impl Write for Output {
     }
 }
 
-/// Temporary files of outputs that are neither committed nor dropped.
-static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
-
-/// An entry of the list of unfinished outputs, for as long as it lives.
-#[derive(Debug)]
-struct Unfinished(PathBuf);
-
-impl Unfinished {
-    fn list(path: &Path) -> Self {
-        unfinished().push(path.to_owned());
-        Self(path.to_owned())
-    }
-}
-
-impl Drop for Unfinished {
-    fn drop(&mut self) {
-        unfinished().retain(|path| *path != self.0);
-    }
-}
-
-fn unfinished() -> std::sync::MutexGuard<'static, Vec<PathBuf>> {
-    // A thread that panicked while it held the lock left the list whole.
-    UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Removes the temporary files of all outputs that are not finished: for a program that is about to
-/// end without dropping them, as on a signal. Targets stay as they were.
-pub fn discard_unfinished() {
-    for path in unfinished().drain(..) {
-        // Nothing else can be done about a file that cannot be removed.
-        let _ = fs::remove_file(path);
-    }
-}
-
-/// Removes the temporary files beside a path that killed programs left behind: those that nobody
-/// holds a lock on. What cannot be removed, or is on a file system without locks, stays.
-pub fn discard_abandoned(beside: &Path) {
-    let directory = match beside.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => parent,
-        _ => Path::new("."),
-    };
-    let Ok(entries) = fs::read_dir(directory) else { return };
-    for entry in entries.flatten() {
-        let name = entry.file_name();
-        let is_ours = name.to_str().is_some_and(|name| name.starts_with(PREFIX) && name.ends_with(SUFFIX));
-        if !is_ours || !entry.file_type().is_ok_and(|kind| kind.is_file()) {
-            continue;
-        }
-        // The lock is held until the file is gone, so that nobody starts to write to it.
-        if let Ok(file) = File::open(entry.path())
-            && file.try_lock().is_ok()
-        {
-            let _ = fs::remove_file(entry.path());
-        }
-    }
-}
-
 /// Whether a path names one of the program's own streams, which must not be replaced even if it is
 /// a regular file.
 fn is_stream(path: &Path) -> bool {
@@ -197,43 +161,4 @@ fn is_stream(path: &Path) -> bool {
         || path.starts_with("/proc")
         || path == Path::new("/dev/stdout")
         || path == Path::new("/dev/stderr")
-}
-
-/// The path at the end of a chain of symbolic links, whether or not there is a file yet.
-fn follow(path: &Path) -> io::Result<PathBuf> {
-    let mut end = path.to_owned();
-    for _ in 0..LINKS {
-        match fs::symlink_metadata(&end) {
-            Ok(found) if found.is_symlink() => {
-                let next = fs::read_link(&end)?;
-                end = end.parent().unwrap_or(Path::new("")).join(next);
-            }
-            _ => return Ok(end),
-        }
-    }
-    Err(io::Error::other("too many symbolic links"))
-}
-
-/// A temporary file in a directory, with the permissions that the final file is to have.
-fn temporary(directory: &Path, end: &Path, existing: Option<&fs::Metadata>) -> io::Result<NamedTempFile> {
-    if existing.is_some() {
-        // A file that may not be written to is not replaced either.
-        File::options().write(true).open(end)?;
-    }
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(PREFIX).suffix(SUFFIX);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        builder.permissions(fs::Permissions::from_mode(0o666));
-    }
-    let mut file = builder.tempfile_in(directory)?;
-    // The lock marks the file as being written. Whoever locked it before us is about to remove it.
-    while matches!(file.as_file().try_lock(), Err(TryLockError::WouldBlock)) || !file.path().exists() {
-        file = builder.tempfile_in(directory)?;
-    }
-    if let Some(found) = existing {
-        file.as_file().set_permissions(found.permissions())?;
-    }
-    Ok(file)
 }

@@ -146,6 +146,35 @@ fn large_numbers_are_split_into_several_factors() {
     assert!(close(-900.0, found.biases()[0]) && close(650.0, found.weights()[0]));
 }
 
+/// What a file of the UAI format does not keep is named: numbers close to 0 among it.
+#[test]
+fn uai_keeps_numbers_or_says_that_it_does_not() {
+    let with = |bias: f64, weight: f64| {
+        let units = ["x0", "x1"].map(|name| Unit::new(name, bias)).to_vec();
+        Machine::new(units, [(0, 1, weight)]).unwrap()
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("m.uai");
+    for (bias, weight, rounded) in [
+        (0.25, -3.0, 0),
+        (0.0, 0.0, 0),
+        (1e-20, 0.5, 2),
+        (1e-5, 1e-12, 1),
+        (1e-300, 700.0, 2),
+        (-2e-9, 1e-17, 3),
+    ] {
+        let machine = with(bias, weight);
+        let notes = write_model(&machine, Output::create(&path).unwrap()).unwrap();
+        let read = read_model(&path).unwrap();
+        let numbers = |machine: &Machine| [machine.biases(), machine.weights()].concat();
+        let is_other = |(x, y): &(f64, f64)| (x - y).abs() > 1e-9 * x.abs();
+        let lost = numbers(&machine).into_iter().zip(numbers(&read)).filter(is_other).count();
+        assert_eq!(lost, rounded, "{bias} {weight}");
+        let expected = (rounded > 0).then_some(ModelNote::NumbersRounded { count: rounded });
+        assert_eq!(notes, expected.into_iter().collect::<Vec<_>>(), "{bias} {weight}");
+    }
+}
+
 #[test]
 fn log_z_of_a_uai_file_is_that_of_the_machine() {
     let machine = small_machine();

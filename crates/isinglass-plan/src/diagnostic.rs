@@ -93,7 +93,7 @@ impl Diagnose for Note {
             Self::Engine(_) => "engine-chosen",
             Self::Learner { .. } => "learner-chosen",
             Self::MissingCells => "missing-cells",
-            Self::NotChecked { .. } => "not-checked",
+            Self::NotChecked { .. } | Self::CheckCancelled => "not-checked",
             Self::Penalty(_) => "penalty-chosen",
             Self::Growth(_) => "hidden-chosen",
         }
@@ -107,6 +107,7 @@ impl Diagnose for Note {
             }
             Self::MissingCells => json!({ "learner": "pl-em" }),
             Self::NotChecked { why } => json!({ "why": why.to_string() }),
+            Self::CheckCancelled => json!({ "why": "cancelled" }),
             Self::Penalty(penalty) => of_penalty(penalty),
             Self::Growth(growth) => json!({ "hidden": growth.hidden, "l2": growth.l2, "l1": growth.l1 }),
         }

@@ -264,6 +264,8 @@ pub enum Note {
         /// Why.
         why: isinglass::Error,
     },
+    /// The fit was not checked, since it was cancelled.
+    CheckCancelled,
     /// The penalty that held-out rows chose.
     Penalty(Penalty),
     /// The number of hidden units that held-out rows chose.
@@ -362,6 +364,7 @@ impl Message for Note {
             Self::MissingCells => out.write_str("learner: pl-em, since the table has missing cells"),
             Self::Penalty(penalty) => penalty.render(out, style),
             Self::Growth(growth) => growth.render(out, style),
+            Self::CheckCancelled => out.write_str("the fit is not checked: it was ended before"),
             Self::NotChecked { why } => {
                 out.write_str("the fit is not checked: ")?;
                 why.render(out, style)

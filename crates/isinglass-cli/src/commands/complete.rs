@@ -10,7 +10,7 @@ use isinglass_files::{CellForm, Output, table_format, write_sheet};
 use serde_json::json;
 
 use crate::engine_options::EngineOptions;
-use crate::options::{AtTemperature, Common, TableArgs, Usage, keep_inputs};
+use crate::options::{AtTemperature, Common, Spreadsheets, TableArgs, Usage, keep_inputs};
 use crate::report::{self, count};
 
 /// Fill the missing cells of a table with their more probable values, given the rest of their row
@@ -34,6 +34,8 @@ pub(crate) struct Args {
     #[arg(long)]
     probabilities: bool,
     #[command(flatten)]
+    spreadsheets: Spreadsheets,
+    #[command(flatten)]
     at: AtTemperature,
     #[command(flatten)]
     engine: EngineOptions,
@@ -44,6 +46,7 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
     keep_inputs(&args.output, &[&args.model, &args.table.table])?;
     let machine = args.at.read(&args.model, args.engine.choice.budget)?;
     let sheet = args.table.read_sheet(args.engine.choice.budget)?;
+    let sheet = if args.spreadsheets.spreadsheet_safe { sheet.for_spreadsheets() } else { sheet };
     let table = &sheet.table;
     let output = Output::create(&args.output)?;
     let (engine, found) = args.complete(&machine, table, common)?;

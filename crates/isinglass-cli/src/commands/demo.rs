@@ -4,18 +4,17 @@ mod digits;
 mod files;
 mod votes;
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use anyhow::Context;
 use clap::{Args as ClapArgs, ValueEnum};
+use isinglass_files::create_folder;
 use isinglass_lab::{Accuracy, Progress};
 use serde_json::{Map, Value, json};
 
 use self::files::{Content, Entry, Reserved};
 use super::reproduce::Bar;
-use crate::options::Common;
+use crate::options::{Common, keep_files_apart};
 use crate::report;
 
 /// Take the tour on built-in data: fit, score, ask, complete and draw, with pictures and pages
@@ -86,7 +85,10 @@ impl Part {
 pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
     let folder = &args.output;
     let parts = args.part.map_or_else(|| Part::value_variants().to_vec(), |part| vec![part]);
-    fs::create_dir_all(folder).with_context(|| format!("{}: cannot be made", folder.display()))?;
+    create_folder(folder)?;
+    let paths: Vec<PathBuf> =
+        parts.iter().flat_map(|part| part.entries()).flat_map(|entry| files::paths(folder, entry)).collect();
+    keep_files_apart(&paths)?;
     // Everything is reserved before anything is computed.
     let reserved: Vec<Vec<Reserved>> = parts
         .iter()

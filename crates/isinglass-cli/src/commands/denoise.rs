@@ -10,7 +10,7 @@ use isinglass_lab::lattice::{Denoised, Denoiser, Lattice, Method, flip_pixels, l
 use isinglass_lab::sample::{SIDE, sample_picture};
 use serde_json::json;
 
-use crate::options::{Common, Usage, at_least, keep_inputs};
+use crate::options::{Common, Usage, at_least, keep_apart, keep_inputs};
 use crate::report::{self, count};
 
 /// Clean a black-and-white picture by inference on a lattice machine
@@ -132,6 +132,8 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
         check_picture_output(output)?;
         keep_inputs(output, &inputs)?;
     }
+    let noisy = args.noisy.as_deref().map(|path| ("--noisy", path));
+    keep_apart([("--output", args.output.as_path())].into_iter().chain(noisy))?;
     let clean = args.picture(common)?;
     let seen = match args.add_noise {
         Some(share) => flip_pixels(&clean.pixels, share, common.seed)?,
@@ -175,7 +177,7 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
 }
 
 impl Args {
-    /// Refuse options that say something about another engine, and outputs that are one.
+    /// Refuse options that say something about another engine.
     fn check_options(&self) -> Result<(), Usage> {
         use EngineName::{Bethe, Gibbs, MeanField};
         let given: [(&str, bool, &[EngineName], &str); 3] = [
@@ -188,9 +190,6 @@ impl Args {
         {
             let engine = Method::from(self.engine);
             return Err(Usage(format!("--{option} belongs to --engine {owners}, not to {engine}")));
-        }
-        if self.noisy.as_ref() == Some(&self.output) {
-            return Err(Usage(format!("{}: both --output and --noisy", self.output.display())));
         }
         Ok(())
     }

@@ -1,6 +1,6 @@
 //! `isinglass fit`: learn a machine from a table.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use clap::Args as ClapArgs;
@@ -18,7 +18,7 @@ use self::structure::Structure;
 use self::study::StudyOptions;
 use self::time::TimeOptions;
 use crate::engine_options::{EngineChoice, EngineName, engines_for};
-use crate::options::{Common, TableArgs, Usage, at_least, keep_inputs};
+use crate::options::{Common, Spreadsheets, TableArgs, at_least, keep_apart, keep_inputs};
 use crate::report::{self, count};
 use crate::signals;
 
@@ -74,6 +74,8 @@ pub(crate) struct Args {
     /// units that are −1 or +1; a regression on 0 and 1 has 4 times that), sign
     #[arg(long, value_name = "FILE.csv", help_heading = "Network")]
     network: Option<PathBuf>,
+    #[command(flatten)]
+    spreadsheets: Spreadsheets,
     /// Choose the penalty by the rows of another table with the same columns, in place of some of
     /// TABLE's; --weights and --drop hold for it, too [default penalty: the better of
     /// --l2 auto and --l1 auto]
@@ -112,6 +114,15 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
     args.check(common.json)?;
     model_format(&args.output)?;
     args.report.as_deref().map(super::report::check_ending).transpose()?;
+    let outputs = args.outputs();
+    keep_apart(outputs.iter().copied())?;
+    let mut inputs = vec![args.table.table.as_path()];
+    inputs.extend(args.validate.as_deref());
+    inputs.extend(args.structure.file());
+    keep_inputs(&args.output, &inputs)?;
+    // A machine that exists may be replaced by the better one, but by nothing else.
+    inputs.extend(args.init.as_deref());
+    outputs[1..].iter().try_for_each(|(_, path)| keep_inputs(path, &inputs))?;
     if let Some(columns) = &args.moderate {
         return args.run_moderated(columns, common);
     }
@@ -130,29 +141,7 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
         }
     };
     let validate = args.validation(&start)?;
-    let mut inputs = vec![args.table.table.as_path()];
-    inputs.extend(args.validate.as_deref());
-    keep_inputs(&args.output, &inputs)?;
-    let others = [
-        ("--history", &args.history),
-        ("--component-history", &args.component_history),
-        ("--network", &args.network),
-        ("--centrality", &args.study.centrality),
-        ("--differences", &args.study.differences),
-        ("--stability", &args.study.stability),
-        ("--checkpoint", &args.checkpoint.checkpoint),
-        ("--report", &args.report),
-    ];
-    let mut outputs = vec![("--output", args.output.as_path())];
-    inputs.extend(args.init.as_deref());
-    for (option, path) in others.into_iter().filter_map(|(option, path)| Some((option, path.as_deref()?))) {
-        if let Some((other, _)) = outputs.iter().find(|(_, taken)| *taken == path) {
-            return Err(Usage(format!("{option} and {other} name the same file")).into());
-        }
-        keep_inputs(path, &inputs)?;
-        outputs.push((option, path));
-    }
-    args.checkpoint.prepare(outputs.iter().map(|(_, path)| *path))?;
+    let _lock = args.checkpoint.prepare(outputs.iter().map(|(_, path)| *path), common)?;
     // Outputs are reserved before the work, so that a place that cannot be written to is known now.
     let output = Output::create(&args.output)?;
     let reserve = |path: &Option<PathBuf>| path.as_deref().map(Output::create).transpose();
@@ -170,14 +159,15 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
     let steps = fit.history.iter();
     let steps = steps.map(|step| [step.iteration as f64, step.objective, step.gradient_norm]);
     write_history(history, ["iteration", "objective", "gradient_norm"], steps)?;
-    let units = fit.machine.names().iter().map(String::as_str);
-    let header = ["iteration", "component", "weight"].into_iter().chain(units);
+    let units = args.spreadsheets.names(fit.machine.names());
+    let header = ["iteration", "component", "weight"].into_iter().chain(units.iter().map(String::as_str));
     write_history(component_history, header, components)?;
     if let Some(mut output) = network {
         let found = study.as_ref().and_then(|study| study.bootstrap.as_ref());
         let measures = found.map(bootstrap::measures).unwrap_or_default();
         let measures: Vec<(&str, &[f64])> = measures.iter().map(|(name, all)| (*name, &all[..])).collect();
-        write_network(&fit.machine, &measures, &mut output).map_err(|error| output.error(&error))?;
+        let written = write_network(&fit.machine, &units, &measures, &mut output);
+        written.map_err(|error| output.error(&error))?;
         output.commit()?;
     }
     if let Some(study) = &study {
@@ -267,6 +257,22 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
 }
 
 impl Args {
+    /// All outputs with their options, `--output` first.
+    fn outputs(&self) -> Vec<(&'static str, &Path)> {
+        let others = [
+            ("--history", &self.history),
+            ("--component-history", &self.component_history),
+            ("--network", &self.network),
+            ("--centrality", &self.study.centrality),
+            ("--differences", &self.study.differences),
+            ("--stability", &self.study.stability),
+            ("--checkpoint", &self.checkpoint.checkpoint),
+            ("--report", &self.report),
+        ];
+        let others = others.into_iter().filter_map(|(option, path)| Some((option, path.as_deref()?)));
+        [("--output", self.output.as_path())].into_iter().chain(others).collect()
+    }
+
     /// Says that a signal ended the fit, and what the exit code will be.
     fn warn_of_interruption(&self, signal: signals::Interruption, common: &Common) {
         if self.ok_if_interrupted {

@@ -12,7 +12,7 @@ use serde_json::json;
 
 use super::measures;
 use super::report::file_name;
-use crate::options::{AtCovariates, Common, Usage, keep_inputs};
+use crate::options::{AtCovariates, Common, Usage, keep_apart, keep_inputs};
 use crate::report::{self, count};
 
 /// Draw the network of a machine, alone or beside others, or write it for other programs
@@ -104,6 +104,8 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
     for output in args.output.iter().chain(&args.centrality) {
         keep_inputs(output, &inputs)?;
     }
+    let outputs = [("--output", &args.output), ("--centrality", &args.centrality)];
+    keep_apart(outputs.into_iter().filter_map(|(option, path)| Some((option, path.as_deref()?))))?;
     let titles = args.titles()?;
     let read = |path: &PathBuf| args.at.read(path, args.budget);
     let machines: Vec<Machine> = args.models.iter().map(read).collect::<anyhow::Result<_>>()?;

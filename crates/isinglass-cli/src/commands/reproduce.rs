@@ -1,20 +1,20 @@
 //! `isinglass reproduce`: reruns the experiments of the sources.
 
-use std::fs;
 use std::io::{IsTerminal, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+#[cfg(feature = "png")]
 use anyhow::Context;
 use clap::Args as ClapArgs;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use isinglass_files::Output;
+use isinglass_files::{Output, create_folder};
 use isinglass_lab::Progress;
 use isinglass_lab::data::read_digits;
 use isinglass_lab::reproduce::{Check, Experiment, Report, Settings, experiment, experiments};
 use serde_json::{Value, json};
 
-use crate::options::{Common, Usage};
+use crate::options::{Common, Usage, keep_files_apart, keep_inputs};
 use crate::report::{self, count};
 
 /// Rerun an experiment of a source: its numbers, a figure, and whether its claim holds
@@ -54,7 +54,12 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
         vec![experiment(name).map_err(|error| Usage(error.to_string()))?]
     };
     let digits = args.data.as_deref().map(read_digits).transpose()?;
-    fs::create_dir_all(folder).with_context(|| format!("{}: cannot be created", folder.display()))?;
+    create_folder(folder)?;
+    let paths: Vec<PathBuf> =
+        chosen.iter().flat_map(|experiment| Files::paths(folder, experiment.name)).collect();
+    keep_files_apart(&paths)?;
+    let inputs: Vec<&Path> = args.data.iter().map(PathBuf::as_path).collect();
+    paths.iter().try_for_each(|path| keep_inputs(path, &inputs))?;
     let mut documents = Vec::new();
     for (k, experiment) in chosen.iter().enumerate() {
         let files = Files::reserve(folder, experiment.name)?;
@@ -101,42 +106,37 @@ fn list(common: &Common) -> anyhow::Result<()> {
 }
 
 /// The output files of an experiment, reserved before it is run.
-struct Files {
-    csv: Output,
-    svg: Output,
-    md: Output,
-    #[cfg(feature = "png")]
-    png: Output,
-}
+struct Files(Vec<Output>);
 
 impl Files {
+    /// Numbers, figure, text, and the figure once more where PNG is built in.
+    fn paths(folder: &Path, name: &str) -> Vec<PathBuf> {
+        let endings = ["csv", "svg", "md"].into_iter().chain(cfg!(feature = "png").then_some("png"));
+        endings.map(|ending| folder.join(format!("{name}.{ending}"))).collect()
+    }
+
     fn reserve(folder: &Path, name: &str) -> anyhow::Result<Self> {
-        let output = |ending: &str| Output::create(&folder.join(format!("{name}.{ending}")));
-        Ok(Self {
-            csv: output("csv")?,
-            svg: output("svg")?,
-            md: output("md")?,
-            #[cfg(feature = "png")]
-            png: output("png")?,
-        })
+        let outputs =
+            Self::paths(folder, name).iter().map(|path| Output::create(path)).collect::<Result<_, _>>();
+        Ok(Self(outputs?))
     }
 
     /// Writes all files and returns their paths.
     fn write(self, report: &Report) -> anyhow::Result<Vec<PathBuf>> {
         let outcome = &report.outcome;
-        let mut parts = vec![
-            (self.csv, outcome.to_csv().into_bytes()),
-            (self.svg, outcome.figure.clone().into_bytes()),
-            (self.md, report.to_markdown().into_bytes()),
+        let contents = [
+            outcome.to_csv().into_bytes(),
+            outcome.figure.clone().into_bytes(),
+            report.to_markdown().into_bytes(),
         ];
         #[cfg(feature = "png")]
-        {
+        let contents = {
             let picture = isinglass_lab::to_png(&outcome.figure).map_err(anyhow::Error::msg);
-            let path = self.png.path().display().to_string();
-            parts.push((self.png, picture.context(path)?));
-        }
+            let [csv, svg, md] = contents;
+            [csv, svg, md, picture.context(report.experiment.name)?]
+        };
         let mut paths = Vec::new();
-        for (mut output, bytes) in parts.drain(..) {
+        for (mut output, bytes) in self.0.into_iter().zip(contents) {
             paths.push(output.path().to_owned());
             output.write_all(&bytes).map_err(|error| output.error(&error))?;
             output.commit()?;

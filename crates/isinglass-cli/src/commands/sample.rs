@@ -8,7 +8,7 @@ use isinglass_plan::Asked;
 use serde_json::json;
 
 use crate::engine_options::{EngineOptions, Task, engines_for};
-use crate::options::{Common, ModelWithEvidence, Usage, keep_inputs};
+use crate::options::{Common, ModelWithEvidence, Spreadsheets, Usage, keep_inputs};
 use crate::report;
 
 /// Draw states from a machine: exact independent draws where an exact engine is within the budget
@@ -27,13 +27,15 @@ pub(crate) struct Args {
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     #[command(flatten)]
+    spreadsheets: Spreadsheets,
+    #[command(flatten)]
     engine: EngineOptions,
 }
 
 pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
     if let Some(output) = &args.output {
         check_ending(output)?;
-        keep_inputs(output, &[&args.model.model])?;
+        keep_inputs(output, &args.model.files())?;
     }
     let (machine, evidence) = args.model.read(args.engine.choice.budget)?;
     let output = args.output.as_deref().map(Output::create).transpose()?;
@@ -46,11 +48,10 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
     let draws = sampler.draw(&machine, &evidence, args.number, common.seed).map_err(report::advised)?;
     report::warn_unless_converged(common, sampler.name(), draws.guarantee, &draws.diagnostics);
     let rows = || draws.cells.chunks_exact(draws.units.max(1));
-    let values = args.model.values.into();
+    let (values, names) = (args.model.values.into(), args.spreadsheets.names(machine.names()));
     if let Some(mut output) = output {
         let separator = if has_ending(output.path(), "tsv") { b'\t' } else { b',' };
-        write_table(machine.names(), rows(), values, &mut output, separator)
-            .map_err(|error| output.error(&error))?;
+        write_table(&names, rows(), values, &mut output, separator).map_err(|error| output.error(&error))?;
         output.commit()?;
     }
     if common.json {
@@ -70,7 +71,7 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
     }
     if args.output.is_none() {
         let mut text = Vec::new();
-        write_table(machine.names(), rows(), values, &mut text, b',')?;
+        write_table(&names, rows(), values, &mut text, b',')?;
         report::text(&String::from_utf8_lossy(&text))?;
     }
     Ok(())

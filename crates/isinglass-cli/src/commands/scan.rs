@@ -54,7 +54,7 @@ enum Kind {
 pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
     let kind = args.output.as_deref().map(kind_of).transpose()?;
     if let Some(output) = &args.output {
-        keep_inputs(output, &[&args.model.model])?;
+        keep_inputs(output, &args.model.files())?;
     }
     let mut settings = args.engine.settings(common.seed);
     let request = match settings.take_temperatures().and_then(|given| given.values()) {

@@ -72,7 +72,7 @@ fn a_fit_that_is_killed_ends_as_one_that_is_not() {
         let room = room();
         let fit = format!("fit t.csv {options}");
         let whole = room.json(&format!("{fit} -o whole.json --history whole.csv"));
-        let with = format!("{fit} -o m.json --history h.csv --checkpoint fit.ckpt --every 1");
+        let with = format!("{fit} -o m.json --history h.csv --checkpoint fit.ckpt --every 1 --no-sync");
         for signal in signals {
             let output = interrupted(&room, &format!("{with} --resume"), signal);
             let note = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -226,6 +226,34 @@ fn checkpoints_of_other_fits_and_other_files_are_refused() {
     std::fs::write(&path, whole).unwrap();
     room.ok(&format!("{fit} --l2 0.1 --resume"));
     assert_eq!(room.read("m.json"), model);
+}
+
+#[test]
+fn a_checkpoint_in_use_is_refused_with_the_process() {
+    let room = room();
+    let fit =
+        "fit t.csv --learner contrastive-divergence --iterations 100000000 --every 50 --checkpoint fit.ckpt";
+    let mut first = Command::new(assert_cmd::cargo::cargo_bin("isinglass"));
+    first.current_dir(room.path()).args(format!("{fit} -o m.json").split_whitespace());
+    let mut first = first.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    wait_for_changes(&room.path().join("fit.ckpt"), &mut first, 2);
+    std::fs::create_dir(room.path().join("d")).unwrap();
+    for path in ["fit.ckpt", "./fit.ckpt", "d/../fit.ckpt"] {
+        for resume in ["", "--resume"] {
+            let line = format!("fit t.csv -o n.json --checkpoint {path} {resume}");
+            let (code, message) = room.fails(&line);
+            let words =
+                format!("fit.ckpt: is in use by process {}\nhint: wait until it has ended", first.id());
+            assert!(code == 1 && message.contains(&words), "{line}: {message}");
+        }
+    }
+    assert!(!room.path().join("n.json").exists());
+    // A killed process holds no lock, and an interrupted one leaves no trace of it.
+    first.kill().unwrap();
+    first.wait().unwrap();
+    let output = interrupted(&room, &format!("{fit} -o m.json --resume"), "INT");
+    assert_eq!(output.status.code(), Some(130));
+    assert_eq!(room.files(), ["d", "fit.ckpt", "m.json", "t.csv"]);
 }
 
 #[test]

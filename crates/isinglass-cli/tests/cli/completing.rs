@@ -28,6 +28,20 @@ fn cells(text: &str, separator: char) -> Vec<Vec<String>> {
 }
 
 #[test]
+fn names_can_be_written_for_spreadsheets() {
+    let room = Room::new();
+    room.write("t.csv", "=a,+b,@c,note,d\n1,0,1,=cmd(),1\n0,0,1,-1.5,0\n1,1,0,x,\n0,1,1,@y,1\n");
+    room.ok("fit t.csv --drop note --l2 0.1 -o m.json --network n.csv --spreadsheet-safe");
+    assert!(room.read("n.csv").lines().skip(1).all(|line| !line.starts_with(['=', '+', '@'])));
+    room.ok("complete m.json t.csv --drop note -o safe.csv --spreadsheet-safe");
+    let safe = room.read("safe.csv");
+    assert!(safe.starts_with("'=a,'+b,'@c,note,d\n1,0,1,'=cmd(),1\n0,0,1,-1.5,0\n"), "{safe}");
+    assert!(room.ok("sample m.json -n 1 --spreadsheet-safe").starts_with("'=a,'+b,'@c,d\n"));
+    room.ok("complete m.json t.csv --drop note -o plain.csv");
+    assert!(room.read("plain.csv").starts_with("=a,+b,@c,note,d\n1,0,1,=cmd(),1\n"));
+}
+
+#[test]
 fn gaps_are_filled_in_the_words_of_their_columns() {
     let room = Room::new();
     let table = "id,b,a,n,c,d\nk1,yes,?,2.50,TRUE,1\nk2,,0,1,,0\nk1,no,1,0,FALSE,1\nk4,,1,1,,\n";

@@ -144,7 +144,11 @@ fn what_cannot_be_done_is_refused_and_leaves_nothing() {
         ("denoise p.pgm -o o.png --engine bethe --damping 1", 2, "--damping: found 1"),
         ("denoise p.pgm -o o.png --tolerance -1", 2, "--tolerance: found -1"),
         ("denoise p.pgm -o o.png --engine gibbs --iterations 3", 2, "--iterations: found 3, expected from 4"),
-        ("denoise p.pgm -o o.png --noisy o.png --add-noise 0.1", 2, "both --output and --noisy"),
+        (
+            "denoise p.pgm -o o.png --noisy o.png --add-noise 0.1",
+            2,
+            "--noisy and --output name the same file",
+        ),
         ("denoise p.png -o p.png", 2, "would replace the input"),
         ("denoise p.png -o o.png --add-noise 0.1 --noisy p.png", 2, "would replace the input"),
         ("denoise p.pgm -o o.jpg", 1, ".png"),

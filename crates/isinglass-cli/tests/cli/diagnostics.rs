@@ -85,6 +85,45 @@ fn a_second_signal_ends_a_fit_at_once_and_writes_nothing() {
 }
 
 #[test]
+fn a_signal_during_the_check_leaves_the_machine_and_no_check() {
+    let room = Room::new();
+    room.ok("make sk -n 150 --bias normal:0,0.5 -o sk.json");
+    room.ok("sample sk.json --engine gibbs --samples 3000 -n 3000 -o rows.csv");
+    // The fit is one step; the check draws for many times as long.
+    let line = "fit rows.csv --learner closed-form -o m.json --checkpoint c.ck --json";
+    let output = signalled(&room, line, &["INT"]);
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(130), "{message}");
+    let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert!(document["check"].is_null() && codes(&document["notes"]).contains(&"not-checked"), "{document}");
+    assert!(codes(&document["warnings"]).contains(&"interrupted"), "{document}");
+    room.ok("info m.json");
+}
+
+#[test]
+fn a_signal_during_the_choice_of_a_penalty_ends_the_program() {
+    let room = Room::new();
+    room.ok("make sk -n 120 --bias normal:0,0.5 -o sk.json");
+    room.ok("sample sk.json --engine gibbs --samples 6000 -n 6000 -o rows.csv");
+    let line = "fit rows.csv --learner pseudo-likelihood --l2 auto -o m.json";
+    let mut command = Command::new(assert_cmd::cargo::cargo_bin("isinglass"));
+    command.current_dir(room.path()).args(line.split_whitespace());
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    // Outputs are reserved just before.
+    let began = Instant::now();
+    while room.files().len() < 3 {
+        assert!(began.elapsed() < Duration::from_secs(120), "no output is reserved");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    std::thread::sleep(Duration::from_millis(300));
+    let kill = format!("kill -INT {}", child.id());
+    assert!(Command::new("sh").args(["-c", &kill]).status().unwrap().success());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(room.files(), ["rows.csv", "sk.json"]);
+}
+
+#[test]
 fn everything_that_is_reported_is_in_the_document() {
     let room = room();
     room.ok("make grid --rows 4 --columns 4 --coupling 1.5 -o g.json");

@@ -1,6 +1,7 @@
 //! The command line as its users meet it: one test binary, one file for each concern.
 #![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
 
+mod aliases;
 mod answers;
 mod approximate;
 mod bad_input;

@@ -105,7 +105,7 @@ fn a_folder_that_cannot_be_written_is_refused_before_anything_is_computed() {
     let room = Room::new();
     room.write("taken", "a file");
     let (code, message) = room.fails("demo -o taken");
-    assert!(code == 1 && message.contains("taken: cannot be made"), "{message}");
+    assert!(code == 1 && message.contains("taken: cannot be created"), "{message}");
     std::fs::create_dir_all(room.path().join("half/digits.html")).unwrap();
     let (code, message) = room.fails("demo -o half");
     assert!(code == 1 && message.contains("digits.html"), "{message}");

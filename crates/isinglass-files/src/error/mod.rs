@@ -100,6 +100,8 @@ pub enum AccessFailure {
         /// The memory that may be used.
         budget: Budget,
     },
+    /// Another process uses the file; its number, if it is known.
+    InUse(Option<u32>),
     /// The user may not do this.
     Denied(Attempt),
     /// Anything else, with the reason in the system's words.
@@ -120,6 +122,8 @@ impl fmt::Display for AccessFailure {
                 let read = Budget::bytes(u128::from(*read));
                 write!(f, "{what} more than {read}, and the budget is {budget}")
             }
+            Self::InUse(Some(process)) => write!(f, "is in use by process {process}"),
+            Self::InUse(None) => f.write_str("is in use by another process"),
             Self::Denied(attempt) => write!(f, "{attempt}: permission denied"),
             Self::Failed(attempt, error) => {
                 write!(f, "{attempt}: ")?;
@@ -140,6 +144,12 @@ pub enum Attempt {
     Decompress,
     /// To write it.
     Write,
+    /// To wait until it is on the disk, once it is written.
+    Sync,
+    /// To keep others from using it.
+    Lock,
+    /// To create it, a directory.
+    Create,
 }
 
 impl fmt::Display for Attempt {
@@ -149,6 +159,9 @@ impl fmt::Display for Attempt {
             Self::Read => "cannot be read",
             Self::Decompress => "cannot be decompressed",
             Self::Write => "cannot be written",
+            Self::Sync => "is written, but not for sure on the disk",
+            Self::Lock => "cannot be locked",
+            Self::Create => "cannot be created",
         })
     }
 }
@@ -232,6 +245,7 @@ impl Message for Error {
                 write!(out, "{failure}")?;
                 match failure {
                     AccessFailure::TooLarge { .. } => Hint::Budget.render(out, style),
+                    AccessFailure::InUse(_) => Hint::Wait.render(out, style),
                     _ => Ok(()),
                 }
             }

@@ -141,6 +141,11 @@ pub enum ModelNote {
     RolesNotKept,
     /// Weights and biases are divided by the temperature, and the temperature is 1.
     TemperatureNotKept(f64),
+    /// Couplings and biases close to 0 lose digits.
+    NumbersRounded {
+        /// How many.
+        count: usize,
+    },
 }
 
 impl ModelNote {
@@ -150,6 +155,7 @@ impl ModelNote {
             Self::NamesNotKept => "names-not-kept",
             Self::RolesNotKept => "roles-not-kept",
             Self::TemperatureNotKept(_) => "temperature-not-kept",
+            Self::NumbersRounded { .. } => "numbers-rounded",
         }
     }
 }
@@ -159,6 +165,11 @@ impl Message for ModelNote {
         match self {
             Self::NamesNotKept => out.write_str("the names of the units are not kept: they become x0, x1, …"),
             Self::RolesNotKept => out.write_str("the roles of the units are not kept: all become visible"),
+            Self::NumbersRounded { count } => write!(
+                out,
+                "{count} of the couplings and biases keep fewer than 9 digits: the file holds exponentials, and \
+                 these numbers are close to 0"
+            ),
             Self::TemperatureNotKept(temperature) => {
                 write!(out, "the temperature {temperature} is not kept: weights and biases are divided by it")
             }

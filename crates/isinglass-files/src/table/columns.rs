@@ -264,7 +264,7 @@ impl Collector {
                 Use::Cells(column) => Column::Cells(*column),
                 Use::Weights | Use::Dropped => Column::Other { name, texts },
             });
-        Ok(Sheet { columns: columns.collect(), table: self.table, pairs, added })
+        Ok(Sheet { columns: columns.collect(), table: self.table, pairs, added, is_for_spreadsheets: false })
     }
 }
 

@@ -21,7 +21,7 @@ use columns::Keep;
 pub use columns::TableOptions;
 pub(crate) use problem::TableProblem;
 pub use sheet::{CellForm, Sheet, TableFormat, table_format, write_sheet};
-pub use write::{Values, write_numbers, write_table};
+pub use write::{Values, spreadsheet_safe, write_numbers, write_table};
 pub(crate) use write::{end_line, push_text};
 
 use crate::error::Endings;

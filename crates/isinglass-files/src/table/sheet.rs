@@ -7,7 +7,7 @@ use isinglass::Table;
 
 use super::problem::TableProblem;
 use super::words::{self, Pair, Word};
-use super::write::{end_line, push_text};
+use super::write::{end_line, is_formula, push_text};
 use crate::error::{Endings, Fault, Hint, Parsed, Place, Quoted};
 use crate::input::Ending;
 use crate::npy::{Head, write_head};
@@ -25,9 +25,19 @@ pub struct Sheet {
     pub(super) pairs: Vec<Pair>,
     /// What a column writes that is added to those of the file.
     pub(super) added: Pair,
+    /// Whether texts are written so that spreadsheets show them.
+    pub(super) is_for_spreadsheets: bool,
 }
 
 impl Sheet {
+    /// The same sheet, whose texts are written as [`spreadsheet_safe`](crate::spreadsheet_safe) has
+    /// them.
+    #[must_use]
+    pub fn for_spreadsheets(mut self) -> Self {
+        self.is_for_spreadsheets = true;
+        self
+    }
+
     /// The names of the columns that are copied unchanged: weights, and those that were dropped.
     pub fn copied(&self) -> impl Iterator<Item = &str> {
         self.columns.iter().filter_map(|column| match column {
@@ -208,7 +218,10 @@ impl Writer<'_> {
         let table = &self.sheet.table;
         let mut line = Vec::new();
         let push = |line: &mut Vec<u8>, text: &[u8]| {
-            push_text(line, text, separator);
+            // What a spreadsheet would take for a formula is text: its first byte is one of ASCII.
+            let mark = self.sheet.is_for_spreadsheets && is_formula(text);
+            let marked = if mark { [b"'", text].concat() } else { Vec::new() };
+            push_text(line, if mark { &marked } else { text }, separator);
             line.push(separator);
         };
         for column in &self.sheet.columns {

@@ -1,5 +1,6 @@
 //! Writing rows of −1 and +1 as text.
 
+use std::borrow::Cow;
 use std::io::{self, Write};
 
 use isinglass::Spin;
@@ -125,6 +126,28 @@ pub fn write_numbers<'a, R: AsRef<[f64]>>(
         output.write_all(&line)?;
     }
     Ok(())
+}
+
+/// A text as a spreadsheet shows it, and does not compute it: with an apostrophe before it if it
+/// begins with `=`, `+`, `-`, `@`, a tab or a carriage return and is not a number. It is another name
+/// then, for people and not to be read again.
+///
+/// # Example
+/// ```
+/// use isinglass_files::spreadsheet_safe;
+/// assert_eq!(spreadsheet_safe("=1+1"), "'=1+1");
+/// assert_eq!(spreadsheet_safe("@sum"), "'@sum");
+/// assert_eq!(spreadsheet_safe("-1.5"), "-1.5");
+/// assert_eq!(spreadsheet_safe("a=b"), "a=b");
+/// ```
+pub fn spreadsheet_safe(text: &str) -> Cow<'_, str> {
+    if is_formula(text.as_bytes()) { format!("'{text}").into() } else { text.into() }
+}
+
+/// Whether a spreadsheet may take a text for a formula.
+pub(super) fn is_formula(text: &[u8]) -> bool {
+    let begins = matches!(text.first(), Some(b'=' | b'+' | b'-' | b'@' | b'\t' | b'\r'));
+    begins && !str::from_utf8(text).is_ok_and(|text| text.parse::<f64>().is_ok())
 }
 
 /// Puts a line end in place of the separator after the last cell.

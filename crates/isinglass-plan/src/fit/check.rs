@@ -3,7 +3,7 @@
 use isinglass::engine::auto::{self, Choice};
 use isinglass::learn::{Check, Fit, Verdict, check, independent_log_likelihood};
 use isinglass::likelihood::TwoPhase;
-use isinglass::{Engine, Error as CoreError, Evidence, Guarantee, Machine, Table, Temper};
+use isinglass::{CancelToken, Engine, Error as CoreError, Evidence, Guarantee, Machine, Table, Temper};
 
 use super::FitSettings;
 use super::plan::AT_HAND;
@@ -27,12 +27,13 @@ pub struct Checked {
 
 impl FitSettings {
     /// Compares a fit with its table; a log-likelihood that it does not have, or only by estimate,
-    /// becomes that of the check.
+    /// becomes that of the check. There is no check once the token is cancelled.
     pub(super) fn checked(
         &self,
         fit: &mut Fit,
         table: &Table,
         is_exact: bool,
+        cancel: Option<&CancelToken>,
         note: &dyn Fn(Note),
     ) -> isinglass::Result<Checked> {
         let independent = independent_log_likelihood(&fit.machine, table)?;
@@ -47,7 +48,16 @@ impl FitSettings {
                 return Ok(Checked { independent, check: None });
             }
         };
-        match check(&fit.machine, table, &*engine, &*rows) {
+        let work = || check(&fit.machine, table, &*engine, &*rows);
+        let found = match cancel {
+            None => Some(work()),
+            Some(token) => token.run(&threads_alike()?, work),
+        };
+        let Some(found) = found else {
+            note(Note::CheckCancelled);
+            return Ok(Checked { independent, check: None });
+        };
+        match found {
             Ok(found) => {
                 if let Some(likelihood) = &found.log_likelihood
                     && (fit.log_likelihood.is_none() || fit.guarantee != Guarantee::Exact)
@@ -87,6 +97,16 @@ impl FitSettings {
             Choice::Sampling { refusal } => Err(refusal),
         }
     }
+}
+
+/// As many threads as there are now, for work that can be cancelled.
+fn threads_alike() -> isinglass::Result<rayon::ThreadPool> {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(rayon::current_num_threads()).build();
+    pool.map_err(|error| CoreError::CannotDo {
+        who: "check",
+        what: "draw from the machine".into(),
+        why: error.to_string(),
+    })
 }
 
 impl Checked {

@@ -231,7 +231,7 @@ impl Plan {
         if self.settings.validate.is_none() && !is_cancelled {
             path.on_all_rows(&mut fitted, table, best.penalties, watch.observer)?;
         }
-        fitted.checked = self.settings.checked(&mut fitted.fit, table, false, note)?;
+        fitted.checked = self.settings.checked(&mut fitted.fit, table, false, self.cancel.as_ref(), note)?;
         (fitted.growth, fitted.penalty) = (Some(growth), penalty);
         Ok(fitted)
     }

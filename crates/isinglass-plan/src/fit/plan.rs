@@ -9,7 +9,7 @@ use isinglass::learn::{
 };
 use isinglass::likelihood::{Phases, TwoPhase, log_likelihood};
 use isinglass::{
-    Budget, Engine, Error as CoreError, Machine, Mixture, Note as CoreNote, Role, Table, Temper,
+    Budget, CancelToken, Engine, Error as CoreError, Machine, Mixture, Note as CoreNote, Role, Table, Temper,
 };
 
 use super::FitSettings;
@@ -30,6 +30,8 @@ pub struct Plan {
     pub(super) settings: FitSettings,
     pub(super) way: Way,
     pub(super) wanted: Wanted,
+    /// Ends what follows the fit.
+    pub(super) cancel: Option<CancelToken>,
 }
 
 pub(super) enum Way {
@@ -161,7 +163,7 @@ impl FitSettings {
             LearnerName::Factorized => Way::Other(Box::new(Factorized), limits(0, 0.0)),
         };
         let is_exact = matches!(&way, Way::Likelihood { .. });
-        Ok(Plan { wanted: self.wanted(learner, is_exact), settings: self.clone(), way })
+        Ok(Plan { wanted: self.wanted(learner, is_exact), settings: self.clone(), way, cancel: None })
     }
 
     /// The learner contrastive-divergence.
@@ -355,6 +357,14 @@ impl FitSettings {
 }
 
 impl Plan {
+    /// The same plan, whose check of the fit is left out, or discarded, once the token is cancelled.
+    /// The fit itself is ended by its observer.
+    #[must_use]
+    pub fn cancelled_by(mut self, token: CancelToken) -> Self {
+        self.cancel = Some(token);
+        self
+    }
+
     /// When the fit ends at the latest, and when it has converged.
     pub fn limits(&self) -> Limits {
         match &self.way {
@@ -462,7 +472,7 @@ impl Plan {
         };
         let diverged = self.settings.take_divergence(learner, &mut fit);
         let is_exact = self.is_exact(&fit);
-        let checked = self.settings.checked(&mut fit, table, is_exact, note)?;
+        let checked = self.settings.checked(&mut fit, table, is_exact, self.cancel.as_ref(), note)?;
         Ok(Fitted {
             learner,
             engine,
@@ -498,6 +508,7 @@ impl Plan {
     ) -> isinglass::Result<(Fit, Vec<f64>)> {
         self.with_learner(penalty, |learner| {
             if self.settings.keeps_start {
+                observer.restart(0, 1);
                 return learner.fit_from(start, table, from, observer).map(once);
             }
             let restarts = Restarts { count: self.settings.restarts, seed: self.settings.engine.seed() };

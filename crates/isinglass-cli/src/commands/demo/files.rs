@@ -30,13 +30,19 @@ pub(super) struct Reserved {
     png: Option<Output>,
 }
 
+/// The files of an entry: itself, and beside a picture its twin, where PNG is built in.
+pub(super) fn paths(folder: &Path, entry: &Entry) -> Vec<PathBuf> {
+    let path = folder.join(entry.name);
+    let is_picture = path.extension().is_some_and(|ending| ending == "svg");
+    let twin = (cfg!(feature = "png") && is_picture).then(|| path.with_extension("png"));
+    [path].into_iter().chain(twin).collect()
+}
+
 impl Reserved {
     pub(super) fn new(folder: &Path, entry: &Entry) -> anyhow::Result<Self> {
-        let path = folder.join(entry.name);
-        let twin = path.with_extension("png");
-        let is_picture = path.extension().is_some_and(|ending| ending == "svg");
-        let png = (cfg!(feature = "png") && is_picture).then(|| Output::create(&twin)).transpose()?;
-        Ok(Self { output: Output::create(&path)?, png })
+        let paths = paths(folder, entry);
+        let png = paths.get(1).map(|twin| Output::create(twin)).transpose()?;
+        Ok(Self { output: Output::create(&paths[0])?, png })
     }
 
     /// Write, and say where.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 use isinglass::network::Study;
-use isinglass::{Machine, Table};
+use isinglass::{CancelToken, Machine, Table};
 use isinglass_plan::{FitSettings, Fitted, Hidden};
 
 use super::Args;
@@ -14,6 +14,7 @@ use super::study::StudyOptions;
 use crate::commands::report::STUDIED_UNITS;
 use crate::options::{Common, Usage};
 use crate::report;
+use crate::signals;
 
 /// The fit, the rows of `--component-history`, what became of `--bootstrap`, and the network's
 /// measures.
@@ -100,11 +101,18 @@ impl Args {
         let mut settings = self.settings(common.seed);
         settings.validate = validate.map(Arc::new);
         let plan = settings.plan(start, table, &|note| common.choice(&note));
-        let plan = plan.map_err(|error| self.in_table(error))?;
+        let token = CancelToken::new();
+        let plan = plan.map_err(|error| self.in_table(error))?.cancelled_by(token.clone());
         let record = plan.recorded_mixture().map(ComponentRecord::new);
-        let watch = self.checkpoint.watch(plan.limits(), record, common)?;
-        let (fitted, mut components) = watch
-            .run(|from, observer| plan.fit(start, table, from, observer, &|note| common.choice(&note)))?;
+        let watch = self.checkpoint.watch(plan.limits(), record, token, common)?;
+        let note = |note| {
+            if matches!(note, isinglass_plan::Note::CheckCancelled) {
+                signals::heed();
+            }
+            common.choice(&note);
+        };
+        let (fitted, mut components) =
+            watch.run(|from, observer| plan.fit(start, table, from, observer, &note))?;
         let budget = self.engine.budget;
         let mut intervals = self.bootstrap.run((&plan, &fitted), (start, table), budget, common)?;
         let stability = self.bootstrap.drop_cases((&plan, &fitted), (start, table), budget, common)?;

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use isinglass::Machine;
 use isinglass::learn::{Checkpoint, Observer, Step};
-use isinglass_files::{Output, discard_abandoned, read_checkpoint, write_checkpoint};
+use isinglass::{CancelToken, Machine};
+use isinglass_files::{Lock, Output, discard_abandoned, read_checkpoint, write_checkpoint};
 use isinglass_plan::Limits;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -26,7 +26,8 @@ const PAUSE: Duration = Duration::from_secs(5);
 #[derive(Args)]
 #[command(next_help_heading = "Checkpoints")]
 pub(super) struct CheckpointOptions {
-    /// Write checkpoints of the fit to a file while it runs; the file stays when the fit has ended
+    /// Write checkpoints of the fit to a file while it runs; the file stays when the fit has ended,
+    /// and no other fit may use it meanwhile
     #[arg(long, value_name = "FILE")]
     pub(super) checkpoint: Option<PathBuf>,
     /// Write the checkpoint after every N iterations [default: every 5 seconds]; the fit is the
@@ -64,14 +65,15 @@ pub(super) struct Watch<'a> {
 }
 
 impl CheckpointOptions {
-    /// Watch a fit with these settings.
+    /// Watches a fit with these settings; a signal cancels the token.
     pub(super) fn watch<'a>(
         &'a self,
         settings: Limits,
         components: Option<ComponentRecord>,
+        token: CancelToken,
         common: &'a Common,
     ) -> anyhow::Result<Watch<'a>> {
-        let progress = Progress::start(settings.iterations, common)?;
+        let progress = Progress::start(settings.iterations, token, common)?;
         Ok(Watch {
             common,
             settings,
@@ -84,14 +86,22 @@ impl CheckpointOptions {
         })
     }
 
-    /// See whether the checkpoint can be written, and remove what runs that were killed have left
-    /// beside the outputs.
-    pub(super) fn prepare<'p>(&self, outputs: impl IntoIterator<Item = &'p Path>) -> anyhow::Result<()> {
-        if let Some(path) = &self.checkpoint {
-            drop(Output::create(path)?);
-            outputs.into_iter().for_each(discard_abandoned);
+    /// Locks the checkpoint, checks that it can be written, and removes what runs that were killed
+    /// have left beside the outputs.
+    pub(super) fn prepare<'p>(
+        &self,
+        outputs: impl IntoIterator<Item = &'p Path>,
+        common: &Common,
+    ) -> anyhow::Result<Option<Lock>> {
+        let Some(path) = &self.checkpoint else { return Ok(None) };
+        drop(Output::create(path)?);
+        let lock = Lock::take(path)?;
+        if lock.is_none() && (path.is_file() || !path.exists()) {
+            let text = format!("{}: files cannot be locked there; no other fit must use it", path.display());
+            common.warning("not-locked", text, json!({ "path": path }));
         }
-        Ok(())
+        outputs.into_iter().for_each(discard_abandoned);
+        Ok(lock)
     }
 }
 

@@ -1,6 +1,6 @@
 //! The structure of the machine to be fitted, from the options.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use clap::Args;
@@ -58,6 +58,14 @@ impl FromStr for VisibleLinks {
 }
 
 impl Structure {
+    /// The file of links, if there is one.
+    pub(super) fn file(&self) -> Option<&Path> {
+        match &self.visible_links {
+            VisibleLinks::File(path) => Some(path),
+            VisibleLinks::Built(_) | VisibleLinks::Tree => None,
+        }
+    }
+
     /// The request; a file of links is read.
     pub(super) fn of(&self, table: &Table) -> anyhow::Result<isinglass_plan::Structure> {
         Ok(isinglass_plan::Structure {

@@ -27,6 +27,15 @@ struct Factor {
 }
 
 impl Factor {
+    /// What is read again of the number whose half the entries of one sign differ by: entries are
+    /// exponentials, which lose what is small beside 1.
+    fn read_again(&self) -> f64 {
+        let [low, high] = [self.logarithms[0], self.logarithms[1]].map(|x| x.exp().ln());
+        // A weight is on the diagonal of its table.
+        let half = if self.scope.len() == 2 { low - high } else { high - low } / 2.0;
+        half * self.copies as f64
+    }
+
     /// Splits a factor into copies that are small enough to be written.
     fn new(scope: Vec<usize>, logarithms: Vec<f64>, place: impl Fn() -> Place) -> Parsed<Self> {
         let largest = logarithms.iter().fold(0.0, |largest: f64, x| largest.max(x.abs()));
@@ -99,15 +108,34 @@ fn factors(machine: &Machine) -> Parsed<Vec<Factor>> {
     Ok(factors)
 }
 
+/// The relative change of a number that is no more than rounding.
+const ROUNDING: f64 = 1e-9;
+
+/// The number of couplings and biases that are another when the file is read.
+fn count_rounded(machine: &Machine) -> usize {
+    // A machine that cannot be written was refused before.
+    let Ok(factors) = factors(machine) else { return 0 };
+    let temperature = machine.temperature();
+    let of_units = factors.iter().filter(|factor| factor.scope.len() == 1).zip(machine.biases());
+    let of_edges = factors.iter().filter(|factor| factor.scope.len() == 2).zip(machine.weights());
+    let is_other = |(factor, number): &(&Factor, &f64)| {
+        let number = **number / temperature;
+        (factor.read_again() - number).abs() > ROUNDING * number.abs()
+    };
+    of_units.chain(of_edges).filter(is_other).count()
+}
+
 /// What a file of this format does not keep of the machine.
 pub(in crate::model) fn not_kept(machine: &Machine) -> Vec<ModelNote> {
     let has_names = (0..machine.unit_count()).any(|unit| machine.name(unit) != format!("x{unit}"));
     let has_roles = machine.roles().iter().any(|&role| role != Role::Visible);
     let temperature = machine.temperature();
+    let count = count_rounded(machine);
     [
         has_names.then_some(ModelNote::NamesNotKept),
         has_roles.then_some(ModelNote::RolesNotKept),
         (temperature != 1.0).then_some(ModelNote::TemperatureNotKept(temperature)),
+        (count > 0).then_some(ModelNote::NumbersRounded { count }),
     ]
     .into_iter()
     .flatten()
