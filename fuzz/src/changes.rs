@@ -59,8 +59,7 @@ fn once(random: &mut impl Rng, target: &Target, bytes: &mut Vec<u8>, other: &[u8
         // A number, as texts have them, becomes another.
         9 => {
             let is_digit = |byte: &u8| byte.is_ascii_digit() || b".-+e".contains(byte);
-            let start =
-                bytes[place..].iter().position(|byte| byte.is_ascii_digit()).map_or(place, |k| place + k);
+            let start = bytes[place..].iter().position(u8::is_ascii_digit).map_or(place, |k| place + k);
             let count = bytes[start..].iter().take_while(|byte| is_digit(byte)).count();
             drop(bytes.drain(start..start + count));
             insert(random, bytes, start, NUMBERS);

@@ -14,7 +14,6 @@
 mod changes;
 mod plain;
 mod readers;
-mod resumed;
 
 use std::path::PathBuf;
 
@@ -49,7 +48,6 @@ pub const TARGETS: &[Target] = &[
     readers::BMP,
     readers::JPEG,
     readers::CHECKPOINT,
-    resumed::RESUMED,
 ];
 
 /// The target of a name.

@@ -68,8 +68,11 @@ pub(crate) fn run(trial: &mut Trial) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Takes the next bytes of a content.
+type Put<'a> = &'a mut dyn FnMut(&[u8]);
+
 /// A head, and then the same text again and again.
-fn long(head: &'static str, body: &'static str) -> impl Fn(&mut dyn FnMut(&[u8])) {
+fn long(head: &'static str, body: &'static str) -> impl Fn(Put<'_>) {
     move |out| {
         out(head.as_bytes());
         let piece = body.repeat((1 << 20) / body.len());
@@ -78,7 +81,7 @@ fn long(head: &'static str, body: &'static str) -> impl Fn(&mut dyn FnMut(&[u8])
 }
 
 /// Writes a compressed file of a content that is made piece by piece.
-fn pack(folder: &Path, name: &str, content: &dyn Fn(&mut dyn FnMut(&[u8]))) -> anyhow::Result<()> {
+fn pack(folder: &Path, name: &str, content: &dyn Fn(Put<'_>)) -> anyhow::Result<()> {
     let file = std::fs::File::create(folder.join(name))?;
     let mut encoder = GzEncoder::new(std::io::BufWriter::new(file), Compression::fast());
     let mut done = Ok(());

@@ -49,7 +49,10 @@ enum Fault {
 pub(crate) fn run(trial: &mut Trial) -> anyhow::Result<()> {
     let place = tempfile::tempdir()?;
     let from = place.path();
-    std::fs::write(from.join("t.csv"), "a,b,c\n1,0,1\n,0,1\n1,1,0\n1,1,1\n0,1,\n0,0,1\n".repeat(20))?;
+    std::fs::write(
+        from.join("t.csv"),
+        format!("a,b,c\n{}", "1,0,1\n,0,1\n1,1,0\n1,1,1\n0,1,\n0,0,1\n".repeat(20)),
+    )?;
     succeed(&trial.program, from, "fit t.csv --l2 0.1 -o m.json")?;
     succeed(&trial.program, from, "make full -n 120 -o big.json")?;
     while trial.goes_on() {

@@ -44,7 +44,7 @@ pub(crate) fn is_whole(path: &Path) -> anyhow::Result<()> {
         "json" | "uai" | "npz" => drop(read_model(path)?),
         "npy" => drop(read_table(path, &TableOptions::default())),
         "csv" | "tsv" | "svg" | "md" => {
-            ensure!(bytes.last() == Some(&b'\n') || bytes.ends_with(b"</svg>"), "{}: cut", place())
+            ensure!(bytes.last() == Some(&b'\n') || bytes.ends_with(b"</svg>"), "{}: cut", place());
         }
         "png" => drop(read_picture(path, 128, Budget::default())?),
         "html" | "htm" => ensure!(bytes.trim_ascii_end().ends_with(b"</html>"), "{}: cut", place()),
