@@ -5,9 +5,11 @@ use std::path::Path;
 
 use anyhow::{Context as _, bail, ensure};
 use isinglass::Budget;
-use isinglass_files::{TableOptions, read_model, read_picture, read_table};
+use isinglass::learn::Checkpoint;
+use isinglass_files::{TableOptions, read_checkpoint, read_model, read_picture, read_table};
 
-/// Names and contents of all files of a folder and its folders.
+/// Names and contents of all files of a folder and its folders; devices are left out, which may
+/// have no end.
 pub(crate) fn contents(folder: &Path) -> anyhow::Result<BTreeMap<String, Vec<u8>>> {
     let mut found = BTreeMap::new();
     collect(folder, "", &mut found)?;
@@ -20,8 +22,8 @@ fn collect(folder: &Path, before: &str, found: &mut BTreeMap<String, Vec<u8>>) -
         let name = format!("{before}{}", entry.file_name().to_string_lossy());
         if entry.file_type()?.is_dir() {
             collect(&entry.path(), &format!("{name}/"), found)?;
-        } else {
-            found.insert(name, std::fs::read(entry.path()).unwrap_or_default());
+        } else if entry.path().is_file() {
+            found.insert(name, std::fs::read(entry.path())?);
         }
     }
     Ok(())
@@ -39,6 +41,15 @@ pub(crate) fn nothing_left(files: &BTreeMap<String, Vec<u8>>) -> anyhow::Result<
 pub(crate) fn is_whole(path: &Path) -> anyhow::Result<()> {
     let place = || path.display().to_string();
     let bytes = std::fs::read(path).with_context(place)?;
+    // A history, a network or a checkpoint may have any name.
+    if ["iteration,", "from,to,weight"].iter().any(|head| bytes.starts_with(head.as_bytes())) {
+        ensure!(bytes.ends_with(b"\n"), "{}: cut", place());
+        return Ok(());
+    }
+    if bytes.starts_with(b"isinglass fit\n") {
+        read_checkpoint::<(Checkpoint, Option<Vec<Vec<Vec<f64>>>>)>(path)?;
+        return Ok(());
+    }
     let ending = path.extension().unwrap_or_default().to_string_lossy().to_lowercase();
     match ending.as_str() {
         "json" | "uai" | "npz" => drop(read_model(path)?),
