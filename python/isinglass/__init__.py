@@ -22,6 +22,7 @@ from isinglass._native import __version__
 
 if TYPE_CHECKING:
     from isinglass._classifier import *
+    from isinglass._compare import *
     from isinglass._density import *
     from isinglass._fit import *
     from isinglass._imputer import *
@@ -39,10 +40,12 @@ _EXPORTS = {
     "BoltzmannMachine": "_density",
     "Bracket": "_results",
     "Centrality": "_network",
+    "Comparison": "_compare",
     "Completion": "_results",
     "Check": "_fit",
     "ConvergenceWarning": "_results",
     "Cumulants": "_results",
+    "Difference": "_compare",
     "Draws": "_results",
     "EngineOffer": "_results",
     "Expectations": "_results",
@@ -65,6 +68,7 @@ _EXPORTS = {
     "Spread": "_fit",
     "Stability": "_network",
     "Table": "_tables",
+    "compare": "_compare",
     "fit": "_fit",
     "plot_weights": "_plots",
 }

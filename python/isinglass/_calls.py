@@ -45,6 +45,11 @@ def fit(
     return machine, _issue_warnings(found)
 
 
+def compare(tables: list[NativeTable], names: list[str], settings: dict[str, Any]) -> dict[str, Any]:
+    """Compares groups, and returns the document of the command line as text."""
+    return _issue_warnings(_native.compare(tables, names, settings))
+
+
 def continue_epochs(
     table: NativeTable,
     settings: dict[str, Any],

@@ -13,6 +13,7 @@ __all__ = [
     "Table",
     "__version__",
     "centrality",
+    "compare",
     "complete",
     "cumulants",
     "fit",
@@ -124,6 +125,7 @@ def fit(
     start: Machine | None = None,
     listener: Callable[[int, int, float, float, int], object] | None = None,
 ) -> tuple[Machine, dict[str, Any]]: ...
+def compare(tables: Sequence[Table], names: Sequence[str], settings: dict[str, Any]) -> dict[str, Any]: ...
 def run_epochs(
     table: Table,
     settings: dict[str, Any],

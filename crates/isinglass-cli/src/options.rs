@@ -10,8 +10,8 @@ use clap::{Args, ValueEnum};
 use isinglass::message::{Message, Style};
 use isinglass::{Budget, Evidence, Machine, Spin};
 use isinglass_files::{
-    FileIdentity, ModelNote, Sheet, TableOptions, Values, read_evidence, read_model_within,
-    read_moderated_within, spreadsheet_safe,
+    Encoding, Encodings, FileIdentity, ModelNote, Sheet, TableOptions, Threshold, Values, read_encodings,
+    read_evidence, read_model_within, read_moderated_within, spreadsheet_safe,
 };
 use isinglass_plan::{Diagnose, Diagnostic};
 use serde::Serialize;
@@ -291,50 +291,142 @@ impl ModelWithEvidence {
     }
 }
 
-/// How to read a table.
+/// A table, and how to read it.
 #[derive(Args)]
 pub(crate) struct TableArgs {
     /// The table (.csv, .tsv, .npy, each also .gz): a header names the units
     pub(crate) table: PathBuf,
-    /// Take a column as row weights
-    #[arg(long, value_name = "COLUMN")]
-    pub(crate) weights: Option<String>,
-    /// Leave columns out
-    #[arg(long, value_name = "COLUMN,…")]
-    pub(crate) drop: Option<String>,
+    #[command(flatten)]
+    pub(crate) columns: Columns,
 }
 
 impl TableArgs {
-    fn options(&self, budget: Budget) -> TableOptions {
-        TableOptions {
-            budget,
-            weights: self.weights.clone(),
-            drop: self.drop.as_deref().map(split_list).unwrap_or_default(),
-        }
-    }
-
     /// Read the table as one that is to be written again; weights do not matter then.
-    pub(crate) fn read_sheet(&self, budget: Budget) -> anyhow::Result<Sheet> {
-        Ok(isinglass_files::read_sheet(&self.table, &self.options(budget))?)
+    pub(crate) fn read_sheet(&self, model: &Path, budget: Budget) -> anyhow::Result<Sheet> {
+        let known = read_encodings(model, budget)?;
+        let encodings = self.columns.encodings(&self.table, budget)?;
+        let options = self.columns.options(&encodings, known, budget);
+        Ok(isinglass_files::read_sheet(&self.table, &options)?)
     }
 
     /// Reads the table, and keeps the text of further columns that belong to no unit.
     pub(crate) fn read_beside(&self, columns: &[String], budget: Budget) -> anyhow::Result<Sheet> {
-        let mut options = self.options(budget);
+        let mut options = self.columns.options(&Encodings::default(), Encodings::default(), budget);
         options
             .drop
             .extend(columns.iter().filter(|name| !options.drop.contains(name)).cloned().collect::<Vec<_>>());
         Ok(isinglass_files::read_sheet(&self.table, &options)?)
     }
 
-    /// Reads the table, which may take so much memory.
-    pub(crate) fn read(&self, budget: Budget) -> anyhow::Result<isinglass::Table> {
-        self.read_other(&self.table, budget)
+    /// Reads a table for a model, whose file says how raw columns become −1 and +1; the table may take
+    /// so much memory.
+    pub(crate) fn read_for(&self, model: &Path, budget: Budget) -> anyhow::Result<isinglass::Table> {
+        self.columns.read_for(&self.table, Some(model), budget)
+    }
+}
+
+/// How to read the columns of a table.
+#[derive(Args, Clone, Default)]
+pub(crate) struct Columns {
+    /// Take a column as row weights
+    #[arg(long, value_name = "COLUMN")]
+    pub(crate) weights: Option<String>,
+    /// Leave columns out
+    #[arg(long, value_name = "COLUMN,…")]
+    pub(crate) drop: Option<String>,
+    /// Read a column of numbers: +1 above X, -1 otherwise; may be given for several columns. A model
+    /// file (.json) keeps it, and reads the same columns again
+    #[arg(long, value_name = "COLUMN>X", value_parser = |text: &str| text.parse::<Threshold>())]
+    pub(crate) threshold: Vec<Threshold>,
+    /// Read every column that is not binary by a threshold: its median, or that of a CSV file with the
+    /// header column,threshold
+    #[arg(long, value_name = "median|FILE")]
+    pub(crate) binarize: Option<PathBuf>,
+    /// Read a column of two words, the first of them -1 and the second +1, such as sex=f/m; may be
+    /// given for several columns
+    #[arg(long, value_name = "COLUMN=LOW/HIGH", value_parser = two_words)]
+    pub(crate) words: Vec<(String, [String; 2])>,
+}
+
+/// A column and its two words.
+fn two_words(text: &str) -> Result<(String, [String; 2]), String> {
+    let wrong = || format!("found '{text}', expected COLUMN=LOW/HIGH such as sex=f/m");
+    // A name may hold an equals sign itself; the words are behind the last.
+    let (column, words) = text.rsplit_once('=').ok_or_else(wrong)?;
+    let (low, high) = words.split_once('/').ok_or_else(wrong)?;
+    let (low, high) = (low.trim(), high.trim());
+    if column.is_empty() || low.is_empty() || high.is_empty() || low == high || high.contains('/') {
+        return Err(wrong());
+    }
+    Ok((column.to_owned(), [low.to_owned(), high.to_owned()]))
+}
+
+impl Columns {
+    /// How columns of a table become −1 and +1, as the options say; medians are those of the table.
+    pub(crate) fn encodings(&self, table: &Path, budget: Budget) -> anyhow::Result<Encodings> {
+        let mut found = Encodings::default();
+        for (column, words) in &self.words {
+            found.set(column, Encoding::Words(words.clone()));
+        }
+        for Threshold { column, above } in &self.threshold {
+            if found.get(column).is_some() {
+                let problem = format!("column '{column}' has words or a threshold twice");
+                return Err(Usage(problem).into());
+            }
+            found.set(column, Encoding::Above(*above));
+        }
+        let others = match &self.binarize {
+            None => Encodings::default(),
+            Some(_) if self.takes_medians() => {
+                let options = self.options(&found, Encodings::default(), budget);
+                isinglass_files::medians(table, &options)?
+            }
+            Some(file) => isinglass_files::read_thresholds(file)?,
+        };
+        for (column, encoding) in others.iter() {
+            if found.get(column).is_none() {
+                found.set(column, encoding.clone());
+            }
+        }
+        Ok(found)
     }
 
-    /// Read another table with the same options.
-    pub(crate) fn read_other(&self, path: &Path, budget: Budget) -> anyhow::Result<isinglass::Table> {
-        let table = isinglass_files::read_table(path, &self.options(budget))?;
+    /// Whether any column is not binary as it stands.
+    pub(crate) fn is_encoded(&self) -> bool {
+        self.binarize.is_some() || !self.threshold.is_empty() || !self.words.is_empty()
+    }
+
+    /// Whether thresholds come from the table.
+    pub(crate) fn takes_medians(&self) -> bool {
+        self.binarize.as_deref() == Some(Path::new("median"))
+    }
+
+    /// The options of a table with these encodings, and those of a model.
+    pub(crate) fn options(&self, encodings: &Encodings, known: Encodings, budget: Budget) -> TableOptions {
+        TableOptions {
+            budget,
+            weights: self.weights.clone(),
+            drop: self.drop.as_deref().map(split_list).unwrap_or_default(),
+            encodings: encodings.clone(),
+            known_encodings: known,
+        }
+    }
+
+    /// Reads a table, which may take so much memory, for a model if there is one.
+    pub(crate) fn read_for(
+        &self,
+        path: &Path,
+        model: Option<&Path>,
+        budget: Budget,
+    ) -> anyhow::Result<isinglass::Table> {
+        let known = model.map(|model| read_encodings(model, budget)).transpose()?.unwrap_or_default();
+        let encodings = self.encodings(path, budget)?;
+        self.read(path, &self.options(&encodings, known, budget))
+    }
+
+    /// Reads a table with options of these columns.
+    pub(crate) fn read(&self, path: &Path, options: &TableOptions) -> anyhow::Result<isinglass::Table> {
+        let table = isinglass_files::read_table(path, options)?;
         if let (Some(column), true) = (&self.weights, table.total_weight() <= 0.0) {
             anyhow::bail!("{}: column '{column}': all weights are 0", path.display());
         }

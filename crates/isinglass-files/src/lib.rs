@@ -61,14 +61,15 @@ pub use identity::FileIdentity;
 pub use lock::Lock;
 pub use measures::write_measures;
 pub use model::{
-    ModelFormat, ModelNote, model_format, read_evidence, read_model, read_model_within,
-    read_moderated_within, write_model, write_moderated,
+    ModelFormat, ModelNote, model_format, read_encodings, read_evidence, read_model, read_model_within,
+    read_moderated_within, write_model, write_model_with, write_moderated,
 };
 pub use network::write_network;
 pub use output::{Output, sync_outputs};
 pub use picture::{Picture, check_picture_output, read_picture, write_picture};
 pub use table::{
-    CellForm, Sheet, TableFormat, TableOptions, Values, parse_csv, read_sheet, read_table, spreadsheet_safe,
-    table_format, write_numbers, write_sheet, write_table,
+    CellForm, Encoding, Encodings, LabelledTables, Sheet, TableFormat, TableOptions, Threshold, Values,
+    medians, parse_csv, read_groups, read_sheet, read_table, read_thresholds, spreadsheet_safe, table_format,
+    write_numbers, write_sheet, write_table,
 };
 pub use unfinished::{discard_abandoned, discard_unfinished};

@@ -5,6 +5,7 @@
 //! denoises pictures; [`network`] draws networks alone; [`scan`] is the figure of thermodynamics over temperature; `figure` draws. Writing files and printing are left to the caller.
 
 mod accuracy;
+pub mod compare;
 pub mod data;
 pub mod digits;
 mod figure;

@@ -83,6 +83,7 @@ impl Diagnose for CoreNote {
                 | Self::RestartFailed { .. }
                 | Self::ResamplesFailed { .. }
                 | Self::ResamplesUnbounded { .. }
+                | Self::PermutationsFailed { .. }
         )
     }
 }
@@ -96,6 +97,8 @@ impl Diagnose for Note {
             Self::NotChecked { .. } | Self::CheckCancelled => "not-checked",
             Self::Penalty(_) => "penalty-chosen",
             Self::Growth(_) => "hidden-chosen",
+            Self::DroppedRows { .. } => "dropped-rows",
+            Self::Imputed { .. } => "imputed",
         }
     }
 
@@ -109,6 +112,8 @@ impl Diagnose for Note {
             Self::NotChecked { why } => json!({ "why": why.to_string() }),
             Self::CheckCancelled => json!({ "why": "cancelled" }),
             Self::Penalty(penalty) => of_penalty(penalty),
+            Self::DroppedRows { rows } => json!({ "rows": rows }),
+            Self::Imputed { versions, cells } => json!({ "versions": versions, "cells": cells }),
             Self::Growth(growth) => json!({ "hidden": growth.hidden, "l2": growth.l2, "l1": growth.l1 }),
         }
     }
@@ -161,6 +166,7 @@ impl Diagnose for Warning {
             Self::Impossible { .. } => "impossible-correlations",
             Self::NegativeDivergence { .. } => "negative-divergence",
             Self::NotConverged { .. } => "not-converged",
+            Self::GroupsNotConverged { .. } => "groups-not-converged",
             Self::Diverged { .. } => "diverged",
             Self::ComparedByCompletions => "compared-by-completions",
             Self::Unusable { .. } => "unusable",
@@ -184,6 +190,7 @@ impl Diagnose for Warning {
             Self::Impossible { engine, count } => json!({ "engine": engine, "count": count }),
             Self::NegativeDivergence { engine, deficit } => json!({ "engine": engine, "deficit": deficit }),
             Self::Diverged { largest, rate } => json!({ "largest": largest, "rate": rate }),
+            Self::GroupsNotConverged { groups } => json!({ "groups": groups }),
             Self::NotConverged { stopped } => json!({ "stopped": stopped.to_string() }),
             Self::Unusable { check, independent, is_sampled } => {
                 let Check { largest, rms, log_likelihood, .. } = &**check;

@@ -26,11 +26,14 @@
 //! ```
 
 mod choose;
+mod compare;
+mod comparison;
 mod diagnostic;
 mod engine;
 mod fit;
 mod groups;
 mod message;
+mod missing;
 mod names;
 #[cfg(feature = "clap")]
 mod options;
@@ -40,6 +43,7 @@ mod scan;
 mod tables;
 
 pub use choose::{Task, sampler};
+pub use compare::{CompareRequest, Comparison};
 pub use diagnostic::{Diagnose, Diagnostic};
 pub use engine::EngineSettings;
 pub use fit::{
@@ -48,7 +52,10 @@ pub use fit::{
 };
 pub use groups::{EngineGroup, LearnerGroup};
 pub use message::{Error, Hint, Note, Result, Usage, Warning};
+pub use missing::{Filled, Missing};
 pub use names::{Asked, EngineName, LearnerName};
+#[cfg(feature = "clap")]
+pub use options::CompareOptions;
 #[cfg(feature = "clap")]
 pub use reference::{python_parameters, reference};
 pub use tables::Scored;

@@ -270,6 +270,18 @@ pub enum Note {
     Penalty(Penalty),
     /// The number of hidden units that held-out rows chose.
     Growth(Growth),
+    /// Rows with missing cells were left out.
+    DroppedRows {
+        /// Their number.
+        rows: usize,
+    },
+    /// Missing cells were filled by draws.
+    Imputed {
+        /// How often each.
+        versions: usize,
+        /// Their number.
+        cells: usize,
+    },
 }
 
 /// So many columns are named; of others, the number.
@@ -361,6 +373,15 @@ impl Message for Note {
                 refusal.render(out, style)?;
                 out.write_char(')')
             }
+            Self::DroppedRows { rows } => {
+                write!(out, "{} with missing cells left out", count(*rows, "row"))
+            }
+            Self::Imputed { versions, cells } => write!(
+                out,
+                "{} filled by {} each, given the rest of their row, from a machine of all rows",
+                count(*cells, "missing cell"),
+                count(*versions, "draw")
+            ),
             Self::MissingCells => out.write_str("learner: pl-em, since the table has missing cells"),
             Self::Penalty(penalty) => penalty.render(out, style),
             Self::Growth(growth) => growth.render(out, style),
@@ -426,6 +447,11 @@ pub enum Warning {
         engine: &'static str,
         /// By how much its log Z is too small, at least.
         deficit: f64,
+    },
+    /// Fits of groups that did not converge.
+    GroupsNotConverged {
+        /// The groups.
+        groups: Vec<String>,
     },
     /// A fit that did not converge.
     NotConverged {
@@ -499,6 +525,12 @@ impl Warning {
 impl Message for Warning {
     fn render(&self, out: &mut dyn Write, style: Style) -> fmt::Result {
         match self {
+            Self::GroupsNotConverged { groups } => {
+                let text = "have not converged: differences may be those of unfinished fits; a little {l2} or more {iterations} may help";
+                let s = if groups.len() == 1 { "" } else { "s" };
+                write!(out, "the fits of group{s} {} ", groups.join(", "))?;
+                render_settings(out, style, text)
+            }
             Self::NoFixedPoint { engine, sweeps, residual, is_bound } => {
                 let sweeps = count(*sweeps, "sweep");
                 write!(

@@ -9,6 +9,8 @@ use clap::builder::ValueParser;
 use clap::error::ErrorKind;
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
+use isinglass::learn::CompareSettings;
+use isinglass::settings::{Description, Settings as _};
 use serde::de::IntoDeserializer;
 use serde::de::value::{BoolDeserializer, Error as ValueError};
 
@@ -49,7 +51,11 @@ fn friendly(definitions: &[Definition], heading: &'static str) -> Arg {
     }
     let line = |(owners, text): &(Vec<&str>, String)| format!("{}: {text}", owners.join(", "));
     let help = texts.iter().map(line).collect::<Vec<_>>().join("; ");
-    let arg = definitions[0].arg.clone().help(help).help_heading(heading).required(false);
+    typed(definitions[0].arg.clone().help(help).help_heading(heading).required(false))
+}
+
+/// An option that reads the words of its type.
+fn typed(arg: Arg) -> Arg {
     let kind = arg.get_value_parser().type_id();
     if kind == TypeId::of::<usize>() {
         arg.value_name("N").value_parser(ValueParser::new(whole))
@@ -127,6 +133,40 @@ impl FromArgMatches for EngineSettings {
             EngineGroup::definitions().into_iter().map(|definition| definition.arg.get_id().to_string());
         self.given.extend(ids.filter(|id| is_given(matches, id)).filter_map(|id| EngineGroup::known(&id)));
         Ok(())
+    }
+}
+
+/// The settings of a comparison as options.
+#[derive(Debug, Clone, Default)]
+pub struct CompareOptions(pub CompareSettings);
+
+impl Args for CompareOptions {
+    fn augment_args(command: Command) -> Command {
+        let bare = CompareSettings::augment_args(Command::new(""));
+        let option = |(arg, description): (&Arg, Description)| {
+            let help = arg.get_help().map(ToString::to_string).unwrap_or_default();
+            let default = description.default.map(|default| format!(" [default: {default}]"));
+            let help = help + &default.unwrap_or_default();
+            typed(arg.clone().help(help).help_heading("Tests").required(false))
+        };
+        let options: Vec<Arg> = bare.get_arguments().zip(CompareSettings::describe()).map(option).collect();
+        command.args(options)
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for CompareOptions {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let mut options = Self::default();
+        options.update_from_arg_matches(matches)?;
+        Ok(options)
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        self.0.update_from_arg_matches(matches)
     }
 }
 

@@ -92,6 +92,12 @@ impl Intervals {
         Self { level: bootstrap.level, requested: bootstrap.resamples, found }
     }
 
+    /// Of a table that was filled several times: all resamples are there, or none.
+    pub(crate) fn of_filled(bootstrap: &Bootstrap, found: isinglass::Result<Bootstrapped>) -> Self {
+        let why = |error| format!("the resamples failed, and there are no intervals: {error}");
+        Self { level: bootstrap.level, requested: bootstrap.resamples, found: found.map_err(why) }
+    }
+
     /// Of a fit that was stopped.
     pub(crate) fn of_stopped(bootstrap: &Bootstrap) -> Self {
         let why = "the fit was stopped: no resamples are fitted, and there are no intervals".to_owned();

@@ -12,7 +12,7 @@ use isinglass::topology::Links;
 use isinglass::{CancelToken, Graph, Role};
 use isinglass_files::read_edges;
 use isinglass_plan::{
-    Error, FitSettings, Fitted, Hidden, Hint, LearnerName, Plan, Result, Structure, VisibleLinks,
+    Error, FitSettings, Fitted, Hidden, Hint, LearnerName, Missing, Plan, Result, Structure, VisibleLinks,
 };
 use numpy::{PyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
@@ -69,7 +69,7 @@ impl Watcher {
         &self,
         bootstrap: Option<Bootstrap>,
         plan: &Plan,
-        rows: (&isinglass::Machine, &isinglass::Table),
+        (start, table, versions): (&isinglass::Machine, &isinglass::Table, &[isinglass::Table]),
         fitted: &Fitted,
     ) -> Option<Intervals> {
         let bootstrap = bootstrap?;
@@ -79,7 +79,11 @@ impl Watcher {
         }
         let reported = AtomicUsize::new(0);
         let progress = |done, count| reporting(&reported, report, stop, (done, count));
-        Some(Intervals::new(&bootstrap, plan.resample(&bootstrap, rows, fitted, &progress)))
+        if versions.len() > 1 {
+            let found = plan.resample_filled(&bootstrap, (start, table, versions), fitted, &progress);
+            return Some(Intervals::of_filled(&bootstrap, found));
+        }
+        Some(Intervals::new(&bootstrap, plan.resample(&bootstrap, (start, table), fitted, &progress)))
     }
 
     /// Fits subsets of the table's rows, if they were requested and the fit was not stopped.
@@ -134,15 +138,16 @@ impl Observer for Watcher {
 }
 
 /// A request for a fit.
-struct Request {
-    settings: FitSettings,
+pub(crate) struct Request {
+    pub(crate) settings: FitSettings,
     structure: Structure,
     resampling: Resampling,
+    missing: Missing,
 }
 
 impl Request {
     /// The machine to be fitted, all its numbers 0.
-    fn structure(&self, table: &isinglass::Table) -> isinglass::Result<isinglass::Machine> {
+    pub(crate) fn structure(&self, table: &isinglass::Table) -> isinglass::Result<isinglass::Machine> {
         let without_edges = self.settings.learner == LearnerName::Factorized;
         self.structure.machine(table, without_edges, self.settings.engine.budget())
     }
@@ -173,24 +178,27 @@ pub(crate) fn fit<'py>(
             },
             None => Arc::new(request.structure(&table)?),
         };
+        let filled = request.missing.prepare(&request.settings, &start, &table, &note)?;
+        let versions = filled.as_ref().map_or(&[][..], |filled| &filled.versions);
+        let table = filled.as_ref().map_or(&*table, |filled| &filled.table);
         if let Some(rows) = &request.settings.validate {
             FitSettings::check_validation(&start, rows).map_err(of_validation)?;
         }
         let bootstrap = request.resampling.bootstrap(&request.settings.engine);
         if let Some(bootstrap) = &bootstrap {
-            bootstrap.check(&start, &table).map_err(|error| Error::from(error).with_hint(Hint::Bootstrap))?;
+            bootstrap.check(&start, table).map_err(|error| Error::from(error).with_hint(Hint::Bootstrap))?;
         }
         let dropping = request.resampling.dropping(&request.settings.engine);
         if let Some(dropping) = &dropping {
-            dropping.check(&start, &table)?;
+            dropping.check(&start, table)?;
         }
-        let plan = request.settings.plan(&start, &table, &note)?;
+        let plan = request.settings.plan(&start, table, &note)?;
         watcher.most = plan.limits().iterations;
-        let fitted = plan.fit(&start, &table, None, watcher, &note)?;
+        let fitted = plan.fit(&start, table, None, watcher, &note)?;
         fitted.fit.notes.iter().for_each(|note| remarks.add(note));
-        let intervals = watcher.resample(bootstrap, &plan, (&start, &table), &fitted);
+        let intervals = watcher.resample(bootstrap, &plan, (&start, table, versions), &fitted);
         intervals.iter().flat_map(Intervals::notes).for_each(|note| remarks.add(note));
-        let stability = watcher.drop_cases(dropping, &plan, (&start, &table), &fitted).transpose()?;
+        let stability = watcher.drop_cases(dropping, &plan, (&start, table), &fitted).transpose()?;
         stability.iter().flat_map(|found| &found.notes).for_each(|note| remarks.add(note));
         Ok((fitted, remarks.all(), None, (intervals, stability)))
     };
@@ -413,13 +421,14 @@ fn answer(
 }
 
 /// The settings of a fit, checked.
-fn request(
+pub(crate) fn request(
     table: &isinglass::Table,
     keywords: &Bound<'_, PyDict>,
     start: Option<&Machine>,
 ) -> PyResult<Request> {
     let mut settings = FitSettings::default();
     settings.keeps_start = start.is_some();
+    let mut missing = Missing::default();
     let (mut structure, mut resampling, mut common) =
         (complete_graph(), Resampling::default(), Common::default());
     for (key, value) in keywords {
@@ -430,9 +439,10 @@ fn request(
         }
         match key.as_str() {
             "learner" | "restarts" | "engine" | "clamped_engine" | "budget" | "seed" | "check"
-            | "validate"
+            | "validate" | "missing"
                 if is_none => {}
             "validate" => settings.validate = Some(Arc::clone(&value.extract::<PyRef<'_, Table>>()?.table)),
+            "missing" => missing = text(&key, &value)?.parse().map_err(of_core)?,
             "learner" => settings.learner = word(&key, &value)?,
             "restarts" => settings.restarts = whole(&key, &value)?,
             "check" => settings.check = value.extract()?,
@@ -455,7 +465,7 @@ fn request(
     }
     settings.check(hidden, settings.validate.is_some()).map_err(|usage| of_plan(usage.into()))?;
     resampling.check()?;
-    Ok(Request { settings, structure, resampling })
+    Ok(Request { settings, structure, resampling, missing })
 }
 
 /// The structure unless something else is said.

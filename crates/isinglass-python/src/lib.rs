@@ -12,6 +12,7 @@
 
 mod answers;
 mod bootstrap;
+mod compare;
 mod errors;
 mod evidence;
 mod fit;
@@ -31,6 +32,8 @@ use pyo3::prelude::*;
 mod _native {
     #[pymodule_export]
     use crate::answers::{cumulants, infer, info, mode, query, sample, time_infer};
+    #[pymodule_export]
+    use crate::compare::compare;
     #[pymodule_export]
     use crate::fit::{fit, run_epochs};
     #[pymodule_export]

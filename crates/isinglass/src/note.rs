@@ -186,6 +186,22 @@ pub enum Note {
         /// Their number.
         rows: usize,
     },
+    /// Sets of labels with a fit that failed.
+    PermutationsFailed {
+        /// Their number.
+        failed: usize,
+        /// The number tried.
+        tried: usize,
+        /// Why the first failed.
+        why: String,
+    },
+    /// Sets of labels with a fit that did not converge.
+    PermutationsUnconverged {
+        /// Their number.
+        unconverged: usize,
+        /// The number fitted.
+        fitted: usize,
+    },
     /// Columns without values, all of whose cells are filled.
     FilledColumns(Vec<String>),
     /// Columns that were added for units without one.
@@ -253,6 +269,8 @@ impl Note {
             Self::ResamplesUnbounded { .. } => "resamples-unbounded",
             Self::ResamplesStopped { .. } => "resamples-stopped",
             Self::RowsLeftOut { .. } => "rows-left-out",
+            Self::PermutationsFailed { .. } => "permutations-failed",
+            Self::PermutationsUnconverged { .. } => "permutations-unconverged",
             Self::FilledColumns(_) => "filled-columns",
             Self::AddedColumns(_) => "added-columns",
             Self::FilledInputs(_) => "filled-inputs",
@@ -404,6 +422,13 @@ impl fmt::Display for Note {
             }
             Self::RowsLeftOut { rows } => {
                 write!(f, "{rows} rows have a missing cell or covariate and are left out")
+            }
+            Self::PermutationsFailed { failed, tried, why } => write!(
+                f,
+                "{failed} of {tried} sets of labels could not be fitted, and count as large differences; the first: {why}"
+            ),
+            Self::PermutationsUnconverged { unconverged, fitted } => {
+                write!(f, "{unconverged} of {fitted} sets of labels have a fit that has not converged; they count")
             }
             Self::FilledColumns(names) => columns(f, names, "without values, filled all through"),
             Self::AddedColumns(names) => {

@@ -45,7 +45,7 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
     table_format(&args.output)?;
     keep_inputs(&args.output, &[&args.model, &args.table.table])?;
     let machine = args.at.read(&args.model, args.engine.choice.budget)?;
-    let sheet = args.table.read_sheet(args.engine.choice.budget)?;
+    let sheet = args.table.read_sheet(&args.model, args.engine.choice.budget)?;
     let sheet = if args.spreadsheets.spreadsheet_safe { sheet.for_spreadsheets() } else { sheet };
     let table = &sheet.table;
     let output = Output::create(&args.output)?;

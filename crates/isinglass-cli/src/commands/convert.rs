@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args as ClapArgs;
 use isinglass::Budget;
-use isinglass_files::{Output, model_format, write_model};
+use isinglass_files::{Output, model_format, read_encodings, write_model_with};
 use serde_json::json;
 
 use crate::options::{AtTemperature, Common};
@@ -29,7 +29,11 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
     model_format(&args.output)?;
     let machine = args.at.read(&args.input, args.budget)?;
-    let notes = write_model(&machine, Output::create(&args.output)?)?;
+    let notes = write_model_with(
+        &machine,
+        &read_encodings(&args.input, args.budget)?,
+        Output::create(&args.output)?,
+    )?;
     common.not_kept(&notes);
     if common.json {
         common.print_json(&json!({

@@ -7,9 +7,11 @@ use clap::Args as ClapArgs;
 use isinglass::Table;
 use isinglass::engine::Guarantee;
 use isinglass::learn::{Check, Validated};
-use isinglass_files::{Output, model_format, read_model_within, write_model, write_network, write_numbers};
+use isinglass_files::{
+    Output, model_format, read_model_within, write_model_with, write_network, write_numbers,
+};
 use isinglass_lab::report::FitSummary;
-use isinglass_plan::{Asked, FitSettings, Fitted, Growth, LearnerName, Penalty, Size};
+use isinglass_plan::{Asked, FitSettings, Fitted, Growth, LearnerName, Missing, Penalty, Size};
 use serde_json::json;
 
 use self::bootstrap::BootstrapOptions;
@@ -29,7 +31,7 @@ mod components;
 mod moderated;
 mod page;
 mod progress;
-mod structure;
+pub(super) mod structure;
 mod study;
 mod time;
 
@@ -45,6 +47,11 @@ pub(crate) struct Args {
     /// The model file to write (.json, .uai, .npz)
     #[arg(short, long, value_name = "MODEL")]
     output: PathBuf,
+    /// Missing cells: em (as the learner does: summed out, drawn, or refused), drop (their rows are left
+    /// out), impute:N (each is filled by N draws from a machine of all rows; --bootstrap then gives
+    /// intervals by Rubin's rules)
+    #[arg(long, value_name = "WAY", default_value = "em")]
+    missing: Missing,
     #[command(flatten)]
     structure: Structure,
     /// Start from, and take the structure of, a machine that exists; with --hidden, hidden units are
@@ -126,21 +133,22 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
     if let Some(columns) = &args.moderate {
         return args.run_moderated(columns, common);
     }
-    let table = match args.time.table(&args.table, args.engine.budget, common)? {
+    let encodings = args.encodings()?;
+    let given = match args.time.table(&args.table, args.engine.budget, common)? {
         Some(table) => table,
-        None => args.table.read(args.engine.budget)?,
+        None => args.read(&args.table.table, &encodings)?,
     };
     let start = match &args.init {
         _ if args.time.lag.is_some() => {
-            args.time.machine(&table, &args.structure.of(&table)?, args.engine.budget)?
+            args.time.machine(&given, &args.structure.of(&given)?, args.engine.budget)?
         }
-        Some(path) => args.with_hidden(read_model_within(path, args.engine.budget)?, &table, common.seed)?,
+        Some(path) => args.with_hidden(read_model_within(path, args.engine.budget)?, &given, common.seed)?,
         None => {
             let without_edges = args.learner == LearnerName::Factorized;
-            args.structure.of(&table)?.machine(&table, without_edges, args.engine.budget)?
+            args.structure.of(&given)?.machine(&given, without_edges, args.engine.budget)?
         }
     };
-    let validate = args.validation(&start)?;
+    let validate = args.validation(&start, &encodings)?;
     let _lock = args.checkpoint.prepare(outputs.iter().map(|(_, path)| *path), common)?;
     // Outputs are reserved before the work, so that a place that cannot be written to is known now.
     let output = Output::create(&args.output)?;
@@ -149,7 +157,10 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
     let (network, page) = (reserve(&args.network)?, reserve(&args.report)?);
     let measures = args.study.reserve()?;
 
-    let (mut fitted, components, intervals, study) = args.fit((&start, &table), validate, common)?;
+    let filled = args.filled(&start, &given, common)?;
+    let table = filled.as_ref().map_or(&given, |filled| &filled.table);
+    let versions = filled.as_ref().map_or(&[][..], |filled| &filled.versions);
+    let (mut fitted, components, intervals, study) = args.fit((&start, table, versions), validate, common)?;
     if args.time.factorises() && fitted.fit.log_likelihood.is_none() && fitted.engine.is_none() {
         // Given the past, units are independent: their conditionals multiply to the likelihood.
         (fitted.fit.log_likelihood, fitted.fit.guarantee) =
@@ -173,7 +184,7 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
     if let Some(study) = &study {
         measures.write(&fit.machine, study, common)?;
     }
-    let not_kept = write_model(&fit.machine, output)?;
+    let not_kept = write_model_with(&fit.machine, &encodings, output)?;
     common.not_kept(&not_kept);
     common.diagnose(fit.notes.iter().cloned());
     common.diagnose(fitted.warnings());
@@ -186,7 +197,7 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
         let story = FitSummary::of(fit, fitted.learner, fitted.engine, fitted.clamped_engine)
             .with_check(fitted.checked.check.as_ref(), fitted.checked.independent)
             .with_settings(args.settings(common.seed).described(&fitted));
-        args.write_report(fit, &table, (story, study.clone()), page, common)?;
+        args.write_report(fit, table, (story, study.clone()), page, common)?;
     }
     if common.json {
         let objective: Vec<f64> = fit.history.iter().map(|step| step.objective).collect();
@@ -196,7 +207,7 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
             "engine": fitted.engine,
             "clamped_engine": fitted.clamped_engine,
             "guarantee": fit.guarantee.word(),
-            "rows": table.row_count(),
+            "rows": if versions.is_empty() { table } else { &given }.row_count(),
             "iterations": fit.iterations(),
             "converged": fit.converged,
             "stopped": fit.stopped.to_string(),
@@ -248,7 +259,7 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
     } else {
         String::new()
     };
-    let head = plain(&table, &fitted, seconds);
+    let head = plain(if versions.is_empty() { table } else { &given }, &fitted, seconds);
     let page = args.report.as_ref().map_or_else(String::new, |path| format!(" and {}", path.display()));
     let stable = study.as_ref().and_then(|study| study.stability.as_ref());
     let stable = stable.map(bootstrap::stability_line).unwrap_or_default();

@@ -1,5 +1,6 @@
 //! One file for each command: its options, and what it prints.
 
+pub(crate) mod compare;
 pub(crate) mod complete;
 pub(crate) mod convert;
 pub(crate) mod demo;

@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 
 use super::infer::PairChoice;
 use crate::engine_options::{EngineName, EngineOptions, Task};
-use crate::options::{AtTemperature, Common, TableArgs, Usage, at_least, keep_inputs};
+use crate::options::{AtTemperature, Columns, Common, Usage, at_least, keep_inputs};
 use crate::report;
 
 /// Write a page about a machine and how it fits a table: scores, couplings, network, moments,
@@ -82,9 +82,9 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
     keep_inputs(&args.output, &inputs)?;
     let machine = args.at.read(&args.model, args.engine.choice.budget)?;
     let table = args.table.as_ref().map(|path| {
-        let options =
-            TableArgs { table: path.clone(), weights: args.weights.clone(), drop: args.drop.clone() };
-        options.read(args.engine.choice.budget)
+        let columns =
+            Columns { weights: args.weights.clone(), drop: args.drop.clone(), ..Columns::default() };
+        columns.read_for(path, Some(&args.model), args.engine.choice.budget)
     });
     let table = table.transpose()?;
     let history = match &args.history {

@@ -35,7 +35,7 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
     let machine = args.at.read(&args.model, args.engine.choice.budget)?;
-    let table = args.table.read(args.engine.choice.budget)?;
+    let table = args.table.read_for(&args.model, args.engine.choice.budget)?;
     table.evidence_for(&machine).with_context(|| args.table.table.display().to_string())?;
     let settings = args.engine.settings(common.seed);
     let scored = settings.score((&machine, &table), args.bracket, &|note| common.choice(&note));

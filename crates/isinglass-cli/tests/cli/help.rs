@@ -2,9 +2,9 @@
 
 use crate::Room;
 
-const COMMANDS: [&str; 15] = [
+const COMMANDS: [&str; 16] = [
     "demo", "fit", "infer", "query", "map", "sample", "complete", "denoise", "score", "report", "info",
-    "make", "convert", "scan", "network",
+    "make", "convert", "scan", "network", "compare",
 ];
 
 #[test]

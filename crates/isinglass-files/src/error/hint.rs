@@ -9,9 +9,11 @@ use isinglass::message::{Message, Setting, Style};
 pub(crate) enum Hint {
     Budget,
     BuildWithParquet,
+    DropConstant,
     DropOrWeights,
     FloatColumns,
     HeaderIsRow,
+    Labels,
     MissingRow,
     OtherPicture(image::ImageFormat),
     OtherProgram,
@@ -41,6 +43,10 @@ impl Message for Hint {
                 let budget = Setting("budget").text(style);
                 return write!(out, "give more {budget} if the file is meant to be so large");
             }
+            Self::DropConstant => {
+                let drop = Setting("drop").text(style);
+                return write!(out, "leave the column out with {drop}");
+            }
             Self::DropOrWeights => {
                 let [drop, weights] = ["drop", "weights"].map(|name| Setting(name).text(style));
                 return write!(out, "name the column in {drop} or in {weights}, not in both");
@@ -51,6 +57,7 @@ impl Message for Hint {
             Self::HeaderIsRow => {
                 "the first line of a table names its columns; here it looks like a row of cells"
             }
+            Self::Labels => "take a column whose text names the group of each row, such as arm or sex",
             Self::MissingRow => "write a row of missing cells as NA",
             Self::OtherPicture(format) => {
                 return write!(out, "by its first bytes it is another kind of picture, {format:?}");

@@ -1,6 +1,6 @@
 //! Machines as JSON, format `isinglass/1`: everything is kept, to the last bit.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt;
 use std::io::{self, Write};
 
@@ -11,6 +11,7 @@ use serde::{Deserialize, Deserializer};
 
 use crate::error::{Fault, Hint, Parsed, Place, Quoted};
 use crate::input::without_mark;
+use crate::{Encoding, Encodings};
 
 /// The one format that is known.
 const FORMAT: &str = "isinglass/1";
@@ -23,6 +24,8 @@ pub(crate) enum JsonProblem {
     /// A message of the JSON reader.
     #[error("{0}")]
     Syntax(String),
+    #[error("has an encoding, and there is no unit of that name")]
+    EncodedStranger,
     #[error("the name is empty")]
     NoName,
     #[error("the name {name} is already that of units[{first}], expected another")]
@@ -45,6 +48,8 @@ struct File {
     temperature: Number,
     #[serde(default)]
     offset: Number,
+    #[serde(default)]
+    encoding: BTreeMap<String, FileEncoding>,
     units: Vec<FileUnit>,
     edges: Vec<FileEdge>,
     #[serde(default)]
@@ -63,6 +68,21 @@ struct FileModerator {
     deviation: Number,
     biases: Vec<Number>,
     weights: Vec<Number>,
+}
+
+/// How a column of raw tables becomes −1 and +1.
+#[derive(Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum FileEncoding {
+    Above(Number),
+    Words([String; 2]),
+}
+
+/// The encodings of a file; all else is passed over.
+#[derive(Deserialize)]
+struct Encoded {
+    #[serde(default)]
+    encoding: BTreeMap<String, FileEncoding>,
 }
 
 #[derive(Deserialize)]
@@ -171,9 +191,30 @@ pub(super) fn read_moderated(text: &[u8]) -> Parsed<Moderated> {
     let parse = || serde_json::from_slice::<File>(text).map_err(|error| syntax(&error));
     let file = parse()?;
     check_edges(&file.edges, file.units.len())?;
+    let is_unit = |name: &String| file.units.iter().any(|unit| unit.name == *name);
+    if let Some(name) = file.encoding.keys().find(|name| !is_unit(name)) {
+        let place = Place::Column(Quoted::from(&name[..]));
+        return Err(Fault::at(place, JsonProblem::EncodedStranger));
+    }
     // A machine checks names itself; only where one is refused, the file is read again for the
     // place.
     built(file).or_else(|fault| check_units(&parse()?.units).and(Err(fault)))
+}
+
+/// Reads how columns are encoded from the text of a file.
+pub(super) fn encodings(text: &[u8]) -> Parsed<Encodings> {
+    let file: Encoded = serde_json::from_slice(without_mark(text)).map_err(|error| syntax(&error))?;
+    let mut found = Encodings::default();
+    for (column, encoding) in file.encoding {
+        found.set(
+            column,
+            match encoding {
+                FileEncoding::Above(Number(above)) => Encoding::Above(above),
+                FileEncoding::Words(words) => Encoding::Words(words),
+            },
+        );
+    }
+    Ok(found)
 }
 
 fn built(file: File) -> Parsed<Moderated> {
@@ -255,13 +296,14 @@ fn syntax(error: &serde_json::Error) -> Fault {
 }
 
 /// Writes a machine, one unit or edge on each line.
-pub(super) fn write(machine: &Machine, output: &mut impl Write) -> io::Result<()> {
-    write_with(machine, &[], output)
+pub(super) fn write(machine: &Machine, encodings: &Encodings, output: &mut impl Write) -> io::Result<()> {
+    write_with(machine, encodings, &[], output)
 }
 
 /// Writes a machine and how it changes with covariates.
 pub(super) fn write_with(
     machine: &Machine,
+    encodings: &Encodings,
     moderators: &[Moderator],
     output: &mut impl Write,
 ) -> io::Result<()> {
@@ -270,6 +312,22 @@ pub(super) fn write_with(
     // −0.0 is written too, so that reading gives the same bits.
     if machine.offset().to_bits() != 0 {
         write!(output, " \"offset\": {:?},", machine.offset())?;
+    }
+    if !encodings.is_empty() {
+        write!(output, "\n \"encoding\": {{")?;
+        for (k, (column, encoding)) in encodings.iter().enumerate() {
+            write!(output, "{}", if k == 0 { "" } else { ", " })?;
+            serde_json::to_writer(&mut *output, column)?;
+            match encoding {
+                Encoding::Above(above) => write!(output, ": {{\"above\": {above:?}}}")?,
+                Encoding::Words(words) => {
+                    write!(output, ": {{\"words\": ")?;
+                    serde_json::to_writer(&mut *output, words)?;
+                    write!(output, "}}")?;
+                }
+            }
+        }
+        write!(output, "}},")?;
     }
     write!(output, "\n \"units\": [")?;
     for unit in 0..machine.unit_count() {
@@ -308,7 +366,7 @@ mod tests {
         let units = vec![Unit { role: Role::Hidden, ..Unit::new("a\"", 0.1) }, Unit::new("b", -2.0)];
         let machine = Machine::new(units, [(0, 1, 1e-300)]).unwrap().with_offset(3.5).unwrap();
         let mut text = Vec::new();
-        write(&machine, &mut text).unwrap();
+        write(&machine, &Encodings::default(), &mut text).unwrap();
         let expected = r#"{"format": "isinglass/1", "temperature": 1.0, "offset": 3.5,
  "units": [
   {"name": "a\"", "role": "hidden", "bias": 0.1},
@@ -332,10 +390,27 @@ mod tests {
         assert_eq!((old.weights(), old.biases()), (&[0.45, 0.6][..], &[0.0, 0.5, 0.0][..]));
         assert_eq!(read(text.as_bytes()).unwrap().weights(), [0.25, 0.5]);
         let mut again = Vec::new();
-        write_with(found.base(), found.moderators(), &mut again).unwrap();
+        write_with(found.base(), &Encodings::default(), found.moderators(), &mut again).unwrap();
         assert_eq!(read_moderated(&again).unwrap(), found);
         let short = text.replace("[0.1,0.2]", "[0.1]");
         assert!(read_moderated(short.as_bytes()).is_err());
+    }
+
+    #[test]
+    fn encodings_are_kept_and_strangers_refused() {
+        let machine = Machine::new(vec![Unit::new("a", 0.0), Unit::new("b\"", 0.0)], []).unwrap();
+        let mut encodings = Encodings::default();
+        encodings.set("b\"", Encoding::Words(["f".into(), "m,\"".into()]));
+        encodings.set("a", Encoding::Above(-2.5));
+        let mut text = Vec::new();
+        write(&machine, &encodings, &mut text).unwrap();
+        assert_eq!(read(&text).unwrap(), machine);
+        let found = super::encodings(&text).unwrap();
+        assert!(encodings.iter().all(|(column, encoding)| found.get(column) == Some(encoding)));
+        let text =
+            r#"{"format":"isinglass/1","temperature":1,"encoding":{"c":{"above":1}},"units":[],"edges":[]}"#;
+        let fault = read(text.as_bytes()).unwrap_err();
+        assert_eq!(fault.to_string(), "column 'c': has an encoding, and there is no unit of that name");
     }
 
     #[test]

@@ -23,7 +23,7 @@ pub(crate) use uai::UaiProblem;
 
 use crate::error::{Endings, Fault, Hint, Parsed};
 use crate::input::{self, Ending};
-use crate::{Error, Output, Result};
+use crate::{Encodings, Error, Output, Result};
 
 /// The formats of model files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -105,9 +105,24 @@ pub fn write_moderated(machine: &Moderated, mut output: Output) -> Result<()> {
     if model_format(output.path())? != ModelFormat::Json || Ending::of(output.path()).gzip {
         return Err(Error::ending(output.path(), Endings::Model));
     }
-    json::write_with(machine.base(), machine.moderators(), &mut output)
+    json::write_with(machine.base(), &Encodings::default(), machine.moderators(), &mut output)
         .map_err(|error| output.error(&error))?;
     output.commit()
+}
+
+/// Reads how the columns of raw tables become −1 and +1, as a model file says; formats other than
+/// `.json` say nothing.
+///
+/// # Errors
+/// Those of [`read_model_within`].
+pub fn read_encodings(path: &Path, budget: Budget) -> Result<Encodings> {
+    match model_format(path)? {
+        ModelFormat::Json => {
+            let text = input::bytes(path, input::allowance(budget))?;
+            json::encodings(&text).map_err(|fault| fault.reading(path))
+        }
+        ModelFormat::Uai | ModelFormat::Npz => Ok(Encodings::default()),
+    }
 }
 
 /// Bytes that may be taken for each unit, edge or number of a text while it is read: what the parser
@@ -146,6 +161,8 @@ pub enum ModelNote {
         /// How many.
         count: usize,
     },
+    /// How raw columns become −1 and +1 is not in the file.
+    EncodingsNotKept,
 }
 
 impl ModelNote {
@@ -156,6 +173,7 @@ impl ModelNote {
             Self::RolesNotKept => "roles-not-kept",
             Self::TemperatureNotKept(_) => "temperature-not-kept",
             Self::NumbersRounded { .. } => "numbers-rounded",
+            Self::EncodingsNotKept => "encodings-not-kept",
         }
     }
 }
@@ -164,6 +182,9 @@ impl Message for ModelNote {
     fn render(&self, out: &mut dyn fmt::Write, _style: Style) -> fmt::Result {
         match self {
             Self::NamesNotKept => out.write_str("the names of the units are not kept: they become x0, x1, …"),
+            Self::EncodingsNotKept => out.write_str(
+                "thresholds and words of columns are not kept: give them again with tables that are not binary; .json keeps them",
+            ),
             Self::RolesNotKept => out.write_str("the roles of the units are not kept: all become visible"),
             Self::NumbersRounded { count } => write!(
                 out,
@@ -203,32 +224,55 @@ impl fmt::Display for ModelNote {
 /// assert_eq!(read_model(&path)?.names(), ["x0", "x1"]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn write_model(machine: &Machine, mut output: Output) -> Result<Vec<ModelNote>> {
+pub fn write_model(machine: &Machine, output: Output) -> Result<Vec<ModelNote>> {
+    write_model_with(machine, &Encodings::default(), output)
+}
+
+/// Writes a machine as [`write_model`] does, with how the columns of raw tables become −1 and +1; of
+/// columns that are no units nothing is written. Only `.json` keeps it.
+///
+/// # Errors
+/// Those of [`write_model`].
+pub fn write_model_with(
+    machine: &Machine,
+    encodings: &Encodings,
+    mut output: Output,
+) -> Result<Vec<ModelNote>> {
+    let encodings = &encodings.among(machine.names());
     let format = model_format(output.path())?;
     let written = if Ending::of(output.path()).gzip {
         // The encoder is slow on small writes, and the formats write little at a time.
         let mut pieces = BufWriter::new(GzEncoder::new(&mut output, Compression::default()));
-        write_as(format, machine, &mut pieces).and_then(|()| {
+        write_as(format, machine, encodings, &mut pieces).and_then(|()| {
             let mut packed = pieces.into_inner().map_err(IntoInnerError::into_error)?;
             Ok(packed.try_finish()?)
         })
     } else {
-        write_as(format, machine, &mut output)
+        write_as(format, machine, encodings, &mut output)
     };
     written.map_err(|failure| match failure {
         Failure::Output(error) => output.error(&error),
         Failure::Machine(fault) => fault.writing(output.path()),
     })?;
     output.commit()?;
-    Ok(match format {
+    let mut notes = match format {
         ModelFormat::Json | ModelFormat::Npz => Vec::new(),
         ModelFormat::Uai => uai::not_kept(machine),
-    })
+    };
+    if format != ModelFormat::Json && !encodings.is_empty() {
+        notes.push(ModelNote::EncodingsNotKept);
+    }
+    Ok(notes)
 }
 
-fn write_as(format: ModelFormat, machine: &Machine, output: &mut impl Write) -> Result<(), Failure> {
+fn write_as(
+    format: ModelFormat,
+    machine: &Machine,
+    encodings: &Encodings,
+    output: &mut impl Write,
+) -> Result<(), Failure> {
     match format {
-        ModelFormat::Json => Ok(json::write(machine, output)?),
+        ModelFormat::Json => Ok(json::write(machine, encodings, output)?),
         ModelFormat::Uai => uai::write(machine, output),
         ModelFormat::Npz => npz::write(machine, output),
     }

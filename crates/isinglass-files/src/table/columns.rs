@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use isinglass::{Budget, Table};
 
+use super::encoding::{self, Encoding, Encodings};
 use super::problem::{Found, TableProblem};
 use super::sheet::{Column, Sheet, Texts};
 use super::words::{self, Case, Kinds, Known, Pair, Word};
@@ -22,17 +23,26 @@ use crate::input::allowance;
 /// assert_eq!((table.weight(0), table.weight(1)), (2.5, 1.0));
 /// # Ok::<(), isinglass_files::Error>(())
 /// ```
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct TableOptions {
     /// The column that holds the weights of the rows; without it, every row has weight 1.
     pub weights: Option<String>,
     /// Columns that are left out, whatever they hold.
     pub drop: Vec<String>,
+    /// Columns that are not binary as they stand, and how they become so.
+    pub encodings: Encodings,
+    /// The same for columns that a file need not have, such as those that a model file names.
+    pub known_encodings: Encodings,
     /// Memory that the content of the file and the table may take; 1 MiB may always be used.
     pub budget: Budget,
 }
 
 impl TableOptions {
+    /// How a column is encoded.
+    fn encoding(&self, column: &str) -> Option<&Encoding> {
+        self.encodings.get(column).or_else(|| self.known_encodings.get(column))
+    }
+
     /// With the memory that reading may always take.
     pub(crate) fn for_reading(&self) -> Self {
         Self { budget: allowance(self.budget), ..self.clone() }
@@ -58,6 +68,8 @@ pub(crate) struct Collector {
     table: Table,
     /// For each column of the table, the kinds of word that it may still be written in.
     kinds: Vec<Kinds>,
+    /// How it is encoded, if it is.
+    encodings: Vec<Option<Encoding>>,
     /// And how its letters are written.
     cases: Vec<Case>,
     /// For each column of the file, its text if it holds no cells and is to be kept.
@@ -97,11 +109,14 @@ pub(crate) enum Keep {
     Weights,
     /// Their text as well.
     Texts,
+    /// The text of every column; none holds cells.
+    AllTexts,
 }
 
 impl Collector {
     /// Prepares for a file with these columns.
     pub(crate) fn new(names: Vec<String>, options: &TableOptions, keep: Keep) -> Parsed<Self> {
+        encoding::check(&options.encodings, &names, options)?;
         let known: HashSet<&String> = names.iter().collect();
         for wanted in options.weights.iter().chain(&options.drop) {
             if !known.contains(wanted) {
@@ -118,27 +133,31 @@ impl Collector {
         let mut kept = Vec::new();
         let mut uses = Vec::with_capacity(names.len());
         for name in &names {
-            uses.push(if options.weights.as_ref() == Some(name) {
+            let is_weights = options.weights.as_ref() == Some(name) && keep != Keep::AllTexts;
+            uses.push(if is_weights {
                 Use::Weights
-            } else if dropped.contains(name) {
+            } else if dropped.contains(name) || keep == Keep::AllTexts {
                 Use::Dropped
             } else {
                 kept.push(name.clone());
                 Use::Cells(kept.len() - 1)
             });
         }
-        if kept.is_empty() {
+        if kept.is_empty() && keep != Keep::AllTexts {
             return Err(Fault::at(Place::Header, TableProblem::NoColumns));
         }
         let width = kept.len();
         let of_names: usize = names.iter().map(String::len).sum();
         let held = OF_COLUMN * names.len() as u128 + COPIES * of_names as u128;
+        let encodings: Vec<Option<Encoding>> =
+            kept.iter().map(|name| options.encoding(name).cloned()).collect();
         let table = Table::new(kept).map_err(|error| Fault::at(Place::Header, error))?;
         Ok(Self {
             table,
             kinds: vec![words::ALL; width],
             cases: vec![Case::Lower; width],
-            texts: (keep == Keep::Texts).then(|| vec![Texts::default(); names.len()]),
+            texts: (keep != Keep::Weights).then(|| vec![Texts::default(); names.len()]),
+            encodings,
             row: vec![0; width],
             weight: 1.0,
             held,
@@ -188,6 +207,31 @@ impl Collector {
         true
     }
 
+    /// Whether the cells of a column of the table are encoded.
+    #[inline]
+    pub(crate) fn is_encoded(&self, to: usize) -> bool {
+        self.encodings[to].is_some()
+    }
+
+    /// Sets a cell of an encoded column of the table, at its place in the file, from text.
+    pub(crate) fn set_encoded(&mut self, column: usize, to: usize, text: &[u8]) -> Parsed<()> {
+        if let Some(encoding) = &self.encodings[to] {
+            self.row[to] = encoding.cell(text)?;
+            self.keep_text(column, text);
+        }
+        Ok(())
+    }
+
+    /// The same from a number.
+    fn set_encoded_number(&mut self, column: usize, to: usize, number: f64) -> Parsed<()> {
+        if let Some(encoding) = &self.encodings[to] {
+            self.row[to] = encoding.number(number)?;
+            let text = if number.is_nan() { String::new() } else { number.to_string() };
+            self.keep_text(column, text.as_bytes());
+        }
+        Ok(())
+    }
+
     /// Keeps the text of a cell that belongs to no unit, if it is to be kept.
     pub(crate) fn keep_text(&mut self, column: usize, text: &[u8]) {
         if let Some(texts) = &mut self.texts {
@@ -228,6 +272,7 @@ impl Collector {
             self.keep_text(column, number.to_string().as_bytes());
         }
         match usage {
+            Use::Cells(to) if self.is_encoded(to) => self.set_encoded_number(column, to, number),
             Use::Cells(to) if !self.set(to, Word::of_number(number)) => {
                 Err(words::number_problem(number, self.kinds[to]).into())
             }
@@ -256,11 +301,17 @@ impl Collector {
         }
         let words: Vec<(Kinds, Case)> = self.kinds.into_iter().zip(self.cases).collect();
         let known = Known::of(&words);
-        let pairs = words.iter().map(|&own| Pair::of_column(own, &known)).collect();
+        let pair = |(&own, encoding): (&(Kinds, Case), &Option<Encoding>)| {
+            encoding.as_ref().map_or_else(|| Pair::of_column(own, &known), Encoding::pair)
+        };
+        let pairs = words.iter().zip(&self.encodings).map(pair).collect();
         let added = Pair::of_column((words::ALL, Case::Lower), &known);
         let texts = self.texts.unwrap_or_else(|| vec![Texts::default(); self.names.len()]);
         let columns =
             self.names.into_iter().zip(texts).zip(&self.uses).map(|((name, texts), usage)| match usage {
+                Use::Cells(column) if self.encodings[*column].is_some() => {
+                    Column::Encoded { column: *column, texts }
+                }
                 Use::Cells(column) => Column::Cells(*column),
                 Use::Weights | Use::Dropped => Column::Other { name, texts },
             });

@@ -109,7 +109,16 @@ fn read_row(record: &[u8], separator: u8, collector: &mut Collector) -> Parsed<(
     let mut column = 0;
     while at < record.len() && column < width {
         let usage = collector.usage(column);
-        if let Use::Cells(to) = usage {
+        if let Use::Cells(to) = usage
+            && collector.is_encoded(to)
+        {
+            let (cell, next) = split(record, at, separator)?;
+            if let Err(fault) = collector.set_encoded(column, to, cell.bytes()) {
+                let width_is_wrong = wrong_width(record, separator, width);
+                return Err(width_is_wrong.unwrap_or_else(|| fault.inside(collector.place(column))));
+            }
+            at = next;
+        } else if let Use::Cells(to) = usage {
             // Nearly all cells are one byte. The record ends with a separator, so every cell has an
             // end.
             let (word, next) = match record[at..] {

@@ -5,6 +5,8 @@
 
 mod columns;
 mod csv;
+mod encoding;
+mod groups;
 mod npy;
 #[cfg(feature = "parquet")]
 mod parquet;
@@ -19,6 +21,8 @@ use isinglass::Table;
 
 use columns::Keep;
 pub use columns::TableOptions;
+pub use encoding::{Encoding, Encodings, Threshold, medians, read_thresholds};
+pub use groups::{LabelledTables, read_groups};
 pub(crate) use problem::TableProblem;
 pub use sheet::{CellForm, Sheet, TableFormat, table_format, write_sheet};
 pub use write::{Values, spreadsheet_safe, write_numbers, write_table};

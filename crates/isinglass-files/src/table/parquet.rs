@@ -68,6 +68,18 @@ fn read_row(row: &Row, collector: &mut Collector) -> Parsed<()> {
                 other => collector.keep_text(column, other.to_string().as_bytes()),
             }
         }
+        if let Use::Cells(to) = usage
+            && collector.is_encoded(to)
+        {
+            let text = match field {
+                Field::Str(text) => text.clone(),
+                Field::Null => String::new(),
+                other => number(other).map_or_else(|| other.to_string(), |number| number.to_string()),
+            };
+            let done = collector.set_encoded(column, to, text.as_bytes());
+            done.map_err(|fault| fault.inside(collector.place(column)))?;
+            continue;
+        }
         match field {
             _ if usage == Use::Dropped => Ok(()),
             Field::Str(text) if usage == Use::Weights => collector.set_weight_text(text.as_bytes()),

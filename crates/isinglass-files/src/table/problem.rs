@@ -32,6 +32,12 @@ pub(crate) enum TableProblem {
     UnknownColumn(Quoted, Near),
     #[error("is to be dropped and to hold the weights, expected one of the two")]
     DroppedWeights,
+    #[error(
+        "is to hold the labels of groups, and to be dropped or to hold the weights; expected one of these"
+    )]
+    DroppedLabels,
+    #[error("holds {}, expected from 2 to {most}", if *.found == 1 { "1 label".to_owned() } else { format!("{found} different labels") })]
+    Labels { found: usize, most: usize },
     #[error("no column is left, expected at least one that names a unit")]
     NoColumns,
     #[error("has no name, expected the name of a unit")]
@@ -66,6 +72,18 @@ pub(crate) enum TableProblem {
     MixedNumbers { found: f64, above: Kinds },
     #[error("found {0}, expected 1 and -1, or 0 and 1, or NaN for a missing cell")]
     UnknownNumber(f64),
+    #[error("found {0}, expected a number, which is +1 above {1}, or {MISSING_WORDS}")]
+    NoNumber(Quoted, f64),
+    #[error("found {found}, expected '{}' for -1, '{}' for +1, or {MISSING_WORDS}", .words[0], .words[1])]
+    OtherWord { found: Quoted, words: [String; 2] },
+    #[error(
+        "has a threshold or words of its own, and is to be dropped or to hold the weights; expected one of these"
+    )]
+    EncodedOther,
+    #[error("holds one number only, so that no threshold divides it")]
+    OneNumber,
+    #[error("found {0}, expected a line such as age,40 below the header column,threshold")]
+    ThresholdLine(Quoted),
     #[error("found {0}, expected a weight: a finite number of at least 0")]
     Weight(Found),
     #[error("found {0}, and an .npy file holds numbers")]

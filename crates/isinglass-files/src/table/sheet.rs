@@ -42,7 +42,7 @@ impl Sheet {
     pub fn copied(&self) -> impl Iterator<Item = &str> {
         self.columns.iter().filter_map(|column| match column {
             Column::Other { name, .. } => Some(name.as_str()),
-            Column::Cells(_) => None,
+            Column::Cells(_) | Column::Encoded { .. } => None,
         })
     }
 
@@ -78,6 +78,8 @@ impl Sheet {
 pub(super) enum Column {
     /// A column of the table.
     Cells(usize),
+    /// A column of the table that is not binary as it stands, with the texts of its cells.
+    Encoded { column: usize, texts: Texts },
     /// Weights, or dropped.
     Other {
         /// Its name in the header.
@@ -100,13 +102,18 @@ impl Texts {
         self.ends.push(self.bytes.len());
     }
 
-    fn get(&self, row: usize) -> &[u8] {
+    pub(super) fn get(&self, row: usize) -> &[u8] {
         let start = if row == 0 { 0 } else { self.ends[row - 1] };
         &self.bytes[start..self.ends[row]]
     }
 
+    /// Whether a cell is not missing.
+    fn is_there(&self, row: usize) -> bool {
+        !self.ends.is_empty() && Word::of(self.get(row)).kinds != words::ALL
+    }
+
     /// A cell as a number, NaN where it is missing; nothing if it is neither.
-    fn number(&self, row: usize) -> Option<f64> {
+    pub(super) fn number(&self, row: usize) -> Option<f64> {
         let text = self.get(row);
         if Word::of(text).kinds == words::ALL {
             return Some(f64::NAN);
@@ -226,7 +233,7 @@ impl Writer<'_> {
         };
         for column in &self.sheet.columns {
             let name = match column {
-                Column::Cells(column) => &table.columns()[*column],
+                Column::Cells(column) | Column::Encoded { column, .. } => &table.columns()[*column],
                 Column::Other { name, .. } => name,
             };
             push(&mut line, name.as_bytes());
@@ -254,7 +261,12 @@ impl Writer<'_> {
             };
             for column in &self.sheet.columns {
                 match column {
-                    Column::Cells(column) => cell(&mut line, *column)?,
+                    Column::Encoded { texts, .. }
+                        if self.form == CellForm::Words && texts.is_there(number) =>
+                    {
+                        push(&mut line, texts.get(number));
+                    }
+                    Column::Cells(column) | Column::Encoded { column, .. } => cell(&mut line, *column)?,
                     Column::Other { texts, .. } => push(&mut line, texts.get(number)),
                 }
             }
@@ -282,7 +294,8 @@ impl Writer<'_> {
 
     fn matrix(&self, mut row: impl FnMut(usize, &mut Vec<f64>), output: &mut Output) -> io::Result<()> {
         let table = &self.sheet.table;
-        let copied = self.sheet.columns.iter().any(|column| matches!(column, Column::Other { .. }));
+        let is_copied = |column: &Column| !matches!(column, Column::Cells(_));
+        let copied = self.sheet.columns.iter().any(is_copied);
         let whole = self.form == CellForm::Words && !copied;
         let width = self.sheet.columns.len() + self.added.len();
         let head = if whole { Head::Int } else { Head::Float };
@@ -301,7 +314,12 @@ impl Writer<'_> {
             };
             for column in &self.sheet.columns {
                 put(match column {
-                    Column::Cells(column) => cell(*column),
+                    Column::Encoded { texts, .. }
+                        if self.form == CellForm::Words && texts.is_there(number) =>
+                    {
+                        texts.number(number).unwrap_or(f64::NAN)
+                    }
+                    Column::Cells(column) | Column::Encoded { column, .. } => cell(*column),
                     // All texts are numbers, as was checked before.
                     Column::Other { texts, .. } => texts.number(number).unwrap_or(f64::NAN),
                 })?;

@@ -100,7 +100,7 @@ impl FitSettings {
 
 impl Plan {
     /// Chooses the penalty, if that is wanted, and says so.
-    pub(super) fn choose(
+    pub(crate) fn choose(
         &self,
         start: &Machine,
         table: &Table,

@@ -377,13 +377,22 @@ impl Plan {
         }
     }
 
+    /// The engine of the free phase, where there is one.
+    pub(crate) fn engine_name(&self) -> Option<&'static str> {
+        match &self.way {
+            Way::Likelihood { engine, .. } => Some(engine.name()),
+            Way::Sampled { .. } => Some(Temper::NAME),
+            Way::PseudoLikelihood(_) | Way::Other(..) | Way::ClosedForm(_) => None,
+        }
+    }
+
     /// The engine whose components are recorded, if that was requested.
     pub fn recorded_mixture(&self) -> Option<Mixture> {
         self.settings.component_history.then(|| Mixture::from(self.settings.engine.group.mixture))
     }
 
     /// Runs something with the learner, and the penalty if it was chosen.
-    pub(super) fn with_learner<R>(
+    pub(crate) fn with_learner<R>(
         &self,
         penalty: Option<&Penalty>,
         act: impl FnOnce(&(dyn Learner + Sync)) -> R,

@@ -28,6 +28,25 @@ impl Plan {
         })
     }
 
+    /// As [`resample`](Self::resample), for a table that was filled several times: intervals by Rubin's
+    /// rules.
+    pub fn resample_filled(
+        &self,
+        bootstrap: &Bootstrap,
+        (start, table, versions): (&Machine, &Table, &[Table]),
+        fitted: &Fitted,
+        progress: &Progress<'_>,
+    ) -> isinglass::Result<Bootstrapped> {
+        let begin = self.begin(start, table, fitted)?;
+        let machine = &fitted.fit.machine;
+        let engine = self.settings.engine.predicting(machine, table)?;
+        let read = |machine: &Machine, table: &Table| measure(machine, table, engine.as_deref());
+        let measure = Measure { count: UnitMeasure::ALL.len() * machine.unit_count(), of: &read };
+        self.with_learner(fitted.penalty.as_ref(), |learner| {
+            bootstrap.run_filled((learner, &begin), machine, (table, versions), measure, progress)
+        })
+    }
+
     /// Fits ever fewer rows of the table, from where the fit that was kept began, with its penalty.
     pub fn drop_cases(
         &self,

@@ -132,9 +132,9 @@ pub struct Bootstrapped {
     /// For each number of the [`Measure`]; resamples in which it is undefined are left out.
     pub measures: Vec<Interval>,
     /// For each resample its couplings, biases and measures.
-    samples: Vec<Vec<f64>>,
+    pub(super) samples: Vec<Vec<f64>>,
     /// The share of machines that an interval is to cover.
-    level: f64,
+    pub(super) level: f64,
     /// The resamples that the intervals rest on.
     pub resamples: usize,
     /// Those of them whose fits did not converge.
@@ -164,9 +164,9 @@ impl Difference {
 }
 
 /// The numbers of a resample's machine, and how its fit went.
-struct Sample {
-    numbers: Vec<f64>,
-    converged: bool,
+pub(super) struct Sample {
+    pub(super) numbers: Vec<f64>,
+    pub(super) converged: bool,
     bounded: bool,
 }
 
@@ -333,7 +333,7 @@ impl Bootstrap {
 }
 
 impl Sample {
-    fn of(fit: &Fit, fitted: &Machine, resample: &Table, measure: Measure<'_>) -> Result<Self> {
+    pub(super) fn of(fit: &Fit, fitted: &Machine, resample: &Table, measure: Measure<'_>) -> Result<Self> {
         let machine = aligned(&fit.machine, fitted)?;
         let mut numbers = couplings_at(fitted, &machine);
         numbers.extend(machine.biases());
@@ -376,6 +376,15 @@ impl Bootstrapped {
     pub fn level(&self) -> f64 {
         self.level
     }
+}
+
+/// The couplings of a machine at the edges of another, then its biases, with the signs of hidden
+/// units aligned.
+pub(super) fn numbers_of(machine: &Machine, like: &Machine) -> Result<Vec<f64>> {
+    let machine = aligned(machine, like)?;
+    let mut numbers = couplings_at(like, &machine);
+    numbers.extend(machine.biases());
+    Ok(numbers)
 }
 
 /// The couplings of a machine at the edges of another, which may have more; 0 where it has none.

@@ -4,13 +4,16 @@
 //! Learners use engines only through the trait [`Engine`](crate::Engine), and optimisers only
 //! through the module `optimize`. [`chow_liu()`] finds a structure in the table itself,
 //! [`Restarts`] fits from several starts, [`Selection`] chooses a
-//! penalty by rows held out, [`PseudoLikelihood::fit_moderated`] lets covariates change couplings, [`grown`] adds hidden units, [`Bootstrap`] estimates how certain the parameters are.
+//! penalty by rows held out, [`PseudoLikelihood::fit_moderated`] lets covariates change couplings,
+//! [`grown`] adds hidden units, [`Bootstrap`] estimates how certain the parameters are, [`Compare`]
+//! tests whether groups differ.
 
 mod bootstrap;
 mod check;
 mod checkpoint;
 mod chow_liu;
 mod closed_form;
+mod compare;
 mod conditioning;
 mod contrastive;
 mod factorized;
@@ -29,6 +32,7 @@ mod pseudo_likelihood;
 mod refit;
 pub(crate) mod resampling;
 mod restarts;
+mod rubin;
 mod sampled;
 mod selection;
 mod start;
@@ -43,6 +47,7 @@ pub use check::{Check, Verdict, check, independent_log_likelihood};
 pub use checkpoint::Checkpoint;
 pub use chow_liu::{chow_liu, tree_log_likelihood};
 pub use closed_form::{ClosedForm, ClosedFormSettings, Remedy, Singular};
+pub use compare::{Compare, CompareSettings, Compared, Differences, Groups, Progressed, Tested};
 pub use contrastive::{
     ContrastiveDivergence, ContrastiveDivergenceSettings, Epochs, MeanFieldCd, MeanFieldCdSettings,
 };
@@ -53,8 +58,8 @@ pub use moderated::{CovariateRows, ModeratedFit};
 pub use penalty::{L1, L2};
 pub use pl_em::{Drawing, MStep, PlEmSettings, PseudoLikelihoodEm};
 pub use pseudo_likelihood::{
-    EbicFit, EbicPaths, EbicSettings, PseudoGain, PseudoLikelihood, PseudoLikelihoodSettings, Rise,
-    RiseSettings, Rule,
+    EbicFit, EbicPaths, EbicSettings, Joint, PseudoGain, PseudoLikelihood, PseudoLikelihoodSettings, Rise,
+    RiseSettings, Rule, Shared, joint,
 };
 pub use restarts::Restarts;
 pub use sampled::SampledLikelihood;

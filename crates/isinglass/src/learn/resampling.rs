@@ -80,7 +80,7 @@ pub(crate) fn workers(fits: usize) -> usize {
 ///
 /// Each worker has a pool of one thread. In a common pool, a fit that waits for its own parts could
 /// begin another fit in the meantime, and so hold the memory of many.
-fn in_turn<T: Send>(
+pub(crate) fn in_turn<T: Send>(
     name: &'static str,
     count: usize,
     stop: &AtomicBool,

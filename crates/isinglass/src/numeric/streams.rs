@@ -4,7 +4,7 @@
 //! So a seed fixes every result on any number of threads.
 
 use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::SeedableRng;
+use rand_chacha::rand_core::{Rng, SeedableRng};
 
 /// The purpose of a stream; streams of different purposes never overlap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,12 +60,21 @@ pub enum Purpose {
     Annealing = 31,
     /// Rows that are held out of a fit.
     HeldOut = 32,
+    /// Labels that are exchanged among rows.
+    Permutation = 50,
+    /// Missing cells that are filled by draws.
+    Imputation = 51,
     /// Forests of a tempered machine, and draws of their units.
     Trees = 33,
     /// Rows that are kept while others are left out.
     Subset = 36,
     /// Directions in which a further hidden unit is looked for.
     Growth = 40,
+}
+
+/// A seed for work of its own, with a number for a purpose.
+pub fn seed_of(seed: u64, purpose: Purpose, index: u64) -> u64 {
+    stream(seed, purpose, index).next_u64()
 }
 
 /// The stream with a number for a purpose.

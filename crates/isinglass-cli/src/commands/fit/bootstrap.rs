@@ -95,7 +95,7 @@ impl BootstrapOptions {
     pub(super) fn run(
         &self,
         (plan, fitted): (&Plan, &Fitted),
-        rows: (&Machine, &Table),
+        (start, table, versions): (&Machine, &Table, &[Table]),
         budget: Budget,
         common: &Common,
     ) -> anyhow::Result<Intervals> {
@@ -109,14 +109,21 @@ impl BootstrapOptions {
             none("the fit was stopped: no resamples are fitted");
             return Ok(Intervals::default());
         }
+        // A single version is a table like any other.
+        let is_filled = versions.len() > 1;
         let found = with_bar(asked, "resample", common, |progress| {
-            plan.resample(&bootstrap, rows, fitted, progress)
+            if is_filled {
+                plan.resample_filled(&bootstrap, (start, table, versions), fitted, progress)
+            } else {
+                plan.resample(&bootstrap, (start, table), fitted, progress)
+            }
         })?;
         Ok(match found {
             Ok(found) => {
                 common.diagnose(found.notes.iter().cloned());
                 let done = found.resamples;
-                let is_enough = bootstrap.is_enough(&found);
+                // Those of filled tables are all there, or an error.
+                let is_enough = is_filled || bootstrap.is_enough(&found);
                 if !is_enough {
                     common.warning(
                         "no-intervals",

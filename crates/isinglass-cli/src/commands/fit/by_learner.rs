@@ -1,11 +1,13 @@
 //! Making the fit: the options as settings, and the learner they come to.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::Context as _;
 use isinglass::network::Study;
 use isinglass::{CancelToken, Machine, Table};
-use isinglass_plan::{FitSettings, Fitted, Hidden};
+use isinglass_files::{Encodings, read_encodings};
+use isinglass_plan::{Filled, FitSettings, Fitted, Hidden, Missing};
 
 use super::Args;
 use super::bootstrap::Intervals;
@@ -28,6 +30,15 @@ impl Args {
         if self.bootstrap.is_given() && !is_json && is_used.iter().all(|path| path.is_none()) {
             let text =
                 "--bootstrap requires --network, --centrality, --report or --json, which show the intervals";
+            return Err(Usage(text.into()));
+        }
+        if self.table.columns.is_encoded() && (self.moderate.is_some() || self.time.lag.is_some()) {
+            let text = "--threshold, --binarize and --words are not supported with --moderate and --lag";
+            return Err(Usage(text.into()));
+        }
+        if self.missing != Missing::Em && (self.moderate.is_some() || self.time.lag.is_some()) {
+            let text =
+                "--missing is not supported with --moderate and --lag, which leave incomplete rows out";
             return Err(Usage(text.into()));
         }
         let given = [
@@ -58,10 +69,42 @@ impl Args {
         }
     }
 
+    /// How raw columns become −1 and +1: as the options say, and as the machine does that is given.
+    pub(super) fn encodings(&self) -> anyhow::Result<Encodings> {
+        let budget = self.engine.budget;
+        let mut found = self.table.columns.encodings(&self.table.table, budget)?;
+        if let Some(model) = &self.init {
+            for (column, encoding) in read_encodings(model, budget)?.iter() {
+                if found.get(column).is_none() {
+                    found.set(column, encoding.clone());
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    /// The table without missing cells, where that was requested.
+    pub(super) fn filled(
+        &self,
+        start: &Machine,
+        table: &Table,
+        common: &Common,
+    ) -> anyhow::Result<Option<Filled>> {
+        let note = |note| common.choice(&note);
+        let filled = self.missing.prepare(&self.settings(common.seed), start, table, &note);
+        filled.map_err(|error| self.in_table(error))
+    }
+
+    /// Reads a table whose columns are encoded so.
+    pub(super) fn read(&self, path: &Path, encodings: &Encodings) -> anyhow::Result<Table> {
+        let columns = &self.table.columns;
+        columns.read(path, &columns.options(encodings, Encodings::default(), self.engine.budget))
+    }
+
     /// The rows of `--validate`, which must fit the machine.
-    pub(super) fn validation(&self, start: &Machine) -> anyhow::Result<Option<Table>> {
+    pub(super) fn validation(&self, start: &Machine, encodings: &Encodings) -> anyhow::Result<Option<Table>> {
         let Some(path) = &self.validate else { return Ok(None) };
-        let rows = self.table.read_other(path, self.engine.budget)?;
+        let rows = self.read(path, encodings)?;
         FitSettings::check_validation(start, &rows).with_context(|| path.display().to_string())?;
         Ok(Some(rows))
     }
@@ -93,7 +136,7 @@ impl Args {
     /// the network with what is known of their stability.
     pub(super) fn fit(
         &self,
-        (start, table): (&Machine, &Table),
+        (start, table, versions): (&Machine, &Table, &[Table]),
         validate: Option<Table>,
         common: &Common,
     ) -> anyhow::Result<Findings> {
@@ -114,7 +157,7 @@ impl Args {
         let (fitted, mut components) =
             watch.run(|from, observer| plan.fit(start, table, from, observer, &note))?;
         let budget = self.engine.budget;
-        let mut intervals = self.bootstrap.run((&plan, &fitted), (start, table), budget, common)?;
+        let mut intervals = self.bootstrap.run((&plan, &fitted), (start, table, versions), budget, common)?;
         let stability = self.bootstrap.drop_cases((&plan, &fitted), (start, table), budget, common)?;
         let study = if self.studies(fitted.fit.machine.unit_count()) {
             let mut study = StudyOptions::of(&settings, &fitted.fit.machine, table, common)?;

@@ -94,7 +94,7 @@ impl Args {
             ("--centrality", self.study.centrality.is_some()),
             ("--checkpoint", self.checkpoint.checkpoint.is_some()),
             ("--validate", self.validate.is_some()),
-            ("--weights", self.table.weights.is_some()),
+            ("--weights", self.table.columns.weights.is_some()),
             ("--lag", self.time.lag.is_some()),
         ];
         if let Some((option, _)) = given.iter().find(|(_, given)| *given) {

@@ -13,7 +13,7 @@ use crate::options::split_list;
 
 /// Which units there are and how they are joined.
 #[derive(Args)]
-pub(super) struct Structure {
+pub(in crate::commands) struct Structure {
     /// Links among the table's columns: none, chain, tree (Chow–Liu: the one of largest mutual
     /// information; inputs are joined with all the others), full, grid:RxC, grid8:RxC, edges:FILE
     /// (a CSV of two names a line)
@@ -22,7 +22,7 @@ pub(super) struct Structure {
     /// Hidden units, joined with every column; or layers of them, each joined with the one before; or
     /// auto: added to a machine without, while held-out rows get more probable
     #[arg(long, value_name = "N|N,M,…|auto", default_value = "0", allow_hyphen_values = true)]
-    pub(super) hidden: Hidden,
+    pub(in crate::commands) hidden: Hidden,
     /// Links among the hidden units of a layer: none, chain, full
     #[arg(long, value_name = "LINKS", default_value = "none")]
     hidden_links: Links,
@@ -67,7 +67,7 @@ impl Structure {
     }
 
     /// The request; a file of links is read.
-    pub(super) fn of(&self, table: &Table) -> anyhow::Result<isinglass_plan::Structure> {
+    pub(in crate::commands) fn of(&self, table: &Table) -> anyhow::Result<isinglass_plan::Structure> {
         Ok(isinglass_plan::Structure {
             visible_links: match &self.visible_links {
                 VisibleLinks::Built(links) => isinglass_plan::VisibleLinks::Built(links.clone()),

@@ -6,10 +6,10 @@ use fearless_simd::Level;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
+use super::criterion::Best;
 use super::panels::Panels;
-use super::path::{Path, TOLERANCE};
+use super::path::Path;
 use super::regression::{Loss, Regression};
-use super::relax::Relaxed;
 use crate::engine::{Diagnostics, Guarantee};
 use crate::learn::factorized::{Alone, about_alone};
 use crate::learn::notes::about_zeros;
@@ -19,23 +19,8 @@ use crate::likelihood::filled_pseudo_log_likelihood;
 use crate::settings::{Settings, choices, constructors, range, settings};
 use crate::{Error, Machine, Note, Result, Role, Table};
 
-/// Values of λ along a path.
-const LAMBDAS: usize = 100;
-
 /// The ratio of the last λ to the first: with more rows than columns, and otherwise.
-const SMALLEST: [f64; 2] = [1e-4, 1e-2];
-
-/// A path ends where this share of the deviance is explained,
-const EXPLAINED: f64 = 0.999;
-
-/// or where the last few λ gained no more than this share of it.
-const GAINED: f64 = 1e-5;
-
-/// The number of these λ.
-const FEW: usize = 5;
-
-/// or where its EBIC is behind the smallest by the price of so many couplings.
-const BEHIND: f64 = 20.0;
+pub(super) const SMALLEST: [f64; 2] = [1e-4, 1e-2];
 
 /// The observer is called after at least so many units, and at most so many times. Regressions of
 /// units are independent of each other, so this does not change the result.
@@ -327,45 +312,11 @@ impl EbicPaths {
         }
         let regression = Regression { panels, unit, loss: Loss::Logistic, level: Level::new() };
         let possible = others.len();
-        let mut path = Path::new(regression, others.clone(), means);
+        let path = Path::new(regression, others.clone(), means);
         let rows = panels.total_weight;
         let price = rows.max(1.0).ln() + 2.0 * self.gamma * (possible as f64).ln();
-        let ebic = |path: &Path<'_>| price.mul_add(path.size() as f64, -2.0 * rows * path.value);
-        let nothing = path.value;
         let ratio = if rows > varied.len() as f64 { SMALLEST[0] } else { SMALLEST[1] };
-        let first = path.largest_penalty();
-        let mut best = (ebic(&path), path.clone(), first);
-        let mut values = vec![path.value];
-        let mut converged = true;
-        // Without correlations there is no path.
-        let lambdas = if first > TOLERANCE { LAMBDAS } else { 1 };
-        for k in 1..lambdas {
-            let penalty = first * ratio.powf(k as f64 / (LAMBDAS - 1) as f64);
-            converged &= path.advance(penalty);
-            values.push(path.value);
-            let found = ebic(&path);
-            if found < best.0 {
-                best = (found, path.clone(), penalty);
-            }
-            let gained = path.value - values[values.len().saturating_sub(FEW)];
-            let is_at_rest = values.len() >= FEW && gained < GAINED * (path.value - nothing);
-            if path.value > (1.0 - EXPLAINED) * nothing || is_at_rest {
-                break;
-            }
-            // Each further coupling gains less than those before: a path that is so far behind, or
-            // pays more for its couplings than a perfect fit would save, does not catch up.
-            if found > best.0 + BEHIND * price || price * path.size() as f64 > best.0 {
-                break;
-            }
-        }
-        let (_, mut best, penalty) = best;
-        best.tolerance = TOLERANCE;
-        converged &= best.advance(penalty);
-        if self.relax {
-            let mut relaxed = Relaxed::of(&best, price, rows);
-            relaxed.settle();
-            best = relaxed.path;
-        }
+        let Best { path: best, penalty, converged } = Best::of(path, price, ratio, self.relax);
         let couplings = best.couplings;
         let bias = couplings[possible];
         Chosen {

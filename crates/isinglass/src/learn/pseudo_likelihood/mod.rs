@@ -1,9 +1,12 @@
 //! Maximum pseudo-likelihood: every unit given all others, without a partition sum.
 
+mod active_set;
+mod criterion;
 mod curvature;
 mod ebic;
 mod gain;
 mod gaussian;
+mod joint;
 mod layout;
 mod panels;
 mod path;
@@ -14,6 +17,7 @@ mod rise;
 
 pub use ebic::{EbicFit, EbicPaths, EbicSettings, Rule};
 pub use gain::PseudoGain;
+pub use joint::{Joint, Shared, joint};
 pub(super) use path::weakest_penalty;
 pub use rise::{Rise, RiseSettings};
 

@@ -1,20 +1,23 @@
 //! The lasso path of one unit's regression: its couplings for falling penalties.
 //!
-//! For each λ, quadratic models are made at the current couplings and solved by coordinate descent
-//! (Friedman, Hastie and Tibshirani 2010), over the couplings that are not 0 or that the strong
-//! rule (Tibshirani et al. 2012) does not exclude. Excluded ones are checked afterwards, and added
-//! if needed.
+//! For each λ, quadratic models are made at the current couplings and solved over the couplings that
+//! are not 0 or that the strong rule (Tibshirani et al. 2012) does not exclude. Excluded ones are
+//! checked afterwards, and added if needed. Where the curvature is singular, coordinate descent
+//! (Friedman, Hastie and Tibshirani 2010) takes over.
 
+use super::active_set::Model;
 use super::regression::{Loss, Regression, Slopes};
 use crate::cancel;
-use crate::numeric::dense::Matrix;
 
 /// Tolerance of the optimality conditions, for averages over rows.
 pub(super) const TOLERANCE: f64 = 1e-9;
 
-/// The same on the way along a path, whose points are compared and not kept: values are off by its
-/// square.
-pub(super) const ON_THE_WAY: f64 = 1e-6;
+/// The same on the way along a path, whose points are compared and not kept, as a share of λ: values
+/// are off by its square.
+const ON_THE_WAY: f64 = 1e-3;
+
+/// At least so much, also without λ.
+const LEAST_ON_THE_WAY: f64 = 1e-6;
 
 /// Most quadratic models for one λ.
 const MODELS: usize = 60;
@@ -40,9 +43,11 @@ pub(super) struct Path<'a> {
     pub(super) gradient: Vec<f64>,
     /// The objective of the regression, without penalty.
     pub(super) value: f64,
+    /// Whether these are those of the couplings.
+    is_current: bool,
     last_penalty: f64,
-    /// The tolerance of the optimality conditions.
-    pub(super) tolerance: f64,
+    /// Whether the tolerance is the one for points that are kept.
+    is_final: bool,
     /// ρ of the penalty `ρ/2 Σ_j w_j²` of fits without λ.
     ridge: f64,
     known: Known,
@@ -80,7 +85,7 @@ impl<'a> Path<'a> {
         // The optimum without couplings, for every loss.
         couplings[others.len()] = means[regression.unit].atanh();
         let Slopes { value, gradient, .. } = regression.slopes(&others, &couplings, false);
-        let (last_penalty, tolerance, known) = (0.0, ON_THE_WAY, Known::default());
+        let (last_penalty, is_final, known) = (0.0, false, Known::default());
         let ridge = weakest_penalty(regression.panels.total_weight);
         let mut path = Self {
             regression,
@@ -89,13 +94,21 @@ impl<'a> Path<'a> {
             couplings,
             gradient,
             value,
+            is_current: true,
             last_penalty,
-            tolerance,
+            is_final,
             ridge,
             known,
         };
         path.last_penalty = path.largest_penalty();
         path
+    }
+
+    /// With other standard deviations, for columns that are not of −1 and +1.
+    pub(super) fn with_deviations(mut self, deviations: Vec<f64>) -> Self {
+        self.deviations = deviations;
+        self.last_penalty = self.largest_penalty();
+        self
     }
 
     /// What a coupling's penalty is proportional to: glmnet standardises columns, interaction
@@ -120,24 +133,51 @@ impl<'a> Path<'a> {
         self.known.curvature.last().copied().unwrap_or(1.0)
     }
 
+    /// Back on the way, where points are compared.
+    pub(super) fn on_the_way(mut self) -> Self {
+        self.is_final = false;
+        self
+    }
+
+    /// Moves to the optimum of [`free`](Self::free) over the couplings that are not 0, to be kept;
+    /// returns whether its conditions hold.
+    pub(super) fn finish(&mut self) -> bool {
+        self.is_final = true;
+        let set = self.support();
+        let converged = self.solve(&set, 0.0);
+        self.evaluate();
+        converged
+    }
+
     /// The optimum over some couplings and the bias with the weakest of penalties, the others being
     /// 0. The value is without it.
     pub(super) fn free(&self, set: &[usize]) -> Self {
         let mut free = self.clone();
         for k in 0..self.others.len() {
-            if set.binary_search(&k).is_err() {
+            if free.couplings[k] != 0.0 && set.binary_search(&k).is_err() {
                 free.couplings[k] = 0.0;
+                free.is_current = false;
             }
         }
         free.solve(set, 0.0);
-        let all = free.regression.slopes(&free.others, &free.couplings, false);
-        (free.value, free.gradient) = (all.value, all.gradient);
+        free.evaluate();
         free
     }
 
     /// The number of couplings that are not 0.
     pub(super) fn size(&self) -> usize {
         self.couplings[..self.others.len()].iter().filter(|&&w| w != 0.0).count()
+    }
+
+    /// The tolerance of the optimality conditions.
+    fn tolerance(&self, penalty: f64) -> f64 {
+        if self.is_final { TOLERANCE } else { LEAST_ON_THE_WAY.max(ON_THE_WAY * penalty) }
+    }
+
+    /// Moves to the optimum for a λ whose point is kept; returns whether its conditions hold.
+    pub(super) fn settle(&mut self, penalty: f64) -> bool {
+        self.is_final = true;
+        self.advance(penalty)
     }
 
     /// Moves to the optimum of `⟨ln P⟩ − λ Σ_j σ_j |w_j|`; returns whether its conditions hold.
@@ -149,9 +189,8 @@ impl<'a> Path<'a> {
         self.last_penalty = penalty;
         loop {
             let converged = self.solve(&set, penalty);
-            let all = self.regression.slopes(&self.others, &self.couplings, false);
-            (self.value, self.gradient) = (all.value, all.gradient);
-            let limit = |k: usize| penalty * self.unit_penalty(k) + self.tolerance;
+            self.evaluate();
+            let limit = |k: usize| penalty * self.unit_penalty(k) + self.tolerance(penalty);
             let before = set.len();
             let missed = |k: &usize| self.gradient[*k].abs() > limit(*k) && self.couplings[*k] == 0.0;
             let wrong: Vec<usize> =
@@ -164,6 +203,14 @@ impl<'a> Path<'a> {
         }
     }
 
+    /// Computes value and gradient of the couplings.
+    fn evaluate(&mut self) {
+        if !self.is_current {
+            let all = self.regression.slopes(&self.others, &self.couplings, false);
+            (self.value, self.gradient, self.is_current) = (all.value, all.gradient, true);
+        }
+    }
+
     /// Moves to the optimum over some couplings and the bias; returns whether its conditions hold.
     fn solve(&mut self, set: &[usize], penalty: f64) -> bool {
         let bias = self.others.len();
@@ -173,22 +220,37 @@ impl<'a> Path<'a> {
         let mut here: Vec<f64> = places.iter().map(|&k| self.couplings[k]).collect();
         let ridge = if penalty == 0.0 { self.ridge } else { 0.0 };
         let regression = self.regression;
+        let tolerance = self.tolerance(penalty);
         let evaluate = |at: &[f64], curvature: bool| {
             let mut slopes = regression.slopes(&others, at, curvature);
             slopes.bend_by(at, ridge);
             slopes
         };
         let known = self.known.over(set);
-        let mut slopes = evaluate(&here, known.is_none());
-        slopes.curvature = known.unwrap_or(slopes.curvature);
+        let mut slopes = match known {
+            Some(curvature) if self.is_current => {
+                let gradient = places.iter().map(|&k| self.gradient[k]).collect();
+                let mut slopes = Slopes { value: self.value, gradient, curvature: Vec::new() };
+                slopes.bend_by(&here, ridge);
+                Slopes { curvature, ..slopes }
+            }
+            Some(curvature) => Slopes { curvature, ..evaluate(&here, false) },
+            None => evaluate(&here, true),
+        };
         let mut distance = distance_from_optimum(&here, &slopes.gradient, &penalties);
         for _ in 0..MODELS {
             cancel::point();
-            if distance <= self.tolerance {
+            if distance <= tolerance {
                 break;
             }
-            let step = if penalty == 0.0 { maximum_of_model(&slopes) } else { None };
-            let step = step.unwrap_or_else(|| minimum_of_model(&here, &slopes, &penalties, self.tolerance));
+            let model = Model {
+                here: &here,
+                slope: &slopes.gradient,
+                curvature: &slopes.curvature,
+                penalties: &penalties,
+            };
+            let step = model.step(0.1 * tolerance);
+            let step = step.unwrap_or_else(|| by_coordinates(&here, &slopes, &penalties, tolerance));
             let height = penalised(slopes.value, &here, &penalties);
             let mut share = 1.0;
             let mut next = None;
@@ -215,10 +277,11 @@ impl<'a> Path<'a> {
             (here, slopes, distance) = (there, found, left);
         }
         for (&k, w) in places.iter().zip(here) {
+            self.is_current &= self.couplings[k].to_bits() == w.to_bits();
             self.couplings[k] = w;
         }
         self.known = Known { set: set.to_vec(), curvature: slopes.curvature };
-        distance <= self.tolerance
+        distance <= tolerance
     }
 }
 
@@ -240,17 +303,10 @@ fn distance_from_optimum(couplings: &[f64], gradient: &[f64], penalties: &[f64])
     each.fold(0.0, f64::max)
 }
 
-/// The step that maximises `gᵀd − ½ dᵀHd`; `None` if the curvature is singular.
-fn maximum_of_model(slopes: &Slopes) -> Option<Vec<f64>> {
-    let factor = Matrix::of_numbers(slopes.gradient.len(), &slopes.curvature).cholesky()?;
-    let mut step = slopes.gradient.clone();
-    factor.solve(&mut step);
-    step.iter().all(|x| x.is_finite()).then_some(step)
-}
-
 /// The step that maximises `gᵀd − ½ dᵀHd − Σ λ_k |w_k + d_k|`, by coordinate descent: sweeps over
-/// all elements, then over the nonzero ones until these converge.
-fn minimum_of_model(couplings: &[f64], slopes: &Slopes, penalties: &[f64], tolerance: f64) -> Vec<f64> {
+/// all elements, then over the nonzero ones until these converge. For models whose curvature is
+/// singular.
+fn by_coordinates(couplings: &[f64], slopes: &Slopes, penalties: &[f64], tolerance: f64) -> Vec<f64> {
     let size = couplings.len();
     let mut reached = couplings.to_vec();
     let mut rest = slopes.gradient.clone();

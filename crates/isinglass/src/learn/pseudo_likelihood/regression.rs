@@ -3,7 +3,7 @@
 use fearless_simd::{Level, Simd, dispatch, f64x8, prelude::*};
 
 use super::panels::Panels;
-use super::responses::{lane, product, respond, total};
+use super::responses::{lane, product, respond_alone, total};
 use crate::numeric::dense::add_transposed_times;
 use crate::numeric::lanes::{LANES, exp_nonpositive};
 
@@ -78,7 +78,7 @@ impl Regression<'_> {
                 }
             }
             slopes.value += match self.loss {
-                Loss::Logistic => respond(simd, shares, own, &mut fields, true, &mut []),
+                Loss::Logistic => respond_alone(simd, shares, own, &mut fields),
                 Loss::Screening | Loss::LogScreening => screen(simd, shares, own, &mut fields),
             };
             for (slot, &other) in slopes.gradient.iter_mut().zip(others) {

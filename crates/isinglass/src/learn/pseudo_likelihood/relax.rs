@@ -22,17 +22,18 @@ impl<'a> Relaxed<'a> {
     /// the sum of `ln P` over rows; the number of rows.
     pub(super) fn of(path: &Path<'a>, price: f64, rows: f64) -> Self {
         let set = path.support();
-        Self { path: path.free(&set), least: 0.5 * price / rows }
+        Self { path: path.clone().on_the_way().free(&set), least: 0.5 * price / rows }
     }
 
-    /// Removes and adds couplings until neither helps.
-    pub(super) fn settle(&mut self) {
+    /// Removes and adds couplings until neither helps; returns whether the last fit converged.
+    pub(super) fn settle(&mut self) -> bool {
         // Every move lowers the criterion, so no set occurs twice; the bound is for rounding.
         for _ in 0..2 * self.path.others.len() + 2 {
             if !self.remove() && !self.add() {
                 break;
             }
         }
+        self.path.finish()
     }
 
     /// Removes the coupling that is worth least, if that is less than its price.

@@ -32,6 +32,21 @@ pub(super) fn product<S: Simd>(simd: S, x: &[f64], y: &[f64]) -> f64 {
     total(sum)
 }
 
+/// [`respond`] for one unit, with residuals.
+#[inline(always)]
+pub(super) fn respond_alone<S: Simd>(simd: S, shares: &[f64], cells: &[f64], fields: &mut [f64]) -> f64 {
+    let half = f64x8::splat(simd, 0.5);
+    let mut sum = f64x8::splat(simd, 0.0);
+    for at in (0..fields.len()).step_by(LANES) {
+        let (share, x, s) = (lane(simd, shares, at), lane(simd, fields, at), lane(simd, cells, at));
+        let (a, b) = tanh_as_quotient(simd, x);
+        let log = s.mul_add(x, -x.abs()) - ln(simd, b / (half * (a + b)));
+        sum = share.mul_add(log, sum);
+        (share * (s - (a / b).copysign(x))).store_slice(&mut fields[at..at + LANES]);
+    }
+    total(sum)
+}
+
 /// `Σ over rows of share Σ over units of ln P(s | x)`, `ln P = s x − ln 2cosh x`, for fields x
 /// divided by T. With `residuals`, each field is replaced by `share (s − tanh x)`, and `share (1 −
 /// tanh²)` is added to `bends`, lanes for each unit, unless they are empty.

@@ -4,7 +4,7 @@ use fearless_simd::Level;
 use rayon::prelude::*;
 
 use super::panels::Panels;
-use super::path::{Path, TOLERANCE};
+use super::path::Path;
 use super::regression::{Loss, Regression};
 use crate::engine::{Diagnostics, Guarantee};
 use crate::learn::factorized::about_alone;
@@ -230,8 +230,7 @@ impl<'a> Rows<'a> {
             for k in 1..PENALTIES {
                 path.advance(largest * (least / largest).powf(k as f64 / PENALTIES as f64));
             }
-            path.tolerance = TOLERANCE;
-            converged = path.advance(penalty);
+            converged = path.settle(penalty);
         }
         let bias = path.couplings[path.others.len()];
         let couplings = path.others.iter().copied().zip(path.couplings).filter(|(_, w)| *w != 0.0).collect();
