@@ -8,7 +8,8 @@ use std::ops::ControlFlow;
 
 use common::close;
 use isinglass::learn::{
-    HeldOut, Learner, Likelihood, NoObserver, Observer, Step, Validation, grown, hold_out, new_names, start,
+    Conditioned, HeldOut, Learner, Likelihood, NoObserver, Observer, Step, Validation, grown, hold_out,
+    new_names, splitting, start,
 };
 use isinglass::likelihood::{Phases, log_likelihood};
 use isinglass::topology::{self, Numbers};
@@ -154,4 +155,85 @@ fn rows_without_weight_and_inputs_are_refused() {
     let refused = Validation::new(&engine, &with_inputs, (&table, &table), (0.0, 0.0), &mut nobody);
     assert!(matches!(refused.err(), Some(Error::CannotDo { .. })));
     assert_eq!(grown(&with_inputs, 2, &table, &engine, 0).unwrap().unit_count(), 8);
+}
+
+/// Rows of a machine with a hidden unit that is joined with all ten others, a chain among these.
+fn of_two_classes(seed: u64, count: usize) -> (Machine, Table) {
+    let chain = (0..9).map(|k| (k, k + 1));
+    let graph = isinglass::Graph::new(11, chain.chain((0..10).map(|k| (k, 10)))).unwrap();
+    let weight = |&(a, b): &(usize, usize)| if b == 10 { 0.7 } else { 0.3 + 0.1 * (a % 2) as f64 };
+    let weights = graph.edges().iter().map(weight).collect();
+    let mut biases = vec![-0.2; 11];
+    biases[10] = -0.5;
+    let truth = Machine::from_graph(graph).with_parameters(weights, biases).unwrap();
+    let names: Vec<String> = (0..10).map(|k| format!("v{k}")).chain(["h".into()]).collect();
+    let mut roles = vec![Role::Visible; 11];
+    roles[10] = Role::Hidden;
+    let truth = truth.with_names(names).unwrap().with_roles(roles).unwrap();
+    let draws = Enumerate::default().draw(&truth, &Evidence::none(11), count, seed).unwrap();
+    let rows = draws.cells.chunks(11).map(|cells| cells[..10].to_vec());
+    let table = Table::from_rows(truth.names()[..10].iter().cloned(), rows).unwrap();
+    (truth, table)
+}
+
+#[test]
+fn conditionals_find_the_hidden_unit_that_drew_the_rows() {
+    let engine = Enumerate::default();
+    for seed in 0..4 {
+        let (truth, table) = of_two_classes(seed, 3000);
+        let (_, held_out) = of_two_classes(100 + seed, 3000);
+        let visible = topology::full(10).with_names(table.columns().iter().cloned()).unwrap();
+        let worth =
+            |machine: &Machine| log_likelihood(machine, &held_out, Phases::both(&engine)).unwrap().value;
+        let fits = Conditioned::new(&visible, &table, Some(&held_out)).hidden(1, 0.01);
+        let found = fits.best(&[0.08, 0.04, 0.02, 0.01], &mut NoObserver).unwrap().unwrap();
+        let machine = &found.machine;
+        assert_eq!((machine.unit_count(), machine.names()[10].as_str()), (11, "h1"));
+        assert!(machine.graph().edges().len() < 45 + 10, "the penalty drops couplings");
+        // Fifty-five parameters cost about 55 / 6000 nats.
+        let (best, pairs) =
+            (worth(&truth), worth(&Likelihood::new(&engine).fit(&visible, &table).unwrap().machine));
+        assert!(worth(machine) > best - 0.03, "{} {best} {pairs}", worth(machine));
+        // The same once more, with nobody to stop it.
+        let again = Conditioned::new(&visible, &table, None).hidden(1, 0.01);
+        assert_eq!(&again.again(&found, &mut NoObserver).unwrap(), machine);
+    }
+}
+
+#[test]
+fn conditionals_are_independent_of_threads_and_refuse_gaps() {
+    let (_, table) = of_two_classes(1, 400);
+    let (_, held_out) = of_two_classes(2, 400);
+    let visible = topology::full(10).with_names(table.columns().iter().cloned()).unwrap();
+    let on = |threads| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        let fits = Conditioned::new(&visible, &table, Some(&held_out)).hidden(3, 0.05);
+        pool.install(|| fits.best(&[0.05, 0.02], &mut NoObserver).unwrap())
+    };
+    assert_eq!(on(1), on(2));
+    let gaps = Table::from_rows(table.columns().iter().cloned(), [[0, 1, 1, 1, 1, 1, 1, 1, 1, -1]]).unwrap();
+    let refused = Conditioned::new(&visible, &gaps, None).hidden(1, 0.1).best(&[0.1], &mut NoObserver);
+    assert!(matches!(refused, Err(Error::CannotDo { .. })));
+}
+
+#[test]
+fn splitting_units_have_rows_on_both_sides() {
+    let (_, table) = of_two_classes(3, 500);
+    let visible = topology::full(10).with_names(table.columns().iter().cloned()).unwrap();
+    let visible = visible.with_temperature(2.0).unwrap();
+    let machine = splitting(&visible, 3, &table, 1, 0).unwrap();
+    assert_ne!(machine, splitting(&visible, 3, &table, 1, 1).unwrap());
+    for unit in 10..13 {
+        let field = |row: &[i8]| {
+            let around = machine.graph().neighbours(unit);
+            let sum: f64 = around.map(|(other, edge)| machine.weights()[edge] * f64::from(row[other])).sum();
+            (machine.biases()[unit] + sum) / machine.temperature()
+        };
+        let moment = |power: i32| {
+            let of = |row: usize| table.weight(row) * field(table.row(row)).powi(power);
+            (0..table.distinct_count()).map(of).sum::<f64>() / table.total_weight()
+        };
+        close(moment(1), 0.0, 1e-9, "mean");
+        close(moment(2), 9.0, 1e-9, "variance");
+    }
 }

@@ -148,6 +148,23 @@ impl Plan {
         Ok(best)
     }
 
+    /// The penalty on absolute values that held-out rows choose for pseudo-likelihood, if it is not
+    /// known.
+    pub(super) fn l1_of_conditionals(
+        &self,
+        start: &Machine,
+        table: &Table,
+        known: Option<&Penalty>,
+    ) -> Result<f64> {
+        if let Some(known) = known.filter(|known| known.setting == Kind::L1.setting()) {
+            return Ok(known.of_conditionals().chosen.penalty);
+        }
+        let begin = self.settings.start(start, table)?;
+        let (criterion, chosen) = self.select(Kind::L1, &begin, table)?;
+        let found = Penalty { setting: Kind::L1.setting(), chosen, criterion, need: None };
+        Ok(found.of_conditionals().chosen.penalty)
+    }
+
     /// The penalty of a kind that held-out rows choose, and by what.
     fn select(&self, kind: Kind, begin: &Machine, table: &Table) -> Result<(&'static str, Chosen)> {
         const PSEUDO: &str = "pseudo-log-likelihood";

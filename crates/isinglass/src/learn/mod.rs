@@ -52,7 +52,7 @@ pub use contrastive::{
     ContrastiveDivergence, ContrastiveDivergenceSettings, Epochs, MeanFieldCd, MeanFieldCdSettings,
 };
 pub use factorized::Factorized;
-pub use growth::{HeldOut, Validated, Validation, grown, new_names};
+pub use growth::{ByConditionals, Conditioned, HeldOut, Validated, Validation, grown, new_names, splitting};
 pub use likelihood::{InformationGain, Likelihood, LikelihoodSettings};
 pub use moderated::{CovariateRows, ModeratedFit};
 pub use penalty::{L1, L2};

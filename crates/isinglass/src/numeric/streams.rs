@@ -70,6 +70,8 @@ pub enum Purpose {
     Subset = 36,
     /// Directions in which a further hidden unit is looked for.
     Growth = 40,
+    /// Pairs of rows between which further hidden units split a table.
+    Splits = 41,
 }
 
 /// A seed for work of its own, with a number for a purpose.

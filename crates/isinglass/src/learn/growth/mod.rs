@@ -1,13 +1,17 @@
 //! Hidden units that are added to a machine: where it misses what its table shows.
 //!
-//! [`grown`] adds units that make a table more probable, found in `residual`; [`Validation`] ends a
-//! fit where held-out rows get no more probable, and keeps the best machine on the way.
+//! [`grown`] adds units that make a table more probable, found in `residual`, [`splitting`] units that
+//! split its rows; [`Conditioned`] fits both by conditionals; [`Validation`] ends a fit where held-out rows get no more probable, and keeps the best machine on the way.
 
+mod conditionals;
 mod held_out;
 mod residual;
+mod splits;
 mod validation;
 
+pub use self::conditionals::{ByConditionals, Conditioned};
 pub use self::held_out::HeldOut;
+pub use self::splits::splitting;
 pub use self::validation::{Validated, Validation};
 
 use self::residual::{Residual, UnitBegin};

@@ -6,6 +6,7 @@ use fearless_simd::{Level, Simd, dispatch, f64x8, prelude::*};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
+use super::hidden::{HiddenUnits, Turns};
 use super::layout::Layout;
 use super::panels::Panels;
 use super::responses::{lane, product, respond};
@@ -78,13 +79,15 @@ fn is_dense(machine: &Machine) -> bool {
     units > 1 && machine.graph().edges().len() >= units * (units - 1) / 2 / DENSE
 }
 
-struct Sums {
-    value: f64,
+pub(super) struct Sums {
+    pub(super) value: f64,
     /// At each position of the layout ⟨s_j (s_i − tanh)⟩; for products also where there is no
     /// coupling.
-    moments: Vec<f64>,
+    pub(super) moments: Vec<f64>,
     /// For each modelled unit ⟨1 − tanh²⟩, lane by lane.
     bends: Vec<f64>,
+    /// The derivatives by the numbers of hidden units.
+    pub(super) hidden: Vec<f64>,
 }
 
 /// The terms of the sum over units.
@@ -200,7 +203,7 @@ impl PseudoGain {
 
     /// The average pseudo-log-likelihood of a row, without the penalty.
     pub(in crate::learn) fn average(&self, parameters: &[f64]) -> f64 {
-        self.sums(parameters, false).value
+        self.sums(parameters, &HiddenUnits::NONE, false).value
     }
 
     /// The penalty on the average pseudo-log-likelihood of a row.
@@ -211,7 +214,7 @@ impl PseudoGain {
     /// Value and gradient, with the terms they are sums of.
     pub(super) fn evaluate(&self, parameters: &[f64]) -> Result<Evaluated<Parts>> {
         self.check_length(parameters)?;
-        let Sums { value, moments, bends } = self.sums(parameters, true);
+        let Sums { value, moments, bends, .. } = self.sums(parameters, &HiddenUnits::NONE, true);
         let mut gradient = self.layout.gather(&moments, 1.0 / self.temperature);
         for (slot, weight) in gradient.iter_mut().zip(&parameters[..self.couplings()]) {
             *slot -= self.l2 * weight;
@@ -221,17 +224,27 @@ impl PseudoGain {
         Ok(Evaluated { value: value - self.penalty(parameters), gradient, parts })
     }
 
-    fn sums(&self, parameters: &[f64], gradient: bool) -> Sums {
+    /// The curvature of biases, for independent units.
+    pub(super) fn information_of_biases(&self) -> &[f64] {
+        &self.information[self.couplings()..]
+    }
+
+    /// The bytes that hidden units take for the panels in work.
+    pub(super) fn hidden_bytes(units: usize, hidden: usize) -> u128 {
+        8 * PIECES as u128 * (hidden * (units + 1) * Panels::MOST_ROWS) as u128
+    }
+
+    pub(super) fn sums(&self, parameters: &[f64], hidden: &HiddenUnits<'_>, gradient: bool) -> Sums {
         let numbers = self.layout.spread(parameters, 1.0 / self.temperature);
         // Cut by the work alone, and added in order: the same sums on any number of threads.
-        let of_row = 2 * numbers.len() + 16 * self.trained.biases.len();
+        let of_row = 2 * numbers.len() + 16 * (self.trained.biases.len() + hidden.numbers.len());
         let work = self.panels.count() * self.panels.rows * of_row;
         let pieces = (work / PIECE).clamp(1, PIECES).min(self.panels.count());
         let bound = |piece: usize| piece * self.panels.count() / pieces;
         let of_piece = |piece: usize| {
             cancel::point();
             let panels = bound(piece)..bound(piece + 1);
-            dispatch!(self.level, simd => self.sum(simd, panels, &numbers, gradient))
+            dispatch!(self.level, simd => self.sum(simd, panels, (&numbers, hidden), gradient))
         };
         let parts: Vec<Sums> = (0..pieces).into_par_iter().map(of_piece).collect();
         let mut parts = parts.into_iter();
@@ -241,19 +254,28 @@ impl PseudoGain {
             sums.value += part.value;
             sums.moments.iter_mut().zip(part.moments).for_each(|(sum, x)| *sum += x);
             sums.bends.iter_mut().zip(part.bends).for_each(|(sum, x)| *sum += x);
+            sums.hidden.iter_mut().zip(part.hidden).for_each(|(sum, x)| *sum += x);
             sums
         })
     }
 
     #[inline(always)]
-    fn sum<S: Simd>(&self, simd: S, panels: Range<usize>, numbers: &[f64], gradient: bool) -> Sums {
+    fn sum<S: Simd>(
+        &self,
+        simd: S,
+        panels: Range<usize>,
+        (numbers, hidden): (&[f64], &HiddenUnits<'_>),
+        gradient: bool,
+    ) -> Sums {
         let (rows, height) = (self.panels.rows, self.units + 1);
         let modelled = self.trained.biases.len();
         let mut sums = Sums {
             value: 0.0,
             moments: vec![0.0; if gradient { numbers.len() } else { 0 }],
             bends: vec![0.0; if gradient { modelled * LANES } else { 0 }],
+            hidden: vec![0.0; if gradient { hidden.numbers.len() } else { 0 }],
         };
+        let mut turns = Turns::default();
         let mut cells = vec![1.0; rows * height];
         let mut own = vec![0.0; if modelled == self.units { 0 } else { rows * modelled }];
         let mut fields = vec![0.0; rows * modelled];
@@ -266,6 +288,9 @@ impl PseudoGain {
                 None => multiply(&mut fields, &cells, numbers, rows, height, false),
                 Some(others) => self.fields(simd, others, numbers, &cells, &mut fields),
             }
+            if !hidden.numbers.is_empty() {
+                hidden.add_fields(simd, rows, &cells, &mut fields, &mut turns);
+            }
             let states = if own.is_empty() {
                 &cells
             } else {
@@ -276,6 +301,9 @@ impl PseudoGain {
             };
             sums.value += respond(simd, panel.shares, states, &mut fields, gradient, &mut sums.bends);
             if gradient {
+                if !hidden.numbers.is_empty() {
+                    hidden.add_moments(simd, rows, &cells, &fields, &turns, &mut sums.hidden);
+                }
                 let moments = &mut sums.moments;
                 match &self.others {
                     None => add_transposed_times(moments, &cells, &fields, height, rows),
@@ -323,7 +351,7 @@ impl Objective for PseudoGain {
 
     fn value(&self, parameters: &[f64]) -> Result<f64> {
         self.check_length(parameters)?;
-        Ok(self.sums(parameters, false).value - self.penalty(parameters))
+        Ok(self.sums(parameters, &HiddenUnits::NONE, false).value - self.penalty(parameters))
     }
 
     fn precondition(&self, gradient: &mut [f64]) {

@@ -6,6 +6,7 @@ mod curvature;
 mod ebic;
 mod gain;
 mod gaussian;
+mod hidden;
 mod joint;
 mod layout;
 mod panels;
@@ -17,6 +18,7 @@ mod rise;
 
 pub use ebic::{EbicFit, EbicPaths, EbicSettings, Rule};
 pub use gain::PseudoGain;
+pub(super) use hidden::HiddenGain;
 pub use joint::{Joint, Shared, joint};
 pub(super) use path::weakest_penalty;
 pub use rise::{Rise, RiseSettings};

@@ -8,8 +8,6 @@ use crate::{Error, Machine, Result, Role, Table};
 /// Most cells of a panel, as numbers about 1 MiB: it stays in the cache between its two products.
 const CELLS: usize = 1 << 17;
 
-const MOST_ROWS: usize = 256;
-
 /// The distinct rows of a table without missing cells, each with its share of the weight.
 pub(super) struct Panels {
     units: usize,
@@ -34,6 +32,9 @@ pub(super) struct Panel<'a> {
 }
 
 impl Panels {
+    /// Most rows of a panel.
+    pub(super) const MOST_ROWS: usize = 256;
+
     /// *Memory*: a byte per cell, and as much while they are sorted.
     ///
     /// # Errors
@@ -54,7 +55,7 @@ impl Panels {
         if kept.is_empty() {
             return Err(Error::invalid("table", "the rows have no weight"));
         }
-        let fitting = (CELLS / units.max(1) / LANES * LANES).clamp(LANES, MOST_ROWS);
+        let fitting = (CELLS / units.max(1) / LANES * LANES).clamp(LANES, Self::MOST_ROWS);
         let rows = fitting.min(kept.len().next_multiple_of(LANES));
         let count = kept.len().div_ceil(rows);
         let mut cells = vec![1; count * rows * units];

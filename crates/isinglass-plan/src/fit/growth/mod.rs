@@ -1,5 +1,11 @@
 //! `--hidden auto`: hidden units are added in steps to a fitted machine while rows that it has not seen
 //! get more probable.
+//!
+//! With exact moments all couplings are fitted by likelihood. Where moments would be sampled, steps
+//! are fitted by `conditionals`, unless rows have gaps or penalties are given: then by persistent
+//! chains.
+
+mod conditionals;
 
 use std::borrow::Cow;
 
@@ -7,12 +13,15 @@ use isinglass::engine::Open;
 use isinglass::engine::auto::Choice;
 use isinglass::learn::{
     Fit, HeldOut, L1, L2, Observer, Stop, Validated, Validation, grown, hold_out, independent_log_likelihood,
+    splitting,
 };
 use isinglass::likelihood::{Phases, TwoPhase};
 use isinglass::{Engine, Error as CoreError, Evidence, Guarantee, Machine, Role, Table, Temper};
 
+use self::conditionals::Conditional;
 use super::FitSettings;
 use super::check::{Checked, FRESH};
+use super::penalty::Penalty;
 use super::plan::{Fitted, Plan, Way, with_all_biases};
 use crate::choose::sampler;
 use crate::{EngineName, Error, Hint, LearnerName, Note, Result};
@@ -30,8 +39,11 @@ const STRONGER: f64 = 1.5;
 const PATIENCE: usize = 100;
 const SAMPLED_PATIENCE: usize = 40;
 
-/// Units that the first step adds where moments are sampled.
-const FIRST_SAMPLED: usize = 4;
+/// Units that the first step adds; each next one adds as many as there are.
+const FIRST: usize = 4;
+
+/// Starts of a step that split the rows of the table, besides that by what the machine misses.
+const SPLITS: u64 = 2;
 
 /// Iterations from one look at held-out rows to the next; where values are sampled, all count, and
 /// averages of so many are compared.
@@ -81,6 +93,8 @@ struct Stage {
     hidden: usize,
     held_out: HeldOut,
     penalties: Penalties,
+    /// Where it was fitted by conditionals.
+    conditional: Option<Conditional>,
 }
 
 /// λ of `λ/2 Σ w²`, and of `λ Σ |w|`.
@@ -104,11 +118,6 @@ struct Path<'a> {
 struct Step {
     stage: Stage,
     is_cancelled: bool,
-}
-
-/// How many units the next step adds: half of those there are, or as many where steps take long.
-fn next(hidden: usize, is_exact: bool) -> usize {
-    if is_exact { hidden.div_ceil(2).max(1) } else { hidden.max(FIRST_SAMPLED) }
 }
 
 impl FitSettings {
@@ -204,7 +213,7 @@ impl Plan {
         let (penalty, is_cancelled) = (base.penalty.clone(), watch.is_cancelled);
         let likelihood = &settings.group.likelihood;
         let penalties = Penalties { l2: likelihood.l2.weight(), l1: likelihood.l1.map_or(0.0, L1::weight) };
-        let mut best = Stage { fitted: base, hidden, held_out: worth, penalties };
+        let mut best = Stage { fitted: base, hidden, held_out: worth, penalties, conditional: None };
         let mut growth = Growth {
             path: vec![Size::of(&best, None)],
             hidden,
@@ -213,8 +222,13 @@ impl Plan {
             l1: penalties.l1,
         };
         let mut is_over = is_cancelled;
+        let l1 = if is_over { None } else { self.strength(start, (&rows, &held_out), penalty.as_ref())? };
         while !is_over {
-            let step = path.step(&best, watch.observer)?;
+            let step = match l1 {
+                Some(l1) => path.conditional_step((start, l1), &best, &mut watch)?,
+                None => Some(path.step(&best, &mut watch)?),
+            };
+            let Some(step) = step else { break };
             is_over = step.is_cancelled;
             let rise = step.stage.held_out.above(&best.held_out);
             growth.path.push(Size::of(&step.stage, Some(rise)));
@@ -228,12 +242,33 @@ impl Plan {
         }
         note(Note::Growth(growth.clone()));
         let mut fitted = best.fitted;
-        if self.settings.validate.is_none() && !is_cancelled {
-            path.on_all_rows(&mut fitted, table, best.penalties, watch.observer)?;
+        if self.settings.validate.is_none() && !watch.is_cancelled {
+            match &best.conditional {
+                Some(found) => fitted = path.again(start, table, (found, best.hidden), watch.observer)?,
+                None => path.on_all_rows(&mut fitted, table, best.penalties, watch.observer)?,
+            }
         }
         fitted.checked = self.settings.checked(&mut fitted.fit, table, false, self.cancel.as_ref(), note)?;
         (fitted.growth, fitted.penalty) = (Some(growth), penalty);
         Ok(fitted)
+    }
+
+    /// Where moments would be sampled, rows are complete and no penalty is given: the penalty on
+    /// absolute values with which steps by conditionals begin.
+    fn strength(
+        &self,
+        start: &Machine,
+        (rows, held_out): (&Table, &Table),
+        penalty: Option<&Penalty>,
+    ) -> Result<Option<f64>> {
+        let group = &self.settings.group.likelihood;
+        let is_free = group.l1.is_none() && group.l2 == L2::Unset && !self.settings.keeps_start;
+        let is_complete = rows.missing_count() + held_out.missing_count() == 0;
+        let has_hidden = start.with_role(Role::Hidden).next().is_some();
+        if !matches!(self.way, Way::Sampled { .. }) || !is_free || !is_complete || has_hidden {
+            return Ok(None);
+        }
+        self.l1_of_conditionals(start, rows, penalty).map(Some)
     }
 
     /// Where moments would be sampled: the pseudo-likelihood's machine for the penalty that held-out
@@ -311,21 +346,44 @@ impl Path<'_> {
     fn step(&self, best: &Stage, observer: &mut dyn Observer) -> Result<Step> {
         let machine = &best.fitted.fit.machine;
         let is_exact = self.free_is_exact(machine)?;
-        let added = next(best.hidden, is_exact);
+        let added = best.hidden.max(FIRST);
+        let hidden = best.hidden + added;
         let begin = self.settings.grown(machine, added, self.rows)?;
         let mut found: Option<Step> = None;
         for penalties in self.penalties(best.penalties, is_exact) {
-            let step = self.fit(&begin, best.hidden + added, penalties, observer)?;
-            let is_cancelled = step.is_cancelled;
-            if found.as_ref().is_none_or(|other| step.stage.held_out.mean > other.stage.held_out.mean) {
-                found = Some(step);
-            }
-            if is_cancelled {
-                break;
-            }
+            self.try_start((&begin, hidden), penalties, &mut found, observer)?;
+        }
+        for attempt in 0..if is_exact { SPLITS } else { 0 } {
+            let Some(penalties) = found.as_ref().map(|step| step.stage.penalties) else { break };
+            let number = SPLITS * best.hidden as u64 + attempt;
+            let begin = splitting(machine, added, self.rows, self.settings.engine.seed(), number)?;
+            self.try_start((&begin, hidden), penalties, &mut found, observer)?;
         }
         // There is one penalty at least.
         found.ok_or_else(|| CoreError::invalid("hidden", "no penalty to try").into())
+    }
+
+    /// Fits from a start, unless the fits were cancelled, and keeps the result if it is the best.
+    fn try_start(
+        &self,
+        (begin, hidden): (&Machine, usize),
+        penalties: Penalties,
+        found: &mut Option<Step>,
+        observer: &mut dyn Observer,
+    ) -> Result<()> {
+        if found.as_ref().is_some_and(|step| step.is_cancelled) {
+            return Ok(());
+        }
+        let step = self.fit(begin, hidden, penalties, observer)?;
+        let mean = |step: &Step| step.stage.held_out.mean;
+        let is_cancelled = step.is_cancelled;
+        if found.as_ref().is_none_or(|other| mean(&step) > mean(other)) {
+            *found = Some(step);
+        }
+        if let Some(step) = found {
+            step.is_cancelled = is_cancelled;
+        }
+        Ok(())
     }
 
     /// The penalties that a step tries: on squares where moments are exact, otherwise on absolute values
@@ -360,7 +418,7 @@ impl Path<'_> {
         let (mut fitted, is_cancelled) = plan.fit_validated((begin, self.rows), self.held_out, observer)?;
         fitted.is_complete = true;
         let held_out = self.worth(&fitted.fit.machine)?;
-        Ok(Step { stage: Stage { fitted, hidden, held_out, penalties }, is_cancelled })
+        Ok(Step { stage: Stage { fitted, hidden, held_out, penalties, conditional: None }, is_cancelled })
     }
 
     /// Continues the best fit on the rows that were held out, too, for as many iterations as it took.
