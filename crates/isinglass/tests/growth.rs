@@ -190,13 +190,12 @@ fn conditionals_find_the_hidden_unit_that_drew_the_rows() {
         let machine = &found.machine;
         assert_eq!((machine.unit_count(), machine.names()[10].as_str()), (11, "h1"));
         assert!(machine.graph().edges().len() < 45 + 10, "the penalty drops couplings");
-        // Fifty-five parameters cost about 55 / 6000 nats.
-        let (best, pairs) =
-            (worth(&truth), worth(&Likelihood::new(&engine).fit(&visible, &table).unwrap().machine));
-        assert!(worth(machine) > best - 0.03, "{} {best} {pairs}", worth(machine));
+        // Twenty-nine parameters of the truth cost about 29 / 6000 nats.
+        let best = worth(&truth);
+        assert!(worth(machine) > best - 0.03, "{} {best}", worth(machine));
         // The same once more, with nobody to stop it.
         let again = Conditioned::new(&visible, &table, None).hidden(1, 0.01);
-        assert_eq!(&again.again(&found, &mut NoObserver).unwrap(), machine);
+        assert_eq!(&again.again(&found, &mut NoObserver).unwrap().machine, machine);
     }
 }
 

@@ -64,7 +64,7 @@ impl Path<'_> {
             }
         }
         let Some((found, ridge)) = best else { return Ok(None) };
-        let fitted = of_conditionals(&found.machine, self.rows)?;
+        let fitted = of_conditionals(&found, self.rows)?;
         let held_out = self.worth(&found.machine)?;
         let penalties = Penalties { l2: ridge / self.rows.total_weight(), l1: found.l1 };
         let conditional = Some(Conditional { found, ridge });
@@ -82,14 +82,15 @@ impl Path<'_> {
     ) -> Result<Fitted> {
         let engine = &self.settings.engine;
         let fits = Conditioned::new(visible, table, None).hidden(hidden, ridge / table.total_weight());
-        let machine = fits.with(engine.seed(), engine.budget()).again(found, observer)?;
-        of_conditionals(&machine, table)
+        let found = fits.with(engine.seed(), engine.budget()).again(found, observer)?;
+        of_conditionals(&found, table)
     }
 }
 
 /// A machine by conditionals as a fit that held-out rows have ended.
-fn of_conditionals(machine: &Machine, rows: &Table) -> Result<Fitted> {
-    let mut fitted = Plan::as_it_is(machine, rows)?;
+fn of_conditionals(found: &ByConditionals, rows: &Table) -> Result<Fitted> {
+    let mut fitted = Plan::as_it_is(&found.machine, rows)?;
+    fitted.fit.history = vec![found.last];
     fitted.learner = LearnerName::PseudoLikelihood.word();
     fitted.fit.stopped = Stop::HeldOutStalled;
     fitted.fit.guarantee = Guarantee::Approximation;

@@ -8,9 +8,8 @@ use super::splits::splits;
 use super::with_units;
 use crate::learn::pseudo_likelihood::HiddenGain;
 use crate::learn::refit::without_zeros;
-use crate::learn::start;
-use crate::learn::{Observer, Step};
-use crate::optimize::{self, Method, OptimizerSettings, Remembered, Start};
+use crate::learn::{Observer, Step, start};
+use crate::optimize::{self, Method, OptimizerSettings, Remembered, Start, Visit};
 use crate::{Budget, Graph, Machine, Result, Table};
 
 /// Iterations of each fit, at most, and those by hidden units alone.
@@ -58,10 +57,22 @@ pub struct ByConditionals {
     pub machine: Machine,
     /// The penalty λ.
     pub l1: f64,
-    /// The average pseudo-log-likelihood of a held-out row.
-    pub held_out: f64,
-    /// The iterations of the three fits.
-    pub iterations: [usize; 3],
+    /// The average pseudo-log-likelihood of a held-out row, if there are any.
+    pub held_out: Option<f64>,
+    /// The objective of the last fit and its gradient, after all iterations.
+    pub last: Step,
+    made: Made,
+}
+
+/// The iterations of the fits that led to a machine.
+#[derive(Debug, Clone, PartialEq)]
+struct Made {
+    /// Hidden units alone.
+    alone: usize,
+    /// Couplings, too: for each penalty.
+    plain: Vec<(f64, usize)>,
+    /// With weighted penalties.
+    weighted: usize,
 }
 
 /// The objective, by the rows to fit and by those to stop by.
@@ -70,11 +81,11 @@ struct Gains {
     held_out: Option<HiddenGain>,
 }
 
-/// A fit: its parameters, what held-out rows say, and the iteration.
+/// A fit: its parameters, where it was, and what held-out rows say.
 struct Found {
     parameters: Vec<f64>,
-    held_out: f64,
-    iteration: usize,
+    step: Step,
+    held_out: Option<f64>,
     is_cancelled: bool,
 }
 
@@ -105,31 +116,25 @@ impl<'a> Conditioned<'a> {
     /// budget has.
     pub fn best(&self, penalties: &[f64], observer: &mut dyn Observer) -> Result<Option<ByConditionals>> {
         let alone = self.alone(ALONE, observer)?;
-        let mut is_cancelled = alone.is_cancelled;
-        let alone_iterations = alone.iteration;
+        let (mut is_cancelled, alone_made) = (alone.is_cancelled, alone.step.iteration);
         let gains = self.gains(self.visible)?;
-        let couplings = gains.rows.couplings();
-        let mut parameters = vec![0.0; couplings];
-        parameters.extend(alone.parameters);
+        let mut parameters = self.with_couplings(alone.parameters);
+        let mut plain: Vec<(f64, usize)> = Vec::new();
         let mut best: Option<ByConditionals> = None;
         for &l1 in penalties {
             if is_cancelled {
                 break;
             }
-            let plain = self.climb(&gains, &vec![l1; couplings], parameters, ITERATIONS, observer)?;
-            let weighted = self.weighted(&plain.parameters[..couplings], l1);
-            let found = self.climb(&gains, &weighted, plain.parameters.clone(), ITERATIONS, observer)?;
-            is_cancelled = plain.is_cancelled || found.is_cancelled;
+            let first = self.plain(&gains, l1, (parameters, ITERATIONS), observer)?;
+            plain.push((l1, first.step.iteration));
+            let found = self.weighted(&gains, l1, (&first.parameters, ITERATIONS), observer)?;
+            is_cancelled = first.is_cancelled || found.is_cancelled;
             if best.as_ref().is_some_and(|best| found.held_out <= best.held_out) {
                 break;
             }
-            best = Some(ByConditionals {
-                machine: self.machine(&found.parameters, couplings)?,
-                l1,
-                held_out: found.held_out,
-                iterations: [alone_iterations, plain.iteration, found.iteration],
-            });
-            parameters = plain.parameters;
+            let weighted = found.step.iteration;
+            best = Some(self.finished(&found, Made { alone: alone_made, plain: plain.clone(), weighted })?);
+            parameters = first.parameters;
         }
         Ok(best)
     }
@@ -138,17 +143,60 @@ impl<'a> Conditioned<'a> {
     ///
     /// # Errors
     /// Those of [`best`](Self::best).
-    pub fn again(&self, before: &ByConditionals, observer: &mut dyn Observer) -> Result<Machine> {
-        let [alone, plain, weighted] = before.iterations;
+    pub fn again(&self, before: &ByConditionals, observer: &mut dyn Observer) -> Result<ByConditionals> {
+        let made = &before.made;
         let gains = self.gains(self.visible)?;
-        let couplings = gains.rows.couplings();
-        let mut parameters = vec![0.0; couplings];
-        parameters.extend(self.alone(alone, observer)?.parameters);
-        let l1 = vec![before.l1; couplings];
-        let found = self.climb(&gains, &l1, parameters, plain, observer)?;
-        let lambdas = self.weighted(&found.parameters[..couplings], before.l1);
-        let found = self.climb(&gains, &lambdas, found.parameters, weighted, observer)?;
-        self.machine(&found.parameters, couplings)
+        let mut parameters = self.with_couplings(self.alone(made.alone, observer)?.parameters);
+        for &(l1, iterations) in &made.plain {
+            parameters = self.plain(&gains, l1, (parameters, iterations), observer)?.parameters;
+        }
+        let found = self.weighted(&gains, before.l1, (&parameters, made.weighted), observer)?;
+        self.finished(&found, made.clone())
+    }
+
+    /// Parameters without couplings of visible units, with these: they are 0.
+    fn with_couplings(&self, others: Vec<f64>) -> Vec<f64> {
+        let mut parameters = vec![0.0; self.visible.graph().edges().len()];
+        parameters.extend(others);
+        parameters
+    }
+
+    /// Hidden units and couplings, which bear the same penalty.
+    fn plain(
+        &self,
+        gains: &Gains,
+        l1: f64,
+        (parameters, iterations): (Vec<f64>, usize),
+        observer: &mut dyn Observer,
+    ) -> Result<Found> {
+        self.climb(gains, &vec![l1; gains.rows.couplings()], parameters, iterations, observer)
+    }
+
+    /// The same from such a fit, by whose couplings penalties are weighted.
+    fn weighted(
+        &self,
+        gains: &Gains,
+        l1: f64,
+        (parameters, iterations): (&[f64], usize),
+        observer: &mut dyn Observer,
+    ) -> Result<Found> {
+        let halved = HALVED * self.visible.temperature();
+        let lambda = |w: &f64| l1 * halved / (halved + w.abs());
+        let lambdas: Vec<f64> = parameters[..gains.rows.couplings()].iter().map(lambda).collect();
+        self.climb(gains, &lambdas, parameters.to_vec(), iterations, observer)
+    }
+
+    /// The result of the last fit.
+    fn finished(&self, found: &Found, made: Made) -> Result<ByConditionals> {
+        let plain: usize = made.plain.iter().map(|(_, iterations)| iterations).sum();
+        let iteration = made.alone + plain + made.weighted;
+        Ok(ByConditionals {
+            machine: self.machine(&found.parameters)?,
+            l1: made.plain.last().map_or(0.0, |(l1, _)| *l1),
+            held_out: found.held_out,
+            last: Step { iteration, ..found.step },
+            made,
+        })
     }
 
     /// The objective for couplings of a machine, by the rows to fit and by those to stop by.
@@ -172,15 +220,10 @@ impl<'a> Conditioned<'a> {
             parameters.extend(unit.couplings);
         }
         if self.hidden == 0 {
-            return Ok(Found { parameters, held_out: 0.0, iteration: 0, is_cancelled: false });
+            let step = Step { iteration: 0, objective: f64::NEG_INFINITY, gradient_norm: 0.0 };
+            return Ok(Found { parameters, step, held_out: None, is_cancelled: false });
         }
         self.climb(&self.gains(&bare)?, &[], parameters, iterations, observer)
-    }
-
-    /// λ of each coupling, by the couplings of the fit before.
-    fn weighted(&self, couplings: &[f64], l1: f64) -> Vec<f64> {
-        let halved = HALVED * self.visible.temperature();
-        couplings.iter().map(|w| l1 * halved / (halved + w.abs())).collect()
     }
 
     /// Follows the gradient from some parameters, and keeps those under which held-out rows are most
@@ -199,39 +242,32 @@ impl<'a> Conditioned<'a> {
         let mut is_cancelled = false;
         let settings = OptimizerSettings { method: Method::Lbfgs, iterations, tolerance: TOLERANCE };
         let begin = Start { parameters, from: None };
+        let mut last = Step { iteration: 0, objective: f64::NEG_INFINITY, gradient_norm: 0.0 };
         let found = optimize::maximize_sparse(&Remembered(rows), &all, begin, &settings, &mut |visit| {
-            if !visit.iteration.is_multiple_of(SPACING) {
+            let Visit { iteration, value, gradient_norm, .. } = *visit;
+            last = Step { iteration, objective: value, gradient_norm };
+            if !iteration.is_multiple_of(SPACING) {
                 return Ok(ControlFlow::Continue(()));
             }
-            let step = Step {
-                iteration: visit.iteration,
-                objective: visit.value,
-                gradient_norm: visit.gradient_norm,
-            };
-            is_cancelled |= observer.step(&step, self.visible)?.is_break();
+            is_cancelled |= observer.step(&last, self.visible)?.is_break();
             let mut is_over = is_cancelled;
             if let Some(held_out) = held_out {
                 let value = held_out.average(visit.parameters);
-                if best.as_ref().is_none_or(|best| value > best.held_out) {
-                    let (parameters, iteration) = (visit.parameters.to_vec(), visit.iteration);
-                    best = Some(Found { parameters, held_out: value, iteration, is_cancelled: false });
+                if best.as_ref().is_none_or(|best| Some(value) > best.held_out) {
+                    let (parameters, held_out) = (visit.parameters.to_vec(), Some(value));
+                    best = Some(Found { parameters, step: last, held_out, is_cancelled: false });
                 }
-                is_over |= best.as_ref().is_some_and(|best| visit.iteration >= best.iteration + PATIENCE);
+                is_over |= best.as_ref().is_some_and(|best| iteration >= best.step.iteration + PATIENCE);
             }
             Ok(if is_over { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
         })?;
-        let last = Found {
-            parameters: found.parameters,
-            held_out: f64::NEG_INFINITY,
-            iteration: iterations,
-            is_cancelled,
-        };
+        let last = Found { parameters: found.parameters, step: last, held_out: None, is_cancelled };
         Ok(best.map_or(last, |best| Found { is_cancelled, ..best }))
     }
 
-    /// The machine of some parameters, of which so many are couplings of visible units.
-    fn machine(&self, parameters: &[f64], couplings: usize) -> Result<Machine> {
-        let units = self.visible.unit_count();
+    /// The machine of some parameters.
+    fn machine(&self, parameters: &[f64]) -> Result<Machine> {
+        let (units, couplings) = (self.visible.unit_count(), self.visible.graph().edges().len());
         let (visible, hidden) = parameters.split_at(couplings + units);
         let (weights, biases) = visible.split_at(couplings);
         let machine = self.visible.clone().with_parameters(weights.to_vec(), biases.to_vec())?;

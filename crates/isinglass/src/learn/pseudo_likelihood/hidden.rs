@@ -230,7 +230,7 @@ impl HiddenUnits<'_> {
 mod tests {
     use super::*;
     use crate::topology::{self, Numbers};
-    use crate::{Engine, Enumerate, Evidence, Pairs};
+    use crate::{Engine, Enumerate, Evidence, Pairs, Spin};
 
     /// The value against conditionals by enumeration of a machine with hidden units, and the gradient
     /// against differences.
@@ -271,7 +271,7 @@ mod tests {
             let log_z = |row: &[i8]| {
                 let mut evidence = Evidence::none(5 + hidden);
                 for (unit, &cell) in row.iter().enumerate() {
-                    evidence.clamp(unit, cell);
+                    evidence.clamp(unit, if cell > 0 { Spin::Up } else { Spin::Down });
                 }
                 Enumerate::default().expectations(&machine, &evidence, Pairs::None).unwrap().log_z.unwrap()
             };

@@ -4,6 +4,7 @@ mod conditionals;
 mod conjugate;
 mod coordinates;
 mod curvature;
+mod evaluation;
 mod finish;
 mod penalties;
 mod run;

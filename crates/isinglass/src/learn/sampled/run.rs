@@ -1,24 +1,20 @@
-//! The iterations: chains are continued, a step is computed from their states, and made.
+//! The iterations: steps are made or taken back, and averaged in the end.
 
 use serde::{Deserialize, Serialize};
 
-use super::coordinates::Coordinates;
-use super::curvature::{Averages, Centred, dot};
-use super::finish::{Averaged, Finish};
-use super::penalties::{Penalties, Place, Slopes};
-use crate::engine::sampling::{Drawn, Length, Persistent};
+use super::curvature::Centred;
+use super::evaluation::Plan;
+use super::finish::Finish;
+use super::penalties::{Penalties, Slopes};
+use crate::engine::sampling::Persistent;
 use crate::engine::{Diagnostics, Engine, Guarantee, Temper};
 use crate::learn::journal::{Ended, Iterated, are_within};
 use crate::learn::notes::{about_likelihood, about_zeros};
 use crate::learn::refit::without_zeros;
 use crate::learn::selection::on_structure;
 use crate::learn::{Fit, L1, Learner, PseudoLikelihood, Step, Stop};
-use crate::likelihood::{ClampedRows, required};
+use crate::likelihood::ClampedRows;
 use crate::{Error, Machine, Result, Table};
-
-/// Sweeps before the first state of an iteration is kept, and from one state to the next.
-const BEFORE: usize = 32;
-const THIN: usize = 2;
 
 /// States of all ladders in the first iterations, for each parameter and at least; they may be fewer
 /// than the parameters where these are very many.
@@ -29,19 +25,11 @@ const MOST_FIRST_STATES: usize = 1 << 13;
 /// Iterations of the pseudo-likelihood that gives another start.
 const RIVAL_ITERATIONS: usize = 100;
 
-/// The share of a step that is made first; it changes by these factors at most, and not below this.
+/// The share of a step that is made first.
 const FIRST_RATE: f64 = 0.5;
-const OVERSHOT: f64 = -0.3;
-const SHORTER_RATE: f64 = 0.6;
-const LONGER_RATE: f64 = 1.15;
-const LEAST_RATE: f64 = 0.02;
-
-/// The noise of a step, as a divergence in nats: a full step from N independent states has one of
-/// parameters / 2N.
-const STEP_NOISE: f64 = 0.02;
 
 /// States of all teams from which the curvature is estimated.
-const CURVATURE_STATES: usize = 4096;
+pub(super) const CURVATURE_STATES: usize = 4096;
 
 /// What is added to the variance of each statistic, which is about 1: so many times parameters per
 /// state, within limits. Of rare events few states are seen, so that their covariances are known
@@ -57,11 +45,6 @@ const MORE_SHRINKAGE: f64 = 1.3;
 
 /// Iterations with no more than the sampling error before the final average begins.
 const QUIET: usize = 12;
-
-/// The most that a step changes the distribution, as a Kullback–Leibler divergence in nats; and the
-/// least effective number of states after it, as a share.
-const LONGEST_STEP: f64 = 0.2;
-const LEAST_EFFECTIVE: f64 = 0.7;
 
 /// A step after which the likelihood is lower by more than this is taken back; the next is shorter.
 const SLACK: f64 = 0.05;
@@ -80,22 +63,19 @@ const LARGEST_SHARE: usize = 8;
 const AVERAGED_STEPS: usize = 16;
 const AVERAGED_SHARE: f64 = 0.5;
 
-/// The gradient counts as sampling error up to so many times its expected square.
-const NOISE: f64 = 1.3;
-
 /// Energies beyond this leave the range of single precision.
 const SCALE: f64 = 1e30;
 
 /// A fit in progress.
 pub(super) struct Run<'a> {
-    engine: &'a Temper,
-    clamped: &'a dyn Engine,
-    penalties: Penalties,
-    rows: ClampedRows,
-    machine: Machine,
+    pub(super) engine: &'a Temper,
+    pub(super) clamped: &'a dyn Engine,
+    pub(super) penalties: Penalties,
+    pub(super) rows: ClampedRows,
+    pub(super) machine: Machine,
     /// Another machine to begin with, if its moments are nearer to the table's.
-    rival: Option<Machine>,
-    state: Option<State>,
+    pub(super) rival: Option<Machine>,
+    pub(super) state: Option<State>,
 }
 
 /// All that the next iteration depends on besides the machine.
@@ -134,44 +114,6 @@ pub(super) struct State {
     /// The largest deviation of a moment, in standard errors of table and chains together.
     deviation: f64,
     is_done: bool,
-}
-
-/// What an iteration is to do.
-struct Plan<'a> {
-    /// States to be kept of each ladder.
-    states: usize,
-    trust: f64,
-    rate: f64,
-    /// The share of the step that is made in any case.
-    share: f64,
-    /// Average gradients of the couplings until now.
-    slopes: &'a Slopes,
-    shrinkage: f64,
-    /// The step before in centred coordinates, and the rise that its gradient promised.
-    last: Option<(&'a [f64], f64)>,
-    /// The sums over the averaged steps, and whether this is the last of these.
-    finish: Option<(&'a Finish, bool)>,
-}
-
-/// What the chains tell about a machine.
-struct Found {
-    objective: f64,
-    /// The largest component of the gradient by weights and biases.
-    gradient_norm: f64,
-    /// The step in weights, then biases.
-    step: Vec<f64>,
-    direction: Vec<f64>,
-    slope: f64,
-    rate: f64,
-    slopes: Slopes,
-    /// The squared gradient in centred coordinates.
-    signal: f64,
-    /// Whether it is no larger than its sampling error.
-    is_noise: bool,
-    deviation: f64,
-    finish: Option<Finish>,
-    /// What to add to the averaged weights, then biases.
-    correction: Option<Vec<f64>>,
 }
 
 impl<'a> Run<'a> {
@@ -225,88 +167,6 @@ impl<'a> Run<'a> {
         self.penalties.l1 == 0.0 && !self.rows.are_open()
     }
 
-    /// Continues the chains on the machine, and computes the next step from their states.
-    fn evaluate(&self, chains: &mut Persistent, plan: &Plan<'_>, call: usize) -> Result<Found> {
-        let Plan { states, trust, .. } = *plan;
-        let graph = self.machine.graph();
-        let temperature = self.machine.temperature();
-        let length = Length { before: BEFORE, states, thin: THIN };
-        let Drawn { teams, log_z } = self.engine.advance(chains, &self.machine, length, call as u64);
-        let clamped = self.rows.evaluate(self.clamped, &self.machine, true)?;
-        let rows = required(self.clamped, clamped.statistics)?;
-        let means: Vec<f64> = rows.means.iter().map(|sum| sum / rows.weight).collect();
-        let coordinates = Coordinates::of(&means);
-        let wanted = coordinates.centred(graph, &rows);
-        let averages = Averages::of(graph, &coordinates, &teams);
-        let Averages { mean, variance, .. } = &averages;
-        let edges = graph.edges();
-        let mut gradient: Vec<f64> = wanted.iter().zip(mean).map(|(a, b)| a - b).collect();
-        let error = |k: usize| (variance[k] + 1.0 / self.rows.total_weight).sqrt();
-        let deviation = (0..gradient.len()).map(|k| gradient[k].abs() / error(k)).fold(0.0, f64::max);
-        let mut diagonal = vec![plan.shrinkage; gradient.len()];
-        let slopes = self.penalties.remember(plan.slopes, &gradient[..edges.len()]);
-        let place = Place { machine: &self.machine, coordinates: &coordinates };
-        let is_free = self.penalties.bend(place, (&slopes, variance), &mut gradient, &mut diagonal);
-        let signal: f64 = gradient.iter().map(|g| g * g).sum();
-        let (mut finish, mut correction) = (plan.finish.map(|(sums, _)| sums.clone()), None);
-        if let (Some(sums), Some((_, is_last))) = (&mut finish, plan.finish) {
-            let (machine, gradient) = (&self.machine, &gradient[..]);
-            let averaged =
-                Averaged { machine, coordinates: &coordinates, teams: &teams, averages: &averages, gradient };
-            sums.add(&averaged);
-            if is_last {
-                let l2: Vec<f64> = diagonal.iter().map(|d| d - plan.shrinkage).collect();
-                let change = sums.correction(&averaged, &l2);
-                correction = Some(changed(&self.machine, &coordinates, &change));
-            }
-        }
-        let noise: f64 = variance.iter().zip(&is_free).filter(|(_, free)| **free).map(|(v, _)| v).sum();
-        let is_noise = signal <= NOISE * noise;
-        // Statistics have variance 1, about, so that this is half of parameters / N, with N the
-        // number of independent states.
-        let rate = (2.0 * STEP_NOISE / noise).sqrt().min(1.0);
-        // The last step has shown how much of the gradient along it is left. Less than none means that
-        // it went too far, since the curvature had risen on the way; about none may be noise alone.
-        let change = plan.last.map_or(1.0, |(direction, slope)| {
-            let left = dot(direction, &gradient) / slope;
-            if left < OVERSHOT { SHORTER_RATE } else { LONGER_RATE }
-        });
-        let rate = (plan.rate * change).clamp(LEAST_RATE, 1.0).min(rate);
-        let centred = {
-            let each = CURVATURE_STATES.div_ceil(self.engine.teams());
-            Centred::new(graph, &coordinates, &teams, each).among(&is_free)
-        };
-        let mut step = centred.solve(&gradient, &diagonal);
-        let share = centred.share(&step, 1.0 - trust * (1.0 - LEAST_EFFECTIVE), trust * LONGEST_STEP);
-        for u in &mut step {
-            *u *= plan.share * share.min(rate);
-        }
-        self.penalties.stay_in_orthant(place, &gradient, &mut step);
-        let slope = dot(&step, &gradient);
-
-        let gradient_norm = (0..edges.len())
-            .map(|k| {
-                (gradient[k] * coordinates.deviations[edges[k].0] * coordinates.deviations[edges[k].1]).abs()
-            })
-            .fold(0.0, f64::max);
-        Ok(Found {
-            objective: clamped.value / self.rows.total_weight
-                - log_z
-                - self.penalties.of(self.machine.weights()),
-            gradient_norm: gradient_norm / temperature,
-            step: changed(&self.machine, &coordinates, &step),
-            direction: step,
-            slope,
-            rate,
-            slopes,
-            signal,
-            is_noise,
-            deviation,
-            finish,
-            correction,
-        })
-    }
-
     /// Returns to the machine before the last step; the next is shorter.
     fn take_back(&mut self, iteration: usize) -> Result<Step> {
         let Some(state) = &mut self.state else { return Err(Error::checkpoint("it has no chains")) };
@@ -343,18 +203,6 @@ impl<'a> Run<'a> {
             diagnostics: Diagnostics::direct(),
         })
     }
-}
-
-/// A step in centred coordinates as one of weights, then biases.
-fn changed(machine: &Machine, coordinates: &Coordinates, step: &[f64]) -> Vec<f64> {
-    let graph = machine.graph();
-    let (mut weights, mut biases) = (vec![0.0; graph.edges().len()], vec![0.0; graph.unit_count()]);
-    coordinates.add(graph, step, &mut weights, &mut biases);
-    weights.extend(biases);
-    for x in &mut weights {
-        *x *= machine.temperature();
-    }
-    weights
 }
 
 impl Iterated for Run<'_> {
