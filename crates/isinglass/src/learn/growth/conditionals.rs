@@ -31,11 +31,17 @@ const HALVED: f64 = 0.1;
 ///
 /// Three fits follow one another. First the hidden units and biases alone, which begin by splitting
 /// rows ([`splitting`](super::splitting)): classes of rows are found before couplings can take their
-/// place. Then couplings between visible units, too, with `λ Σ |w|`. Last the same with `λ Σ |w| c / (c
-/// + |w₁|)`, c = 0.1, w₁ the couplings of the fit before: one step of the reweighted L1 penalty
-/// (Candès, Wakin and Boyd 2008), which hardly shrinks strong couplings, such as those of columns that
-/// exclude each other. Each ends where held-out rows get no more probable given all other cells, and
-/// keeps the best.
+/// place. Then couplings between visible units, too, with the same penalty λ for all. Last with the
+/// penalty
+///
+/// ```text
+/// Σ_ij λ_ij |w_ij|,    λ_ij = λ c / (c + |w'_ij|),    c = 0.1
+/// ```
+///
+/// of which w' are the couplings of the fit before: one step of the reweighted L1 penalty (Candès,
+/// Wakin and Boyd 2008), which hardly shrinks strong couplings, such as those of columns that exclude
+/// each other. Each ends where held-out rows get no more probable given all other cells, and keeps
+/// the best.
 ///
 /// *Complexity*: up to some hundred evaluations of the pseudo-likelihood for each penalty. *Accuracy,
 /// and when it fails*: conditionals tell little of how often classes of rows occur; the likelihood of
