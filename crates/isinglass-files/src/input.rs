@@ -71,6 +71,7 @@ pub(crate) fn bytes(path: &Path, budget: Budget) -> Result<Vec<u8>> {
         Ok(content) => Ok(content),
         Err(Unread::Failed(error)) => Err(unreadable(path, &error)),
         Err(Unread::TooLarge { read }) => Err(Error::too_large(path, read, budget)),
+        Err(Unread::NoMemory { read }) => Err(Error::no_memory(path, read)),
     }
 }
 
@@ -79,8 +80,10 @@ pub(crate) fn bytes(path: &Path, budget: Budget) -> Result<Vec<u8>> {
 pub(crate) enum Unread {
     /// The input failed.
     Failed(io::Error),
-    /// It has more bytes than these, the limit or all that there is memory for.
+    /// It has more bytes than these, the limit.
     TooLarge { read: u64 },
+    /// There is no memory for more bytes than these.
+    NoMemory { read: u64 },
 }
 
 /// Reads an input to its end, unless it has more bytes than a limit. Memory grows with what is
@@ -95,8 +98,12 @@ pub(crate) fn bounded(mut input: impl Read, limit: u64) -> Result<Vec<u8>, Unrea
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
             Err(error) => return Err(Unread::Failed(error)),
         };
-        if (content.len() + count) as u64 > limit || !grow(&mut content, count) {
-            return Err(Unread::TooLarge { read: content.len() as u64 });
+        let read = content.len() as u64;
+        if (content.len() + count) as u64 > limit {
+            return Err(Unread::TooLarge { read });
+        }
+        if !grow(&mut content, count) {
+            return Err(Unread::NoMemory { read });
         }
         content.extend_from_slice(&piece[..count]);
     }

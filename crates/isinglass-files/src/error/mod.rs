@@ -100,6 +100,11 @@ pub enum AccessFailure {
         /// The memory that may be used.
         budget: Budget,
     },
+    /// There is no memory for the content beyond these bytes.
+    NoMemory {
+        /// The bytes after which reading stopped.
+        read: u64,
+    },
     /// Another process uses the file; its number, if it is known.
     InUse(Option<u32>),
     /// The user may not do this.
@@ -121,6 +126,9 @@ impl fmt::Display for AccessFailure {
                 let what = if *unpacked { "unpacked, it has" } else { "has" };
                 let read = Budget::bytes(u128::from(*read));
                 write!(f, "{what} more than {read}, and the budget is {budget}")
+            }
+            Self::NoMemory { read } => {
+                write!(f, "there is no memory for more than {} of it", Budget::bytes(u128::from(*read)))
             }
             Self::InUse(Some(process)) => write!(f, "is in use by process {process}"),
             Self::InUse(None) => f.write_str("is in use by another process"),
@@ -217,6 +225,15 @@ impl Error {
         Self::Access {
             path: path.to_owned(),
             failure: AccessFailure::TooLarge { unpacked: Ending::of(path).gzip, read, budget },
+            kind: io::ErrorKind::OutOfMemory,
+        }
+    }
+
+    /// A content that there is no memory for.
+    pub(crate) fn no_memory(path: &Path, read: u64) -> Self {
+        Self::Access {
+            path: path.to_owned(),
+            failure: AccessFailure::NoMemory { read },
             kind: io::ErrorKind::OutOfMemory,
         }
     }

@@ -95,9 +95,13 @@ pub(crate) fn check_width(count: usize, name_bytes: usize, left: u64, budget: Bu
         let mut probe: Vec<u8> = Vec::new();
         usize::try_from(needed).is_ok_and(|needed| probe.try_reserve_exact(needed).is_ok())
     };
-    if needed > u128::from(left) || !is_there() {
+    if needed > u128::from(left) {
         let problem = TableProblem::ManyColumns { count, needed, budget };
         return Err(Fault::at(Place::Header, problem).with_hint(Hint::Budget));
+    }
+    if !is_there() {
+        // More budget would not help.
+        return Err(Fault::at(Place::Header, TableProblem::NoMemory { count, needed }));
     }
     Ok(())
 }

@@ -285,7 +285,11 @@ impl<R: BufRead> Records<R> {
             let used = end.map_or(there.len(), |end| end + 1);
             // A separator will follow the last cell.
             let is_long = (self.record.len() + used) as u64 > self.budget.0;
-            if is_long || !grow(&mut self.record, used + 1) {
+            if !is_long && !grow(&mut self.record, used + 1) {
+                let problem = TableProblem::LineWithoutMemory { read: self.record.len() };
+                return Err(Fault::at(Place::Line(self.line as u64), problem).into());
+            }
+            if is_long {
                 let problem = TableProblem::LongLine { read: self.record.len(), budget: self.budget };
                 return Err(Fault::at(Place::Line(self.line as u64), problem).with_hint(Hint::Budget).into());
             }

@@ -24,10 +24,14 @@ pub(crate) enum TableProblem {
     TooLarge { needed: u128, budget: Budget },
     #[error("a line has more than {}, and the budget is {budget}", Budget::bytes(*.read as u128))]
     LongLine { read: usize, budget: Budget },
+    #[error("there is no memory for more than {} of a line", Budget::bytes(*.read as u128))]
+    LineWithoutMemory { read: usize },
 
     // Columns.
     #[error("{count} columns take {}, and the budget is {budget}", Budget::bytes(*.needed))]
     ManyColumns { count: usize, needed: u128, budget: Budget },
+    #[error("{count} columns take {}, and there is no memory for them", Budget::bytes(*.needed))]
+    NoMemory { count: usize, needed: u128 },
     #[error("there is no column {0}{1}")]
     UnknownColumn(Quoted, Near),
     #[error("is to be dropped and to hold the weights, expected one of the two")]

@@ -34,6 +34,8 @@ pub(crate) enum NpzProblem {
     Packed(io::Error),
     #[error("has more than {} unpacked, and the budget is {budget}", Budget::bytes(u128::from(*.read)))]
     Unpacked { read: u64, budget: Budget },
+    #[error("there is no memory for more than {} of it", Budget::bytes(u128::from(*.read)))]
+    NoMemory { read: u64 },
     #[error("is unknown{0}, expected some of {known}", known = ARRAYS.join(", "))]
     UnknownArray(Near),
     #[error("is missing, expected one number for each unit")]

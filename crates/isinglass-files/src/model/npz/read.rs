@@ -78,6 +78,7 @@ fn array<T>(
     let unpacked = match archive.archive.by_name(&format!("{name}.npy")) {
         Ok(entry) => input::bounded(entry, limit).map_err(|problem| match problem {
             Unread::Failed(error) => NpzProblem::Packed(error).into(),
+            Unread::NoMemory { read } => NpzProblem::NoMemory { read }.into(),
             Unread::TooLarge { read } => {
                 let problem = NpzProblem::Unpacked { read, budget: archive.budget };
                 Fault::from(problem).with_hint(Hint::Budget)
