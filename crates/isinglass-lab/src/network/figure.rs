@@ -184,7 +184,12 @@ impl Panel<'_> {
         let labels: Vec<Label> = (0..self.machine.unit_count())
             .map(|unit| Label {
                 at: at[unit],
-                radius,
+                // A loop lies outside of its unit.
+                radius: if self.arrows.iter().any(|a| (a.0, a.1) == (unit, unit)) {
+                    2.5 * radius
+                } else {
+                    radius
+                },
                 width: 0.92 * NAME.width_of(self.machine.name(unit)) + 4.0,
                 height: NAME.size + 2.0,
             })
