@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from isinglass._machine import *
     from isinglass._network import *
     from isinglass._plots import *
+    from isinglass._posterior import *
     from isinglass._results import *
     from isinglass._scan import *
     from isinglass._tables import *
@@ -58,9 +59,11 @@ _EXPORTS = {
     "IsinglassWarning": "_results",
     "JointTable": "_results",
     "Machine": "_machine",
+    "Marginals": "_posterior",
     "Mode": "_results",
     "Overlap": "_scan",
     "PenaltyPath": "_fit",
+    "Posterior": "_posterior",
     "Remark": "_results",
     "RowLikelihoods": "_results",
     "Scan": "_scan",

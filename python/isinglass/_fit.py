@@ -12,6 +12,7 @@ from isinglass import _calls
 from isinglass._arguments import one_or_more, seed_of
 from isinglass._machine import Machine
 from isinglass._network import Stability
+from isinglass._posterior import Posterior
 from isinglass._progress import listener_of
 from isinglass._tables import Table, as_table
 
@@ -233,6 +234,8 @@ class FitResult:
         What was chosen and why, and remarks on the data: text with the attributes ``code`` and ``data``.
     warnings : tuple of Remark
         What makes the fit worth less than it seems; each is issued as an :class:`IsinglassWarning`, too.
+    posterior : Posterior or None
+        Which couplings there are, and how strong, with ``learner="bayes"``.
     intervals : Intervals or None
         Intervals of couplings and biases, if ``bootstrap`` was set. None, with a warning, if the fit was stopped or too few resamples
         could be fitted.
@@ -263,6 +266,7 @@ class FitResult:
     warnings: Sequence[Remark] = field(default=(), repr=False)
     penalty: PenaltyPath | None = field(default=None, repr=False)
     growth: Growth | None = field(default=None, repr=False)
+    posterior: Posterior | None = field(default=None, repr=False)
     intervals: Intervals | None = field(default=None, repr=False)
     stability: Stability | None = field(default=None, repr=False)
 
@@ -305,7 +309,8 @@ def fit(
     inputs : sequence, optional
         Columns whose own distribution is not learned.
     learner : str, default 'auto'
-        ``auto``, ``likelihood``, ``pseudo-likelihood``, ``pl-em``, ``contrastive-divergence``, ``mean-field-cd``, ``closed-form`` or ``factorized``.
+        ``auto``, ``likelihood``, ``pseudo-likelihood``, ``pl-em``, ``contrastive-divergence``, ``mean-field-cd``, ``closed-form``, ``factorized``, ``rise``
+        or ``bayes``.
     engine : str, default 'auto'
         The engine of ``likelihood``; see :class:`Machine`.
     seed : int, numpy generator or None, default 0
@@ -420,6 +425,7 @@ def _result(found: dict[str, Any]) -> FitResult:
     check = found.pop("check")
     penalty = found.pop("penalty")
     growth = found.pop("growth")
+    posterior = found.pop("posterior")
     intervals = found.pop("intervals")
     if intervals is not None:
         couplings, biases = (Spread(**intervals.pop(name)) for name in ("couplings", "biases"))
@@ -433,5 +439,6 @@ def _result(found: dict[str, Any]) -> FitResult:
         check=None if check is None else Check(**check),
         penalty=None if penalty is None else PenaltyPath(**penalty),
         growth=None if growth is None else Growth(**growth),
+        posterior=None if posterior is None else Posterior._of(posterior),
         **found,
     )

@@ -215,3 +215,27 @@ def test_held_out_rows_choose_the_penalty() -> None:
     assert fit(train)[1].penalty is None
     with pytest.raises(ValueError, match="validate: unit"):
         fit(train, validate=other[:, :5])
+
+
+def test_posteriors_say_which_couplings_there_are():
+    rng = np.random.default_rng(3)
+    a = rng.choice([-1, 1], 300)
+    b = np.where(rng.random(300) < 0.9, a, -a)
+    c = rng.choice([-1, 1], 300)
+    rows = np.column_stack([a, b, c])
+    machine, result = fit(rows, learner="bayes", samples=1500, seed=1)
+    posterior = result.posterior
+    assert posterior.likelihood == "exact" and result.engine == "enumerate"
+    assert posterior.edges.tolist() == [[0, 1], [0, 2], [1, 2]]
+    assert posterior.inclusion[0] > 0.99 and (posterior.inclusion[1:] < 0.5).all()
+    assert posterior.couplings.lower[0] < machine.edge_weights[0] < posterior.couplings.upper[0]
+    assert (posterior.log_bayes_factor[1:] < 0).all() and posterior.r_hat < 1.05
+    assert posterior.biases.mean.shape == (3,)
+    gaps = rows.astype(float)
+    gaps[::7, 1] = np.nan
+    with_gaps = fit(gaps, learner="bayes", samples=1500, seed=1)[1].posterior
+    assert with_gaps.couplings.deviation[0] > posterior.couplings.deviation[0]
+    median, _ = fit(rows, learner="bayes", cutoff=0.5, inclusion="uniform", slab="laplace", scale=1.0)
+    assert median.edges.tolist() == [[0, 1]]
+    with pytest.raises(ValueError, match="scale"):
+        fit(rows, learner="bayes", scale=0.0)

@@ -99,6 +99,7 @@ impl Diagnose for Note {
             Self::Growth(_) => "hidden-chosen",
             Self::DroppedRows { .. } => "dropped-rows",
             Self::Imputed { .. } => "imputed",
+            Self::Posterior { .. } => "posterior",
         }
     }
 
@@ -114,6 +115,7 @@ impl Diagnose for Note {
             Self::Penalty(penalty) => of_penalty(penalty),
             Self::DroppedRows { rows } => json!({ "rows": rows }),
             Self::Imputed { versions, cells } => json!({ "versions": versions, "cells": cells }),
+            Self::Posterior { engine } => json!({ "engine": engine }),
             Self::Growth(growth) => json!({ "hidden": growth.hidden, "l2": growth.l2, "l1": growth.l1 }),
         }
     }

@@ -8,8 +8,8 @@ use isinglass::engine::{
     StructuredSettings, TemperSettings, TrwSettings, VariationalSettings,
 };
 use isinglass::learn::{
-    ClosedFormSettings, ContrastiveDivergenceSettings, LikelihoodSettings, MeanFieldCdSettings, PlEmSettings,
-    PseudoLikelihoodSettings, RiseSettings,
+    BayesSettings, ClosedFormSettings, ContrastiveDivergenceSettings, LikelihoodSettings,
+    MeanFieldCdSettings, PlEmSettings, PseudoLikelihoodSettings, RiseSettings,
 };
 use isinglass::search::MaxProductSettings;
 #[cfg(feature = "clap")]
@@ -128,6 +128,7 @@ group! {
         likelihood: LikelihoodSettings => Likelihood,
         pseudo_likelihood: PseudoLikelihoodSettings => PseudoLikelihood,
         rise: RiseSettings => Rise,
+        bayes: BayesSettings => Bayes,
         pl_em: PlEmSettings => PlEm,
         contrastive_divergence: ContrastiveDivergenceSettings => ContrastiveDivergence,
         mean_field_cd: MeanFieldCdSettings => MeanFieldCd,

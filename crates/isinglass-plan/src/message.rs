@@ -282,6 +282,11 @@ pub enum Note {
         /// Their number.
         cells: usize,
     },
+    /// Which posterior is sampled.
+    Posterior {
+        /// The exact engine of the likelihood; without one, it is that of the pseudo-likelihood.
+        engine: Option<&'static str>,
+    },
 }
 
 /// So many columns are named; of others, the number.
@@ -386,6 +391,15 @@ impl Message for Note {
             Self::Penalty(penalty) => penalty.render(out, style),
             Self::Growth(growth) => growth.render(out, style),
             Self::CheckCancelled => out.write_str("the fit is not checked: it was ended before"),
+            Self::Posterior { engine: Some(engine) } => {
+                write!(out, "posterior of the likelihood, by engine {engine}")
+            }
+            Self::Posterior { engine: None } => render_settings(
+                out,
+                style,
+                "posterior of the pseudo-likelihood; {engine} eliminate or enumerate samples that of the likelihood, \
+                 with one evaluation for each step",
+            ),
             Self::NotChecked { why } => {
                 out.write_str("the fit is not checked: ")?;
                 why.render(out, style)

@@ -109,6 +109,9 @@ choices! {
         /// Interaction screening: which columns are coupled, from as few rows as possible; no hidden
         /// units, no missing cells.
         Rise = "rise",
+        /// The posterior distribution: which couplings there are, with what probability and how
+        /// strong, by chains over machines; no hidden units.
+        Bayes = "bayes",
         /// Pseudo-likelihood EM: hidden and missing units are drawn at every iteration.
         PlEm = "pl-em",
         /// Contrastive divergence: mini-batches, and a few sweeps from the rows or of persistent
@@ -133,6 +136,7 @@ impl LearnerName {
             Self::PseudoLikelihood => &[Self::PseudoLikelihood, Self::PlEm],
             Self::Likelihood => &[Self::Likelihood],
             Self::Rise => &[Self::Rise],
+            Self::Bayes => &[Self::Bayes],
             Self::PlEm => &[Self::PlEm],
             Self::ContrastiveDivergence => &[Self::ContrastiveDivergence],
             Self::MeanFieldCd => &[Self::MeanFieldCd],
@@ -145,6 +149,12 @@ impl LearnerName {
     #[must_use]
     pub fn learns_hidden(self) -> bool {
         matches!(self, Self::Likelihood | Self::PlEm | Self::ContrastiveDivergence | Self::MeanFieldCd)
+    }
+
+    /// Whether it uses an engine that is named.
+    #[must_use]
+    pub fn takes_engine(self) -> bool {
+        matches!(self, Self::Likelihood | Self::Bayes)
     }
 
     /// Whether fits from several starts can be compared.

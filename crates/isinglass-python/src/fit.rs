@@ -22,6 +22,7 @@ use crate::answers::{Notes, Remarks, set_remarks};
 use crate::bootstrap::{Intervals, Resampling};
 use crate::errors::{bad, of_core, of_files, of_plan};
 use crate::machine::Machine;
+use crate::posterior::of_posterior;
 use crate::settings::{budget, set, shown, text, whole, word};
 use crate::table::Table;
 use crate::worker::{PAUSE, broken, settle, spawn};
@@ -355,6 +356,7 @@ fn answer(
         penalty,
         diverged: _,
         growth,
+        posterior,
         validation: _,
     } = fitted;
     let out = PyDict::new(py);
@@ -413,6 +415,7 @@ fn answer(
         Ok(found)
     });
     out.set_item("growth", growth.transpose()?)?;
+    out.set_item("posterior", posterior.map(|found| of_posterior(py, &found)).transpose()?)?;
     set_remarks(&out, remarks)?;
     let stability = stability.map(|found| crate::network::stability(py, &found)).transpose()?;
     out.set_item("stability", stability)?;

@@ -19,6 +19,7 @@ mod fit;
 mod machine;
 mod network;
 mod on_tables;
+mod posterior;
 mod scan;
 mod settings;
 mod table;

@@ -30,6 +30,7 @@ mod checkpoint;
 mod components;
 mod moderated;
 mod page;
+mod posterior;
 mod progress;
 pub(super) mod structure;
 mod study;
@@ -39,7 +40,7 @@ mod time;
 #[derive(ClapArgs)]
 #[command(
     mut_arg("engine", |engine| engine.value_parser(engines_for(Asked::Likelihood))),
-    after_help = "Examples (the first command writes the table):\n  isinglass demo\n  isinglass fit isinglass-demo/votes.csv --l2 0.003 -o votes.json\n  isinglass fit isinglass-demo/votes.csv --visible-links none --hidden 3 --l2 0.01 -o rbm.json\n  isinglass fit isinglass-demo/votes.csv --visible-links tree --optimizer cg -o tree.json\n  isinglass fit isinglass-demo/votes.csv --learner closed-form -o quick.json\n  isinglass fit isinglass-demo/votes.csv --l2 auto -o chosen.json\n  isinglass fit isinglass-demo/votes.csv --learner pl-em --hidden 2 -o drawn.json\n  isinglass complete votes.json isinglass-demo/votes.csv -o whole.csv\n  isinglass fit whole.csv --l1 ebic --network network.csv --bootstrap 50 -o sparse.json\n  isinglass fit whole.csv --learner contrastive-divergence --hidden 4 --checkpoint cd.ck -o cd.json"
+    after_help = "Examples (the first command writes the table):\n  isinglass demo\n  isinglass fit isinglass-demo/votes.csv --l2 0.003 -o votes.json\n  isinglass fit isinglass-demo/votes.csv --visible-links none --hidden 3 --l2 0.01 -o rbm.json\n  isinglass fit isinglass-demo/votes.csv --visible-links tree --optimizer cg -o tree.json\n  isinglass fit isinglass-demo/votes.csv --learner closed-form -o quick.json\n  isinglass fit isinglass-demo/votes.csv --l2 auto -o chosen.json\n  isinglass fit isinglass-demo/votes.csv --learner pl-em --hidden 2 -o drawn.json\n  isinglass complete votes.json isinglass-demo/votes.csv -o whole.csv\n  isinglass fit whole.csv --l1 ebic --network network.csv --bootstrap 50 -o sparse.json\n  isinglass fit whole.csv --learner bayes --network posterior.csv -o bayes.json\n  isinglass fit whole.csv --learner contrastive-divergence --hidden 4 --checkpoint cd.ck -o cd.json"
 )]
 pub(crate) struct Args {
     #[command(flatten)]
@@ -175,7 +176,8 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
     write_history(component_history, header, components)?;
     if let Some(mut output) = network {
         let found = study.as_ref().and_then(|study| study.bootstrap.as_ref());
-        let measures = found.map(bootstrap::measures).unwrap_or_default();
+        let mut measures = found.map(bootstrap::measures).unwrap_or_default();
+        measures.extend(fitted.posterior.iter().flat_map(|found| posterior::measures(found, &fit.machine)));
         let measures: Vec<(&str, &[f64])> = measures.iter().map(|(name, all)| (*name, &all[..])).collect();
         let written = write_network(&fit.machine, &units, &measures, &mut output);
         written.map_err(|error| output.error(&error))?;
@@ -240,6 +242,9 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
         if let Some(remedy) = fitted.remedy {
             document["singular"] = remedy.word().into();
         }
+        if let Some(found) = &fitted.posterior {
+            document["posterior"] = posterior::document(found, &fit.machine);
+        }
         if let Some(study) = &study {
             if let Some(found) = &study.bootstrap {
                 document["bootstrap"] = args.bootstrap.document(&fit.machine, found);
@@ -259,7 +264,8 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
     } else {
         String::new()
     };
-    let head = plain(if versions.is_empty() { table } else { &given }, &fitted, seconds);
+    let mut head = plain(if versions.is_empty() { table } else { &given }, &fitted, seconds);
+    head.extend(fitted.posterior.as_ref().map(posterior::summary));
     let page = args.report.as_ref().map_or_else(String::new, |path| format!(" and {}", path.display()));
     let stable = study.as_ref().and_then(|study| study.stability.as_ref());
     let stable = stable.map(bootstrap::stability_line).unwrap_or_default();

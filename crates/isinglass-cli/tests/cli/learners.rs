@@ -214,3 +214,47 @@ fn resamples_that_are_stopped_leave_the_network_without_intervals() {
     assert!(room.read("e.csv").starts_with("from,to,weight,sign\n"));
     room.ok("info m.json");
 }
+
+#[test]
+fn posteriors_are_written_beside_the_network() {
+    let room = room_with_draws("chain -n 5 --coupling 0.6", 400);
+    let text = room.ok("fit t.csv --learner bayes --samples 1500 --network p.csv -o m.json");
+    assert!(text.contains("of 10 couplings 4 are present"), "{text}");
+    let network = room.read("p.csv");
+    let mut lines = network.lines();
+    let header = "from,to,weight,sign,inclusion,log_bayes_factor,deviation,credible_lower,credible_upper,\
+                  r_hat,effective_samples";
+    assert_eq!(lines.next(), Some(header));
+    let strongest: Vec<&str> = lines.next().unwrap().split(',').collect();
+    let number = |k: usize| strongest[k].parse::<f64>().unwrap();
+    assert!(number(7) < number(2) && number(2) < number(8) && number(4) > 0.99, "{strongest:?}");
+    let fit = room.json("fit t.csv --learner bayes --samples 1500 -o m.json");
+    let posterior = &fit["posterior"];
+    assert_eq!(
+        (fit["engine"].as_str(), posterior["likelihood"].as_str()),
+        (Some("enumerate"), Some("exact"))
+    );
+    assert_eq!(posterior["couplings"].as_array().map(Vec::len), Some(10));
+    assert_eq!(posterior["biases"].as_array().map(Vec::len), Some(5));
+    let pseudo =
+        room.json("fit t.csv --learner bayes --inputs x0 --slab normal --inclusion uniform -o m.json");
+    assert_eq!(pseudo["posterior"]["likelihood"], "pseudo");
+    let median = room.json("fit t.csv --learner bayes --cutoff 0.5 -o median.json");
+    assert_eq!(median["converged"], true);
+    assert_eq!(room.json("info median.json")["edges"], 4);
+}
+
+#[test]
+fn posteriors_refuse_what_they_cannot_sample() {
+    let room = room_with_draws("chain -n 4 --coupling 0.6", 50);
+    for (options, words) in [
+        ("--hidden 2", "--hidden belongs to"),
+        ("--engine mean-field", "exact moments"),
+        ("--scale 0", "--scale"),
+        ("--inclusion 2", "--inclusion"),
+        ("--restarts 3", "--restarts"),
+    ] {
+        let (_, error) = room.fails(&format!("fit t.csv --learner bayes {options} -o m.json"));
+        assert!(error.contains(words), "{options}: {error}");
+    }
+}

@@ -199,7 +199,7 @@ impl Plan {
                 found.path.iter_mut().for_each(|tried| tried.penalty *= OF_PSEUDO_LIKELIHOOD);
                 Ok((PSEUDO, found))
             }
-            Way::PseudoLikelihood(_) | Way::Other(..) | Way::ClosedForm(_) => {
+            Way::PseudoLikelihood(_) | Way::Other(..) | Way::ClosedForm(_) | Way::Bayes(..) => {
                 let way = by_conditionals(group.pseudo_likelihood);
                 let found = selection.run(&way, begin, table, validate);
                 Ok((PSEUDO, found.map_err(|error| Error::from(error).with_hint(Hint::Budget))?))

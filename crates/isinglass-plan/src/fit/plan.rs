@@ -3,13 +3,14 @@
 use isinglass::engine::Open;
 use isinglass::engine::auto::{self, Choice};
 use isinglass::learn::{
-    Checkpoint, ClosedForm, ContrastiveDivergence, Epochs, Factorized, Fit, L1, Learner, Likelihood,
-    MeanFieldCd, Observer, PseudoLikelihood, PseudoLikelihoodEm, Remedy, Restarts, Rise, SampledLikelihood,
-    Validated, independent_log_likelihood, start as start_of,
+    Bayes, BayesSettings, Checkpoint, ClosedForm, ContrastiveDivergence, Epochs, Factorized, Fit, L1,
+    Learner, Likelihood, MeanFieldCd, Observer, Posterior, PseudoLikelihood, PseudoLikelihoodEm, Remedy,
+    Restarts, Rise, SampledLikelihood, Validated, independent_log_likelihood, start as start_of,
 };
 use isinglass::likelihood::{Phases, TwoPhase, log_likelihood};
 use isinglass::{
-    Budget, CancelToken, Engine, Error as CoreError, Machine, Mixture, Note as CoreNote, Role, Table, Temper,
+    Budget, CancelToken, Engine, Error as CoreError, Evidence, Machine, Mixture, Note as CoreNote, Role,
+    Table, Temper,
 };
 
 use super::FitSettings;
@@ -21,6 +22,10 @@ use crate::{EngineName, Error, Hint, LearnerName, Note, Result, Task, Usage, War
 /// Memory within which a likelihood that was not requested is computed all the same: it takes some
 /// hundredths of a second.
 pub(super) const AT_HAND: Budget = Budget(16 << 20);
+
+/// Memory within which a chain over machines can use an exact engine at every step: it takes some
+/// microseconds.
+const AT_EVERY_STEP: Budget = Budget(32 << 10);
 
 /// The most units of a machine that `auto` fits by sampling: beyond, a fit takes minutes.
 const MOST_SAMPLED: usize = 300;
@@ -52,6 +57,8 @@ pub(super) enum Way {
     /// Without an engine.
     Other(Box<dyn Learner + Send + Sync>, Limits),
     ClosedForm(ClosedForm),
+    /// With an engine, of the likelihood itself.
+    Bayes(BayesSettings, Option<Box<dyn Engine>>),
 }
 
 /// When a fit ends at the latest, and when it has converged.
@@ -96,6 +103,8 @@ pub struct Fitted {
     pub growth: Option<Growth>,
     /// The log-likelihood of rows to validate with, after some of the iterations.
     pub validation: Vec<Validated>,
+    /// The posterior distribution of the machine, by a learner that samples it.
+    pub posterior: Option<Posterior>,
 }
 
 /// Couplings without bounds, as the steps to them were too long.
@@ -122,6 +131,12 @@ pub(super) fn with_all_biases(machine: &Machine) -> isinglass::Result<Machine> {
     machine.clone().with_parameters(machine.weights().to_vec(), vec![1.0; machine.unit_count()])
 }
 
+/// The learner bayes, with the engine of its likelihood.
+fn bayes(settings: BayesSettings, engine: Option<&dyn Engine>) -> Bayes<'_> {
+    let learner = Bayes::from(settings);
+    engine.map_or(learner, |engine| learner.with_engine(engine))
+}
+
 impl FitSettings {
     /// Resolves the request for a start and a table: the learner, and its engines. Choices are
     /// noted.
@@ -146,6 +161,7 @@ impl FitSettings {
                 Way::PseudoLikelihood(limits)
             }
             LearnerName::Rise => Way::Other(Box::new(Rise::from(group.rise)), limits(0, 0.0)),
+            LearnerName::Bayes => Way::Bayes(group.bayes, self.posterior_engine(start, note)?),
             LearnerName::PlEm => Way::Other(
                 Box::new(PseudoLikelihoodEm::from(group.pl_em)),
                 limits(group.pl_em.iterations, 0.0),
@@ -204,6 +220,7 @@ impl FitSettings {
             diverged,
             growth: None,
             validation: Vec::new(),
+            posterior: None,
         };
         Ok((fitted, state))
     }
@@ -330,6 +347,24 @@ impl FitSettings {
         Ok(Way::Likelihood { engine, clamped: clamped_engine, is_open })
     }
 
+    /// The exact engine for a posterior of the likelihood: the one that is named, or one that costs
+    /// next to nothing. Without one, the posterior is that of the pseudo-likelihood.
+    fn posterior_engine(&self, start: &Machine, note: &dyn Fn(Note)) -> Result<Option<Box<dyn Engine>>> {
+        let trained = with_all_biases(start)?;
+        let free = Evidence::none(start.unit_count());
+        let name = self.engine.engine;
+        if name != EngineName::Auto {
+            return Ok(Some(self.engine.named(name).ok_or(Usage::OnlyModes)?));
+        }
+        let has_inputs = start.with_role(Role::Input).next().is_some();
+        let engine = match auto::choose(&trained, &free, AT_EVERY_STEP)? {
+            Choice::Exact { engine, .. } if !has_inputs => Some(engine),
+            _ => None,
+        };
+        note(Note::Posterior { engine: engine.as_ref().map(|engine| engine.name()) });
+        Ok(engine)
+    }
+
     /// Adds the likelihood where a learner does not need it but it costs next to nothing: it is
     /// exact or absent.
     fn add_likelihood(&self, fit: &mut Fit, table: &Table) -> isinglass::Result<()> {
@@ -374,6 +409,9 @@ impl Plan {
             }
             Way::PseudoLikelihood(limits) | Way::Other(_, limits) => *limits,
             Way::ClosedForm(learner) => Limits { iterations: learner.iterations, tolerance: 0.0 },
+            Way::Bayes(settings, _) => {
+                Limits { iterations: settings.burn_in + settings.samples, tolerance: 0.0 }
+            }
         }
     }
 
@@ -382,6 +420,7 @@ impl Plan {
         match &self.way {
             Way::Likelihood { engine, .. } => Some(engine.name()),
             Way::Sampled { .. } => Some(Temper::NAME),
+            Way::Bayes(_, engine) => engine.as_ref().map(|engine| engine.name()),
             Way::PseudoLikelihood(_) | Way::Other(..) | Way::ClosedForm(_) => None,
         }
     }
@@ -412,6 +451,7 @@ impl Plan {
             Way::PseudoLikelihood(_) => act(&PseudoLikelihood::from(group.pseudo_likelihood)),
             Way::Other(learner, _) => act(&**learner),
             Way::ClosedForm(learner) => act(learner),
+            Way::Bayes(settings, engine) => act(&bayes(*settings, engine.as_deref())),
         }
     }
 
@@ -443,6 +483,7 @@ impl Plan {
         let penalty = self.choose(start, table, note)?;
         let chosen = penalty.as_ref();
         let (mut engine, mut clamped_engine, mut remedy, mut is_complete) = (None, None, None, false);
+        let mut posterior = None;
         let (mut fit, restart_objectives) = match &self.way {
             Way::Likelihood { engine: free, clamped, is_open, .. } => {
                 engine = Some(free.name());
@@ -478,6 +519,15 @@ impl Plan {
                 remedy = Some(fit.remedy());
                 once(fit)
             }
+            Way::Bayes(settings, exact) => {
+                let sampled = bayes(*settings, exact.as_deref()).run(start, table, from, observer);
+                let sampled = sampled.map_err(|error| Error::from(error).with_hint(Hint::Budget))?;
+                engine = sampled.engine;
+                let mut fit = sampled.fit.clone();
+                self.settings.add_likelihood(&mut fit, table)?;
+                posterior = Some(sampled);
+                once(fit)
+            }
         };
         let diverged = self.settings.take_divergence(learner, &mut fit);
         let is_exact = self.is_exact(&fit);
@@ -495,6 +545,7 @@ impl Plan {
             diverged,
             growth: None,
             validation: Vec::new(),
+            posterior,
         })
     }
 
@@ -503,7 +554,7 @@ impl Plan {
         match &self.way {
             Way::Likelihood { engine, .. } => engine.is_exact() && fit.converged,
             Way::Other(..) => self.settings.learner == LearnerName::Factorized,
-            Way::Sampled { .. } | Way::PseudoLikelihood(_) | Way::ClosedForm(_) => false,
+            Way::Sampled { .. } | Way::PseudoLikelihood(_) | Way::ClosedForm(_) | Way::Bayes(..) => false,
         }
     }
 

@@ -146,7 +146,8 @@ impl FitSettings {
         }
         let by_learner = |setting: &str| learners.iter().any(|learner| learner.accepts(setting));
         let engines = [self.engine.engine, self.clamped_name()];
-        let engines: &[EngineName] = if learners.contains(&LearnerName::Likelihood) { &engines } else { &[] };
+        let engines: &[EngineName] =
+            if learners.iter().any(|learner| learner.takes_engine()) { &engines } else { &[] };
         self.engine.check_for(engines, &by_learner)?;
         if self.component_history && self.engine.engine != EngineName::Mixture {
             let error = isinglass::Error::requires("component-history", "engine", "mixture");
@@ -201,7 +202,7 @@ impl FitSettings {
             ("validate", validates, chooses),
             ("hidden", hidden > 0 || self.grows, LearnerName::learns_hidden),
             ("restarts", self.restarts > 1, LearnerName::restarts),
-            ("engine", self.engine.engine != EngineName::Auto, likelihood),
+            ("engine", self.engine.engine != EngineName::Auto, LearnerName::takes_engine),
             ("clamped-engine", self.clamped_engine.is_some(), likelihood),
             ("component-history", self.component_history, likelihood),
         ];
@@ -222,7 +223,7 @@ impl FitSettings {
     ) -> Result<(), Usage> {
         for &setting in &self.given {
             let by_engine =
-                learners.contains(&LearnerName::Likelihood) && self.engine.engine.accepts(setting);
+                learners.iter().any(|learner| learner.takes_engine()) && self.engine.engine.accepts(setting);
             if !learners.iter().any(|learner| learner.accepts(setting)) && !by_engine {
                 return Err(Self::belongs(setting, LearnerGroup::owners(setting), chosen));
             }

@@ -5,9 +5,10 @@
 //! through the module `optimize`. [`chow_liu()`] finds a structure in the table itself,
 //! [`Restarts`] fits from several starts, [`Selection`] chooses a
 //! penalty by rows held out, [`PseudoLikelihood::fit_moderated`] lets covariates change couplings,
-//! [`grown`] adds hidden units, [`Bootstrap`] estimates how certain the parameters are, [`Compare`]
-//! tests whether groups differ.
+//! [`grown`] adds hidden units, [`Bootstrap`] estimates how certain the parameters are, [`Bayes`]
+//! samples them, [`Compare`] tests whether groups differ.
 
+mod bayes;
 mod bootstrap;
 mod check;
 mod checkpoint;
@@ -41,6 +42,7 @@ mod trained;
 use std::ops::ControlFlow;
 
 pub use crate::optimize::{Objective, Optimizer, Period, Stop};
+pub use bayes::{Bayes, BayesSettings, CouplingPosterior, Inclusion, Marginal, Posterior, Slab};
 pub(crate) use bootstrap::aligned;
 pub use bootstrap::{Bootstrap, Bootstrapped, Difference, Interval, Measure, Progress};
 pub use check::{Check, Verdict, check, independent_log_likelihood};

@@ -173,7 +173,7 @@ impl FromStr for L1 {
 }
 
 /// Reads a number or a word.
-fn number_or_word<'de, D, T>(deserializer: D) -> Result<T, D::Error>
+pub(super) fn number_or_word<'de, D, T>(deserializer: D) -> Result<T, D::Error>
 where
     D: serde::Deserializer<'de>,
     T: FromStr<Err = UnknownWord>,

@@ -72,6 +72,8 @@ pub enum Purpose {
     Growth = 40,
     /// Pairs of rows between which further hidden units split a table.
     Splits = 41,
+    /// A chain over machines, in one of its sweeps.
+    Posterior = 42,
 }
 
 /// A seed for work of its own, with a number for a purpose.

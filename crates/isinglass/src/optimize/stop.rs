@@ -38,6 +38,17 @@ pub enum Stop {
         /// Their number.
         count: usize,
     },
+    /// All machines have been drawn.
+    Draws {
+        /// Their number.
+        count: usize,
+        /// The largest split-R̂ of a parameter.
+        r_hat: f64,
+        /// The smallest effective number of draws.
+        effective_samples: f64,
+        /// Whether these say that the chains have mixed.
+        has_mixed: bool,
+    },
     /// The iterations are used up.
     Limit {
         /// Their number.
@@ -125,6 +136,13 @@ impl fmt::Display for Stop {
             Self::PathsComplete => f.write_str("the paths are complete"),
             Self::Epochs { count } => {
                 write!(f, "made all {count} epoch{}", if *count == 1 { "" } else { "s" })
+            }
+            Self::Draws { count, r_hat, effective_samples, has_mixed } => {
+                let but = if *has_mixed { "" } else { ", but the chains have not mixed" };
+                write!(
+                    f,
+                    "drew all {count} machines{but} (R-hat {r_hat:.3}, {effective_samples:.0} effective draws)"
+                )
             }
             Self::Limit { iterations } => write!(f, "reached the limit of {iterations} iterations"),
             Self::Requested => f.write_str("stopped on request"),

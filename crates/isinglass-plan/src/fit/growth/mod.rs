@@ -328,6 +328,7 @@ impl Plan {
             growth: None,
             diverged: None,
             validation: Vec::new(),
+            posterior: None,
             fit,
         })
     }
@@ -464,7 +465,7 @@ impl Plan {
             Way::Sampled { engine, clamped, is_open } => {
                 (&**engine as &dyn Engine, &**clamped, *is_open, true)
             }
-            Way::PseudoLikelihood(_) | Way::Other(..) | Way::ClosedForm(_) => {
+            Way::PseudoLikelihood(_) | Way::Other(..) | Way::ClosedForm(_) | Way::Bayes(..) => {
                 return Err(CoreError::invalid("validate", "requires the likelihood").into());
             }
         };
@@ -498,6 +499,7 @@ impl Plan {
             growth: None,
             diverged: None,
             validation,
+            posterior: None,
         };
         Ok((fitted, is_cancelled))
     }
