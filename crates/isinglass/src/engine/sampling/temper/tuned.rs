@@ -174,7 +174,8 @@ impl Tuned {
     }
 }
 
-/// The sweeps of each round: each twice as long as the one before.
+/// The sweeps of each round: each twice as long as the one before, and the longest last but one, since
+/// it judges the reference: states of a few percent must not be missed there.
 fn rounds(sweeps: usize) -> Vec<usize> {
     let mut rounds = Vec::new();
     let mut left = sweeps;
@@ -185,6 +186,9 @@ fn rounds(sweeps: usize) -> Vec<usize> {
         left -= round;
         next *= 2;
     }
+    if let [.., last_but_one, last] = &mut rounds[..] {
+        std::mem::swap(last_but_one, last);
+    }
     rounds
 }
 
@@ -194,7 +198,7 @@ mod tests {
 
     #[test]
     fn rounds_double_and_add_up() {
-        assert_eq!(rounds(1000), [32, 64, 128, 256, 520]);
+        assert_eq!(rounds(1000), [32, 64, 128, 520, 256]);
         for sweeps in [0, 1, 31, 100, 4096] {
             assert_eq!(rounds(sweeps).iter().sum::<usize>(), sweeps);
         }
