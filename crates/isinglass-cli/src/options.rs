@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use clap::{Args, ValueEnum};
 use isinglass::message::{Message, Style};
+use isinglass::progress::duration;
 use isinglass::{Budget, Evidence, Machine, Spin};
 use isinglass_files::{
     Encoding, Encodings, FileIdentity, ModelNote, Sheet, TableOptions, Threshold, Values, read_encodings,
@@ -106,6 +107,12 @@ impl Common {
     /// Reports a choice that was made for the user.
     pub(crate) fn choice(&self, note: &isinglass_plan::Note) {
         self.note_as("", note.diagnostic(Style::Flags));
+        let isinglass_plan::Note::Engine(reason) = note else { return };
+        // No part of the results: it differs from one run to the next.
+        let seconds = reason.work().map_or(0.0, isinglass::Work::seconds);
+        if seconds >= isinglass_plan::LONG {
+            self.line(&format!("an answer takes about {}", duration(seconds)));
+        }
     }
 
     /// Reports notes and warnings.

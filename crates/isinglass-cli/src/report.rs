@@ -11,6 +11,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::options::{Common, Usage};
+use crate::progress::suspended;
 
 /// A document with all that was reported on the way to it.
 #[derive(Serialize)]
@@ -37,16 +38,18 @@ pub(crate) fn json(
 
 /// Print a text on standard output.
 pub(crate) fn text(text: &str) -> anyhow::Result<()> {
-    let mut out = io::stdout().lock();
-    out.write_all(text.as_bytes())?;
-    out.flush()?;
-    Ok(())
+    suspended(|| {
+        let mut out = io::stdout().lock();
+        out.write_all(text.as_bytes())?;
+        out.flush()?;
+        Ok(())
+    })
 }
 
 /// A line on standard error that is not the result; names in it cannot move the cursor.
 pub(crate) fn note(text: &str) {
     // A closed standard error is no reason to fail.
-    let _ = writeln!(io::stderr(), "{}", escaped(text));
+    let _ = suspended(|| writeln!(io::stderr(), "{}", escaped(text)));
 }
 
 /// A text in which control characters are shown as what they are, such as `\u{1b}`; its lines stay.
@@ -96,7 +99,7 @@ pub(crate) fn error(error: &anyhow::Error) {
     });
     let text = causes.collect::<Vec<_>>().join(": ");
     // A closed standard error is no reason to fail.
-    let _ = writeln!(io::stderr(), "{word}: {}", escaped(&text));
+    let _ = suspended(|| writeln!(io::stderr(), "{word}: {}", escaped(&text)));
 }
 
 /// An error with a hint, where a larger budget or less to do would help.

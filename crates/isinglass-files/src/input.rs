@@ -90,22 +90,17 @@ pub(crate) enum Unread {
 /// there, and its lack is an error.
 pub(crate) fn bounded(mut input: impl Read, limit: u64) -> Result<Vec<u8>, Unread> {
     let mut content: Vec<u8> = Vec::new();
-    let mut piece = vec![0; BUFFER];
     loop {
-        let count = match input.read(&mut piece) {
-            Ok(0) => return Ok(content),
-            Ok(count) => count,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-            Err(error) => return Err(Unread::Failed(error)),
-        };
         let read = content.len() as u64;
-        if (content.len() + count) as u64 > limit {
-            return Err(Unread::TooLarge { read });
-        }
-        if !grow(&mut content, count) {
+        if !grow(&mut content, BUFFER) {
             return Err(Unread::NoMemory { read });
         }
-        content.extend_from_slice(&piece[..count]);
+        match input.by_ref().take(BUFFER as u64).read_to_end(&mut content) {
+            Ok(0) => return Ok(content),
+            Ok(_) if content.len() as u64 > limit => return Err(Unread::TooLarge { read }),
+            Ok(_) => {}
+            Err(error) => return Err(Unread::Failed(error)),
+        }
     }
 }
 

@@ -128,7 +128,7 @@ impl Diagnose for Note {
 fn of_reason(reason: &Reason) -> Value {
     match reason {
         Reason::Decimate { free, width } => json!({ "engine": "decimate", "free": free, "width": width }),
-        Reason::Eliminate { free, width, bytes } => {
+        Reason::Eliminate { free, width, bytes, .. } => {
             json!({ "engine": "eliminate", "free": free, "width": width, "bytes": *bytes as f64 })
         }
         Reason::EliminateRows { free } => json!({ "engine": "eliminate", "free": free }),

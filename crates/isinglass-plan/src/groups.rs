@@ -49,10 +49,14 @@ macro_rules! group {
                 owners
             }
 
+            /// The names of all settings, struct by struct.
+            pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+                [$(<$settings as Settings>::FIELDS),+].into_iter().flatten().copied()
+            }
+
             /// The name of a setting as it is known for ever, if there is one of that name.
             pub(crate) fn known(setting: &str) -> Option<&'static str> {
-                let mut all = [$(<$settings as Settings>::FIELDS),+].into_iter().flatten();
-                all.find(|known| **known == setting).copied()
+                Self::names().find(|known| *known == setting)
             }
 
             /// Sets a setting wherever there is one of that name.

@@ -51,7 +51,7 @@ pub use fit::{
     VisibleLinks,
 };
 pub use groups::{EngineGroup, LearnerGroup};
-pub use message::{Error, Hint, Note, Result, Usage, Warning};
+pub use message::{Error, Hint, LONG, Note, Result, Usage, Warning};
 pub use missing::{Filled, Missing};
 pub use names::{Asked, EngineName, LearnerName};
 #[cfg(feature = "clap")]

@@ -5,6 +5,7 @@ use std::fmt::{self, Write};
 use isinglass::engine::auto::Reason;
 use isinglass::learn::{Check, Chosen, Need, Stop};
 use isinglass::message::{Message, Setting, Style, render_settings};
+use isinglass::progress::duration;
 use isinglass::{Diagnostics, Expectations, Gibbs, Guarantee, Temper};
 
 use crate::{EngineName, Growth, LearnerName, Penalty, count};
@@ -161,6 +162,9 @@ impl Hint {
     }
 }
 
+/// Seconds that are worth a word.
+pub const LONG: f64 = 2.0;
+
 /// What went wrong on the way from a request to an answer.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
@@ -229,7 +233,13 @@ impl Message for Error {
             Self::Hinted { error, hint } => {
                 error.render(out, style)?;
                 out.write_str("\nhint: ")?;
-                hint.render(out, style)
+                hint.render(out, style)?;
+                // Where memory is not all that is missing.
+                let seconds = error.work().map_or(0.0, isinglass::Work::seconds);
+                if seconds >= LONG {
+                    write!(out, "; with enough memory it would take about {}", duration(seconds))?;
+                }
+                Ok(())
             }
         }
     }

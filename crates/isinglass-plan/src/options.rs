@@ -129,9 +129,7 @@ impl FromArgMatches for EngineSettings {
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
         self.group.update(matches)?;
-        let ids =
-            EngineGroup::definitions().into_iter().map(|definition| definition.arg.get_id().to_string());
-        self.given.extend(ids.filter(|id| is_given(matches, id)).filter_map(|id| EngineGroup::known(&id)));
+        self.given.extend(EngineGroup::names().filter(|name| is_given(matches, name)));
         Ok(())
     }
 }
@@ -202,8 +200,6 @@ impl FromArgMatches for FitSettings {
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
         self.engine.update_from_arg_matches(matches)?;
         self.group.update(matches)?;
-        let ids =
-            LearnerGroup::definitions().into_iter().map(|definition| definition.arg.get_id().to_string());
         for (yes, no, _) in OPPOSITES {
             let is_refused = matches.try_get_one::<bool>(no).ok().flatten() == Some(&true);
             if let Some(name) = LearnerGroup::known(yes).filter(|_| is_refused) {
@@ -214,7 +210,7 @@ impl FromArgMatches for FitSettings {
                 self.given.insert(name);
             }
         }
-        self.given.extend(ids.filter(|id| is_given(matches, id)).filter_map(|id| LearnerGroup::known(&id)));
+        self.given.extend(LearnerGroup::names().filter(|name| is_given(matches, name)));
         Ok(())
     }
 }

@@ -18,6 +18,16 @@ use std::str::FromStr;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Budget(pub u64);
 
+/// The work of an exact engine, counted.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub enum Work {
+    /// Sums of two terms in a network, in one pass; an answer takes a pass forward and one backward.
+    Sums(f64),
+    /// States of an enumeration.
+    States(f64),
+}
+
 impl Default for Budget {
     fn default() -> Self {
         Self(1 << 30)

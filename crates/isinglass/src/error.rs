@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::Budget;
+use crate::budget::{Budget, Work};
 use crate::message::{Message, Setting, Style};
 
 /// What can go wrong in the core.
@@ -56,6 +56,8 @@ pub enum Error {
         needed: u128,
         /// The bytes allowed.
         budget: Budget,
+        /// The work that would be done with enough of them, where it was counted.
+        work: Option<Work>,
     },
     /// The system has no more memory, whatever the budget.
     OutOfMemory {
@@ -121,7 +123,7 @@ impl Message for Error {
             Self::Length { what, found, expected } => {
                 write!(out, "{what}: found {found}, expected {expected}")
             }
-            Self::OverBudget { who, what, needed, budget } => {
+            Self::OverBudget { who, what, needed, budget, work: _ } => {
                 write!(out, "{who}: {what} needs {}, and the budget is {budget}", Budget::bytes(*needed))
             }
             Self::OutOfMemory { what, held } => {
@@ -194,6 +196,22 @@ impl Error {
         Self::Checkpoint { problem: problem.into() }
     }
 
+    /// With the work that an engine over its budget would do.
+    pub(crate) fn with_work(mut self, counted: Work) -> Self {
+        if let Self::OverBudget { work, .. } = &mut self {
+            *work = Some(counted);
+        }
+        self
+    }
+
+    /// The work that an engine over its budget would do, where it was counted.
+    pub fn work(&self) -> Option<Work> {
+        match self {
+            Self::OverBudget { work, .. } => *work,
+            _ => None,
+        }
+    }
+
     /// Checks that two lengths agree.
     pub fn check_length(what: &'static str, found: usize, expected: usize) -> Result<()> {
         if found == expected { Ok(()) } else { Err(Self::Length { what, found, expected }) }
@@ -209,7 +227,7 @@ impl Budget {
         if needed <= u128::from(self.0) {
             Ok(())
         } else {
-            Err(Error::OverBudget { who, what: what(), needed, budget: self })
+            Err(Error::OverBudget { who, what: what(), needed, budget: self, work: None })
         }
     }
 }

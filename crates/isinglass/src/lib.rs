@@ -61,12 +61,13 @@ mod note;
 pub mod numeric;
 mod optimize;
 pub mod prelude;
+pub mod progress;
 pub mod score;
 pub mod search;
 pub mod settings;
 pub mod table;
 
-pub use budget::{Budget, ParseBudgetError};
+pub use budget::{Budget, ParseBudgetError, Work};
 pub use cancel::CancelToken;
 pub use engine::{
     Ais, Ask, BatchExpectations, Bethe, Cumulants, Decimate, Diagnostics, Eliminate, Engine, Enumerate,

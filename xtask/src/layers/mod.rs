@@ -16,7 +16,7 @@ use crate::written::{self, Mode};
 /// The modules of the core from bottom to top. A module may use those of lower layers, and those
 /// listed before it in its own.
 const LAYERS: [&[&str]; 9] = [
-    &["message", "cancel", "budget", "error", "settings", "note", "numeric"],
+    &["message", "cancel", "progress", "budget", "error", "settings", "note", "numeric"],
     &["graph", "optimize"],
     &["machine"],
     &["table"],

@@ -22,11 +22,6 @@ use crate::report::{self, count};
 /// So many couplings and biases are printed.
 const SHOWN: usize = 20;
 
-/// Compare groups of rows: do their couplings and biases differ?
-///
-/// A permutation test: labels are exchanged among rows, and everything is fitted again. Tested are
-/// the strength (the sum of absolute couplings), the structure (the largest difference of a
-/// coupling), and each coupling and bias. A difference is that of the second group less the first.
 #[derive(ClapArgs)]
 #[command(
     mut_arg("engine", |engine| engine.value_parser(engines_for(Asked::Likelihood))),

@@ -13,11 +13,6 @@ use crate::engine_options::EngineOptions;
 use crate::options::{AtTemperature, Common, Spreadsheets, TableArgs, Usage, keep_inputs};
 use crate::report::{self, count};
 
-/// Fill the missing cells of a table with their more probable values, given the rest of their row
-///
-/// The table comes back as it was, with its gaps filled: the same rows and columns in the same
-/// words. Columns that are dropped or hold weights are copied; units without a column get one at
-/// the end. Where both values are equally probable, +1 is written.
 #[derive(ClapArgs)]
 #[command(
     after_help = "Example (the first command writes the files):\n  isinglass demo\n  isinglass complete isinglass-demo/votes.json isinglass-demo/votes.csv -o all.csv\n  isinglass complete isinglass-demo/votes.json isinglass-demo/votes.csv --probabilities -o p.csv"

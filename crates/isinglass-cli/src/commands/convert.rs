@@ -9,7 +9,6 @@ use serde_json::json;
 
 use crate::options::{AtTemperature, Common};
 
-/// Convert a model file to another format, by file ending (.json, .uai, .npz)
 #[derive(ClapArgs)]
 #[command(
     after_help = "Example:\n  isinglass make chain --units 5 -o chain.json\n  isinglass convert chain.json chain.uai"

@@ -17,7 +17,6 @@ use super::reproduce::Bar;
 use crate::options::{Common, keep_files_apart};
 use crate::report;
 
-/// Take the tour on built-in data: fit, score, ask, complete and draw, with pictures and pages
 #[derive(ClapArgs)]
 #[command(
     after_help = "Examples:\n  isinglass demo\n  isinglass demo --part votes -o votes-only\n\nThe tour ends by saying what to try next."

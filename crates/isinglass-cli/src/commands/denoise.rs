@@ -13,11 +13,6 @@ use serde_json::json;
 use crate::options::{Common, Usage, at_least, keep_apart, keep_inputs};
 use crate::report::{self, count};
 
-/// Clean a black-and-white picture by inference on a lattice machine
-///
-/// Each pixel of the clean picture is a hidden unit, coupled with its neighbours and with the pixel
-/// that was seen. White or light is +1, black or dark -1; pictures with greys or colours are
-/// divided at --threshold.
 #[derive(ClapArgs)]
 #[command(
     after_help = "Examples:\n  isinglass denoise --sample --add-noise 0.1 --noisy noisy.png -o clean.png\n  isinglass denoise noisy.png --engine bethe --flip 0.1 -o cleaner.png"

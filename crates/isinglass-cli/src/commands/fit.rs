@@ -36,7 +36,6 @@ pub(super) mod structure;
 mod study;
 mod time;
 
-/// Learn a machine from a table
 #[derive(ClapArgs)]
 #[command(
     mut_arg("engine", |engine| engine.value_parser(engines_for(Asked::Likelihood))),

@@ -15,7 +15,6 @@ use crate::engine_options::{EngineOptions, Task};
 use crate::options::{Common, ModelWithEvidence, Usage, find, split_list};
 use crate::report::{self, count};
 
-/// Compute log Z, means and correlations of a machine, free or with units clamped
 #[derive(ClapArgs)]
 #[command(
     after_help = "Example:\n  isinglass make chain --units 5 --coupling 0.5 -o chain.json\n  isinglass infer chain.json --given x0=+1\n  isinglass make full --units 40 --coupling 0.05 -o full.json\n  isinglass infer full.json --bracket"

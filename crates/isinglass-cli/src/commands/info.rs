@@ -3,15 +3,15 @@
 use std::path::PathBuf;
 
 use clap::Args as ClapArgs;
-use isinglass::engine::auto;
-use isinglass::{Budget, Evidence, Guarantee, Role};
+use isinglass::engine::auto::{self, Offer};
+use isinglass::progress::duration;
+use isinglass::{Budget, Evidence, Guarantee, Role, Work};
 use isinglass_lab::report::Structure;
 use serde_json::{Map, Value, json};
 
 use crate::options::{AtTemperature, Common};
 use crate::report::{self, count};
 
-/// Tell a machine's size, structure, and which engines can run on it at what cost
 #[derive(ClapArgs)]
 #[command(
     after_help = "Example:\n  isinglass make grid --rows 4 --columns 5 -o grid.json\n  isinglass info grid.json"
@@ -28,6 +28,11 @@ pub(crate) struct Args {
 
 /// Units of an elimination order that are printed.
 const SHOWN: usize = 12;
+
+/// How long an answer would take, where it was counted.
+fn seconds(offer: &Offer) -> Option<f64> {
+    offer.work.map(Work::seconds)
+}
 
 pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
     let machine = args.at.read(&args.model, args.budget)?;
@@ -49,6 +54,7 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
                     "exact": offer.answers == Guarantee::Exact,
                     "guarantee": offer.answers.word(),
                     "bytes": offer.bytes.map(|bytes| bytes as f64),
+                    "seconds": seconds(offer),
                     "cost": offer.cost,
                 })
             })
@@ -77,11 +83,14 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
             let can = if offer.available { "yes" } else { "no" };
             let kind = offer.answers.word();
             // The whole reason is in the JSON; here it would make the table too wide.
-            let cost = match (offer.available, offer.bytes) {
+            let mut cost = match (offer.available, offer.bytes) {
                 (true, _) => offer.cost.clone(),
                 (false, Some(bytes)) => format!("would need at least {}", Budget::bytes(bytes)),
                 (false, None) => "cannot, whatever the budget".to_owned(),
             };
+            if let Some(seconds) = seconds(offer).filter(|&seconds| seconds >= isinglass_plan::LONG) {
+                cost += &format!(", about {}", duration(seconds));
+            }
             vec![offer.engine.to_owned(), can.to_owned(), kind.to_owned(), cost]
         })
         .collect();

@@ -11,11 +11,6 @@ use serde_json::json;
 use crate::options::{Common, Usage, at_least, keep_inputs, positive};
 use crate::report::count;
 
-/// Build a machine with given or random weights
-///
-/// Units of lattices are named by row, column and layer: r0c0, r0c1, …. Couplings and biases are
-/// numbers or drawn at random by --seed: `0.5`, `normal:MEAN,SD`, `uniform:LOW,HIGH`, `signs:X` (plus
-/// or minus X).
 #[derive(ClapArgs)]
 #[command(
     after_help = "Examples:\n  isinglass make chain --units 10 --coupling 0.5 --bias 0.1 -o chain.json\n  isinglass make grid --rows 8 --columns 8 --coupling signs:1 --seed 3 -o glass.json\n  isinglass make grid3 --rows 6 --columns 6 --layers 6 --periodic --coupling signs:1 -o cube.json\n  isinglass make regular --units 100 --degree 3 -o regular.json\n  isinglass make rbm --visible 6 --hidden 3 --coupling normal:0,0.5 -o rbm.json"

@@ -9,7 +9,6 @@ use crate::engine_options::{EngineName, EngineOptions, engines_for};
 use crate::options::{Common, ModelWithEvidence};
 use crate::report;
 
-/// Find the most probable state, free or with units clamped
 #[derive(ClapArgs)]
 #[command(
     mut_arg("engine", |engine| engine.value_parser(engines_for(Asked::Mode))),

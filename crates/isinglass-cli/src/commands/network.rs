@@ -15,11 +15,6 @@ use super::report::file_name;
 use crate::options::{AtCovariates, Common, Usage, keep_apart, keep_inputs};
 use crate::report::{self, count};
 
-/// Draw the network of a machine, alone or beside others, or write it for other programs
-///
-/// Lines are couplings, wider for stronger ones: given all others, two units tend to agree where
-/// their coupling is positive (blue, solid) and to differ where it is negative (orange, dashed). The
-/// same seed gives the same picture.
 #[derive(ClapArgs)]
 #[command(
     after_help = "Examples (the first command writes the files):\n  isinglass demo\n  isinglass network isinglass-demo/votes.json -o votes.svg\n  isinglass network isinglass-demo/votes.json --least 0.2 --layout circle -o circle.svg\n  isinglass network isinglass-demo/votes.json -o votes.graphml --centrality votes-centrality.csv"

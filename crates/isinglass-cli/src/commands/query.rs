@@ -9,7 +9,6 @@ use crate::engine_options::{EngineOptions, Task};
 use crate::options::{Common, ModelWithEvidence, Usage, find, split_list};
 use crate::report;
 
-/// Give the probabilities of every joint state of the asked units
 #[derive(ClapArgs)]
 #[command(
     after_help = "Example:\n  isinglass make chain --units 5 --coupling 0.5 -o chain.json\n  isinglass query chain.json --ask x1,x4 --given x0=+1"

@@ -20,10 +20,6 @@ use crate::engine_options::{EngineName, EngineOptions, Task};
 use crate::options::{AtTemperature, Columns, Common, Usage, at_least, keep_inputs};
 use crate::report;
 
-/// Write a page about a machine and how it fits a table: scores, couplings, network, moments,
-/// surprising rows, pictures
-///
-/// The page is one file that opens from disk and needs no network.
 #[derive(ClapArgs)]
 #[command(
     after_help = "Example (the first command writes the files):\n  isinglass demo\n  isinglass report isinglass-demo/votes.json isinglass-demo/votes.csv -o votes.html"

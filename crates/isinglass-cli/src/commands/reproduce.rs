@@ -17,10 +17,6 @@ use serde_json::{Value, json};
 use crate::options::{Common, Usage, keep_files_apart, keep_inputs};
 use crate::report::{self, count};
 
-/// Rerun an experiment of a source: its numbers, a figure, and whether its claim holds
-///
-/// Each experiment writes NAME.csv (the numbers), NAME.svg (the figure) and NAME.md (the claim, a
-/// table of checks, the verdict, the method).
 #[derive(ClapArgs)]
 #[command(
     after_help = "Examples:\n  isinglass reproduce --list\n  isinglass reproduce kappen-3 --quick -o figures\n\nSizes are those of the source, except for lawrence-5 and lawrence-6: the built-in digits are fewer than the source's and from another collection; --data gives others. `all` takes some minutes; --quick shows the shape of each result in seconds."

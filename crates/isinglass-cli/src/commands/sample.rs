@@ -11,7 +11,6 @@ use crate::engine_options::{EngineOptions, Task, engines_for};
 use crate::options::{Common, ModelWithEvidence, Spreadsheets, Usage, keep_inputs};
 use crate::report;
 
-/// Draw states from a machine: exact independent draws where an exact engine is within the budget
 #[derive(ClapArgs)]
 #[command(
     mut_arg("engine", |engine| engine.value_parser(engines_for(Asked::Draws))),

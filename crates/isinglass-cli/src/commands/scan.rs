@@ -15,11 +15,6 @@ use crate::engine_options::{EngineOptions, engines_for};
 use crate::options::{Common, ModelWithEvidence, Usage, keep_inputs};
 use crate::report;
 
-/// Compute energy, heat capacity, magnetisation, susceptibility, entropy and log Z over temperature
-///
-/// All are totals, not per unit: U = <E>, C = Var(E)/T², M = <sum of all units>, χ = Var(sum of all
-/// units)/T, S = log Z + U/T. Exact engines give them without error; tempering gives all
-/// temperatures from one run, with standard errors.
 #[derive(ClapArgs)]
 #[command(
     mut_arg("engine", |engine| engine.value_parser(engines_for(Asked::Scan))),

@@ -12,8 +12,6 @@ use crate::engine_options::EngineOptions;
 use crate::options::{AtTemperature, Common, TableArgs};
 use crate::report::{self, count};
 
-/// Score a machine on a table: log-likelihood, Kullback divergence, pseudo-log-likelihood,
-/// completion quality
 #[derive(ClapArgs)]
 #[command(
     after_help = "Example (the first command writes the files):\n  isinglass demo\n  isinglass score isinglass-demo/votes.json isinglass-demo/votes.csv"

@@ -5,8 +5,7 @@ use std::fmt;
 use super::exact::pinned::clamp_pinned;
 use super::sampling::ByRows;
 use super::{Ais, Decimate, Eliminate, Engine, Enumerate, Gibbs, Guarantee, Open, Temper, variational};
-use crate::Budget;
-use crate::{Error, Evidence, Machine, Result};
+use crate::{Budget, Error, Evidence, Machine, Result, Work};
 
 /// What an engine would do for a machine.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,6 +18,8 @@ pub struct Offer {
     pub answers: Guarantee,
     /// The bytes that count against the budget; `None` if it cannot run whatever the budget.
     pub bytes: Option<u128>,
+    /// The work of an exact engine, where it was counted.
+    pub work: Option<Work>,
     /// The elimination order and its width, for engines that have one.
     pub order: Option<(Vec<usize>, usize)>,
     /// The cost in words, or why it cannot run.
@@ -57,6 +58,7 @@ pub fn offers(machine: &Machine, evidence: &Evidence, budget: Budget) -> Result<
         available: gibbs.check(count).is_ok(),
         answers: Guarantee::Estimate,
         bytes: Some(gibbs.bytes(count)),
+        work: None,
         order: None,
         cost: sampling,
     });
@@ -72,6 +74,7 @@ fn tempering(machine: &Machine, free_units: usize, budget: Budget) -> Offer {
         available: temper.check(machine, free_units, 0).is_ok(),
         answers: Guarantee::Estimate,
         bytes: Some(bytes),
+        work: None,
         order: None,
         cost: format!("{} runs of two ladders, {}", temper.replicas, Budget::bytes(bytes)),
     }
@@ -86,6 +89,7 @@ fn annealing(machine: &Machine, free_units: usize, budget: Budget) -> Offer {
         available: ais.check(machine, free_units, 0).is_ok(),
         answers: Guarantee::Estimate,
         bytes: Some(bytes),
+        work: None,
         order: None,
         cost: format!("{chains} runs through {temperatures} temperatures, {}", Budget::bytes(bytes)),
     }
@@ -98,6 +102,7 @@ fn enumeration(free_units: usize, budget: Budget) -> Offer {
         available: Enumerate::new().budget(budget).check(free_units).is_ok(),
         answers: Guarantee::Exact,
         bytes: Some(bytes),
+        work: Some(Enumerate::work(free_units)),
         order: None,
         cost: enumeration_cost(free_units),
     }
@@ -128,11 +133,12 @@ trait AsOffer {
 impl AsOffer for Estimate {
     fn offer(self, engine: &'static str) -> Offer {
         match self {
-            Ok(NetworkCost { width, bytes, order, .. }) => Offer {
+            Ok(NetworkCost { width, bytes, order, work }) => Offer {
                 engine,
                 available: true,
                 answers: Guarantee::Exact,
                 bytes: Some(bytes),
+                work: Some(Work::Sums(work)),
                 order: Some((order, width)),
                 cost: format!("width {width}, {}", Budget::bytes(bytes)),
             },
@@ -144,6 +150,7 @@ impl AsOffer for Estimate {
                     Error::OverBudget { needed, .. } => Some(needed),
                     _ => None,
                 },
+                work: error.work(),
                 order: None,
                 cost: error.to_string(),
             },
@@ -186,6 +193,8 @@ pub enum Reason {
         width: usize,
         /// The bytes that it needs.
         bytes: u128,
+        /// Its work.
+        work: Work,
     },
     /// Elimination serves every row of a table.
     EliminateRows {
@@ -206,13 +215,24 @@ pub enum Reason {
     },
 }
 
+impl Reason {
+    /// The work for one answer, where it was counted.
+    pub fn work(&self) -> Option<Work> {
+        match self {
+            Self::Eliminate { work, .. } => Some(*work),
+            Self::Enumerate { free } => Some(Enumerate::work(*free)),
+            _ => None,
+        }
+    }
+}
+
 impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Decimate { free, width } => {
                 write!(f, "decimate (exact: {} at width {width})", free_units(*free))
             }
-            Self::Eliminate { free, width, bytes } => {
+            Self::Eliminate { free, width, bytes, work: _ } => {
                 let (free, bytes) = (free_units(*free), Budget::bytes(*bytes));
                 write!(f, "eliminate (exact: {free} at width {width}, {bytes})")
             }
@@ -263,7 +283,8 @@ pub fn choose(machine: &Machine, evidence: &Evidence, budget: Budget) -> Result<
     }
     match eliminate.estimate(machine, &free) {
         Ok(cost) if !enumeration.available || cost.work * STATES_PER_SUM < few => {
-            let reason = Reason::Eliminate { free: free.len(), width: cost.width, bytes: cost.bytes };
+            let (width, bytes, work) = (cost.width, cost.bytes, Work::Sums(cost.work));
+            let reason = Reason::Eliminate { free: free.len(), width, bytes, work };
             Ok(Choice::Exact { engine: Box::new(eliminate), reason })
         }
         Err(error) if !enumeration.available => Ok(Choice::Sampling { refusal: error }),

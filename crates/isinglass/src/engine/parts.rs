@@ -6,6 +6,7 @@ use rayon::prelude::*;
 
 use crate::engine::{Ask, BatchExpectations, Diagnostics, Guarantee, Statistics};
 use crate::numeric::lanes::LANES;
+use crate::progress::Task;
 use crate::table::{Batch, Group};
 use crate::{Machine, Result};
 
@@ -73,7 +74,11 @@ pub(in crate::engine) fn solve_in_parts(
     let parts = cut(batch, most_parts(machine), cost);
     let solved: Vec<Part> = match &parts[..] {
         [one] => vec![solve_part(one)?],
-        several => several.par_iter().map(solve_part).collect::<Result<_>>()?,
+        several => {
+            let task = Task::begin(several.len() as u64);
+            let solve_part = |part| solve_part(part).inspect(|_| task.done(1));
+            several.par_iter().map(solve_part).collect::<Result<_>>()?
+        }
     };
 
     let n = machine.unit_count();

@@ -4,6 +4,7 @@ mod enumerate;
 mod explain;
 mod network;
 pub(crate) mod pinned;
+mod speed;
 
 pub use enumerate::Enumerate;
 pub use explain::{DecimationStep, UnitOrZero, explain_decimation};

@@ -6,6 +6,7 @@ use rayon::prelude::*;
 use super::kernel::{CHAINS, Chains, Model};
 use crate::numeric::bits::transpose;
 use crate::numeric::streams::Purpose;
+use crate::progress::Task;
 
 /// The chains to run, and for how long.
 #[derive(Debug, Clone, Copy)]
@@ -41,12 +42,15 @@ impl Record {
         let level = Level::new();
         let words = plan.samples.div_ceil(64);
         let units = model.units();
-        let groups = (0..plan.chains.div_ceil(CHAINS))
+        let groups = plan.chains.div_ceil(CHAINS);
+        let task = Task::begin((groups * (plan.burn_in + plan.samples * plan.thin)) as u64);
+        let groups = (0..groups)
             .into_par_iter()
             .map(|group| {
                 let first = plan.first_chain + (group * CHAINS) as u64;
                 let mut chains = Chains::new(model, CHAINS, plan.seed, Purpose::Chain, first);
                 chains.advance(model, plan.burn_in);
+                task.done(plan.burn_in as u64);
                 let mut bits = vec![0; units * CHAINS * words];
                 let length = row_length(units);
                 let mut masks = vec![0; 64 * length];
@@ -56,6 +60,7 @@ impl Record {
                         chains.advance(model, plan.thin);
                         chains.sixteen_masks(&mut masks[..units]);
                     }
+                    task.done((count * plan.thin) as u64);
                     masks[count * length..].fill(0);
                     dispatch!(level, simd => write_words(simd, &masks, units, (word, words), &mut bits));
                 }

@@ -39,6 +39,7 @@ pub(in crate::engine) fn offers(
         available: bytes <= u128::from(budget.0),
         answers,
         bytes: Some(bytes),
+        work: None,
         order: None,
         cost: format!("{what}, {}", Budget::bytes(bytes)),
     };
@@ -56,6 +57,7 @@ pub(in crate::engine) fn offers(
             available: false,
             answers: Guarantee::LowerBound,
             bytes: None,
+            work: None,
             order: None,
             cost: error.to_string(),
         },

@@ -23,7 +23,7 @@ use crate::engine::{
 };
 use crate::settings::constructors;
 use crate::table::Batch;
-use crate::{Error, Evidence, Machine, Result};
+use crate::{Error, Evidence, Machine, Result, Work};
 
 /// Exact answers for any graph by summing over all states of the free units.
 ///
@@ -61,6 +61,11 @@ impl Enumerate {
         if free_units < 120 { 8 << free_units } else { u128::MAX }
     }
 
+    /// The work for some number of free units.
+    pub(in crate::engine) fn work(free_units: usize) -> Work {
+        Work::States((free_units as f64).exp2())
+    }
+
     /// Energies beyond this could mix with unused lanes or overflow.
     const SCALE: f64 = 1e290;
 
@@ -80,9 +85,9 @@ impl Enumerate {
 
     /// Refuses more free units than the budget allows.
     pub fn check(&self, free_units: usize) -> Result<()> {
-        self.budget.check(Self::NAME, Self::cost(free_units), || {
-            format!("{free_units} free units (2^{free_units} states of 8 bytes)")
-        })
+        let what = || format!("{free_units} free units (2^{free_units} states of 8 bytes)");
+        let checked = self.budget.check(Self::NAME, Self::cost(free_units), what);
+        checked.map_err(|error| error.with_work(Self::work(free_units)))
     }
 }
 

@@ -6,6 +6,7 @@ use super::blocks::{Couplings, LaneFields, sign};
 use super::moments::{Order, Sums};
 use super::problem::SingleRow;
 use crate::numeric::stable::shares;
+use crate::progress::Task;
 use crate::{Evidence, Machine};
 
 /// Parts into which the blocks of a single row are split, whatever the number of threads.
@@ -19,7 +20,13 @@ pub(super) fn parts(blocks: usize) -> impl IndexedParallelIterator<Item = std::o
 
 /// Sums over all blocks, on all cores, in fixed order.
 pub(super) fn sum_in_parts(couplings: &Couplings, lanes: &LaneFields, order: Order) -> Sums {
-    let parts = parts(couplings.blocks()).map(|range| Sums::over(couplings, lanes, range, order));
+    let task = Task::begin(couplings.blocks() as u64);
+    let parts = parts(couplings.blocks()).map(|range| {
+        let count = range.len() as u64;
+        let sums = Sums::over(couplings, lanes, range, order);
+        task.done(count);
+        sums
+    });
     let merge = |mut all: Sums, part: Sums| {
         all.merge(&part);
         all

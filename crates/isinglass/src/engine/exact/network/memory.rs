@@ -10,7 +10,7 @@ use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use super::Solver;
 use super::plan::{Output, Plan, Step};
 use super::star::Rows;
-use crate::{Budget, Error, Result};
+use crate::{Budget, Error, Result, Work};
 
 /// Step numbers at which segments end, rising; the last is the number of steps.
 #[derive(Debug, Clone)]
@@ -55,7 +55,7 @@ impl Segments {
     }
 
     /// The peak of a pass without moments, with numbers of some size: used tables are dropped.
-    fn forward_peak(plan: &Plan, bytes: usize) -> u128 {
+    pub(super) fn forward_peak(plan: &Plan, bytes: usize) -> u128 {
         let (mut live, mut peak) = (0, 0);
         each_bucket(plan, 0..plan.steps.len(), |_, made, used| {
             live += made.map_or(0, |table| table_bytes(plan, table, bytes));
@@ -194,6 +194,7 @@ impl Solver<'_> {
             what: size_of_problem(plan),
             needed: tables + tape,
             budget: self.networks.budget,
+            work: Some(Work::Sums(plan.work())),
         })?;
         if tape + 2 * Segments::all_tables(plan, R::ROWS) >= UNCHECKED as u128 {
             self.check_system(segments.peak_bytes(plan, R::ROWS) + tape)?;
@@ -202,7 +203,7 @@ impl Solver<'_> {
     }
 
     /// Refuses more memory than the system has: a failed allocation would abort the program.
-    fn check_system(self, bytes: u128) -> Result<()> {
+    pub(super) fn check_system(self, bytes: u128) -> Result<()> {
         let length = usize::try_from(bytes).unwrap_or(usize::MAX);
         if length < UNCHECKED || Vec::<u8>::new().try_reserve_exact(length).is_ok() {
             return Ok(());

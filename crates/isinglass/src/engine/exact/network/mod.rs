@@ -1,10 +1,12 @@
 //! Engines `decimate` and `eliminate`: sums over units one by one, through the adjoint network.
 //!
 //! `plan` compiles a graph and a set of free units into a flat tape; `star` holds the decimation
-//! rules, `bucket` uses tables where pair weights do not suffice, and `tape` runs a plan forward
+//! rules, `bucket` uses tables where pair weights do not suffice, `cut` deals large ones out to
+//! threads, and `tape` runs a plan forward
 //! (log Z) and backward (all moments), for one row or eight at a time. `structure` and `prepare`
 //! lead from a machine to a plan, `store` keeps plans for the next call, `memory` fits passes into
-//! the budget. `single` and `rows` answer for one evidence and for batches; `walk` draws states and
+//! the budget. `single` and `rows` answer for one evidence and for batches, `pairs` for all pair
+//! moments; `walk` draws states and
 //! finds the most probable one; `cumulants`, `fourier` and `thermal` run plans of tables with the
 //! numbers of `generic`. `compiled` runs the plan of a graph without a machine. `digits` decides whether
 //! answers are called exact.
@@ -12,10 +14,12 @@
 mod bucket;
 mod compiled;
 mod cumulants;
+mod cut;
 pub(crate) mod digits;
 mod fourier;
 mod generic;
 mod memory;
+mod pairs;
 mod plan;
 mod prepare;
 mod rows;

@@ -85,6 +85,17 @@ impl Child {
         ((known - below) << 1 | below) as usize
     }
 
+    /// log₂ of the table's entries.
+    pub(super) fn bits(&self) -> usize {
+        self.mask.count_ones() as usize + usize::from(self.unit_bit != Self::PASSES)
+    }
+
+    /// The bit of an index into the table that is a bit of the bucket's scope.
+    pub(super) fn place(&self, bit: usize) -> usize {
+        let rank = (self.mask & ((1 << bit) - 1)).count_ones() as usize;
+        rank + usize::from(self.unit_bit != Self::PASSES && rank >= usize::from(self.unit_bit))
+    }
+
     /// The increment of the index where the unit is up.
     #[inline(always)]
     pub(super) fn up(&self) -> usize {

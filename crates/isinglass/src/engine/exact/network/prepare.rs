@@ -11,7 +11,7 @@ use crate::engine::auto::{Estimate, NetworkCost};
 use crate::engine::exact::pinned::clamp_pinned;
 use crate::engine::fields::Fields;
 use crate::graph::Symbolic;
-use crate::{Budget, Error, Evidence, Graph, Machine, Result};
+use crate::{Budget, Error, Evidence, Graph, Machine, Result, Work};
 
 /// The machines that an engine accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -147,6 +147,7 @@ impl Solver<'_> {
             ),
             needed: if width < 120 { 8 << width } else { u128::MAX },
             budget: self.networks.budget,
+            work: Some(Work::Sums(graph.unit_count() as f64 * (width as f64).exp2())),
         }
     }
 

@@ -145,7 +145,9 @@ impl Block<'_> {
         let Self { machine, batch, .. } = *self;
         let plan = &*self.prepared.plan;
         let edge_slots = sums.is_needed.then(|| edge_slots(plan, machine.graph().edges().len()));
-        let mut tape = Tape::<[f64; N]>::new(plan);
+        // No other row waits for its turn.
+        let is_only = batch.row_count() == 1;
+        let mut tape = if is_only { Tape::<[f64; N]>::on_threads(plan) } else { Tape::new(plan) };
         let rows_start = rows.start;
         for first in rows.clone().step_by(N) {
             let places = first..rows.end.min(first + N);

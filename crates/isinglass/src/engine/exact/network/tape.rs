@@ -7,12 +7,13 @@ use std::ops::Range;
 
 use fearless_simd::{Level, Simd, dispatch};
 
-use super::bucket::{Numbers, Scratch};
+use super::bucket::{Numbers, Scratch, Spread};
 use super::memory::Segments;
-use super::plan::{Bucket, NONE, Output, PAIRS_OF_THREE, Plan, Step};
+use super::plan::{Bucket, Child, NONE, Output, PAIRS_OF_THREE, Plan, Step};
 use super::star::{Rows, Rule};
 use crate::cancel;
 use crate::numeric::lanes::LANES;
+use crate::progress::Task;
 
 /// The tables to keep for a backward pass.
 #[derive(Clone, Copy)]
@@ -35,6 +36,9 @@ pub(super) struct Tape<'p, R> {
     /// The sum so far, and the rounding error of it.
     log_z: (R, R),
     scratch: Scratch,
+    spread: Spread,
+    /// Of a tape that has all threads: the entries of tables that were computed.
+    task: Option<Task>,
     pool: Pool,
 }
 
@@ -51,8 +55,18 @@ impl<'p, R: Rows> Tape<'p, R> {
             shifts: vec![R::all(0.0); tables],
             log_z: (R::all(0.0), R::all(0.0)),
             scratch: Scratch::default(),
+            spread: Spread::Alone,
+            task: None,
             pool: Pool { most: plan.pooled(R::ROWS), ..Pool::default() },
         }
+    }
+
+    /// A tape that does large buckets on all threads. No other work may wait for a lock that is held
+    /// meanwhile, since a thread that waits for others takes any work.
+    pub(super) fn on_threads(plan: &'p Plan) -> Self {
+        // Once forward, and backward twice as long.
+        let task = Task::begin(3 * plan.work() as u64);
+        Self { spread: Spread::OnThreads, task: Some(task), ..Self::new(plan) }
     }
 
     /// A tape for many runs with small tables: it pools all of them between runs.
@@ -126,6 +140,30 @@ impl<'p, R: Rows> Tape<'p, R> {
         }
     }
 
+    /// Eliminates every unit of a plan of tables: the probability that it is up in each state of its
+    /// neighbours, by step.
+    pub(super) fn conditionals(&mut self) -> Vec<Vec<f64>> {
+        let level = self.level;
+        dispatch!(level, simd => self.conditionals_in(simd))
+    }
+
+    #[inline(always)]
+    fn conditionals_in<S: Simd>(&mut self, simd: S) -> Vec<Vec<f64>> {
+        let plan = self.plan;
+        let of_bucket = |bucket: &Bucket| {
+            let mut ups = vec![0.0; (R::ROWS << bucket.scope.len()).max(LANES)];
+            let (values, tables) = (&self.values, &self.tables);
+            let numbers = Numbers::new(plan, bucket, values, tables, &self.shifts, &mut self.scratch);
+            numbers.ups(simd, self.spread, &mut self.scratch, &mut ups);
+            self.eliminate::<S, super::star::Sum>(simd, bucket);
+            for child in plan.children(bucket) {
+                self.pool.give(&mut self.tables[child.table as usize]);
+            }
+            ups
+        };
+        plan.buckets.iter().map(of_bucket).collect()
+    }
+
     /// Computes all moments, after a forward pass that kept the tables for these segments.
     pub(super) fn backward(&mut self, segments: &Segments) {
         self.moments.clear();
@@ -196,20 +234,22 @@ impl<'p, R: Rows> Tape<'p, R> {
     #[inline(always)]
     fn eliminate<S: Simd, J: Rule>(&mut self, simd: S, bucket: &Bucket) {
         cancel::point();
+        self.task.iter().for_each(|task| task.done(1 << bucket.scope.len()));
         let numbers =
             Numbers::new(self.plan, bucket, &self.values, &self.tables, &self.shifts, &mut self.scratch);
         match bucket.output {
             Output::Table(table) => {
                 let table = table as usize;
-                let mut out = self.pool.take(self.plan.entries(table) * R::ROWS);
-                numbers.forward::<S, J>(simd, &mut self.scratch, &mut out);
+                // A whole vector is written, also for tables of one or two units.
+                let mut out = self.pool.take((self.plan.entries(table) * R::ROWS).max(LANES));
+                numbers.forward::<S, J>(simd, self.spread, &mut self.scratch, &mut out);
                 self.shifts[table].as_mut().copy_from_slice(&out[..R::ROWS]);
                 self.tables[table] = out;
             }
             Output::Weights { biases, pairs } => {
                 let units = bucket.scope.len();
                 let mut out = self.pool.take((R::ROWS << units).max(LANES));
-                numbers.forward::<S, J>(simd, &mut self.scratch, &mut out);
+                numbers.forward::<S, J>(simd, self.spread, &mut self.scratch, &mut out);
                 let coefficient = |set: usize| walsh::<R>(&out[..R::ROWS << units], set);
                 let constant = coefficient(0);
                 let bit = |place: usize| 1 << (units - 1 - place);
@@ -234,6 +274,7 @@ impl<'p, R: Rows> Tape<'p, R> {
     #[inline(always)]
     fn distribute<S: Simd>(&mut self, simd: S, bucket: &Bucket) {
         cancel::point();
+        self.task.iter().for_each(|task| task.done(2 << bucket.scope.len()));
         let plan = self.plan;
         let mut probabilities = match bucket.output {
             Output::Table(table) => std::mem::take(&mut self.adjoints[table as usize]),
@@ -241,18 +282,18 @@ impl<'p, R: Rows> Tape<'p, R> {
                 self.probabilities_from_moments(bucket.scope.len(), biases, pairs)
             }
         };
-        for child in plan.children(bucket) {
-            let table = child.table as usize;
-            let mut adjoint = self.pool.take(plan.entries(table) * R::ROWS);
-            adjoint.fill(0.0);
-            self.adjoints[table] = adjoint;
-        }
+        let entries = |child: &Child| plan.entries(child.table as usize) * R::ROWS;
+        let mut adjoints: Vec<Vec<f64>> =
+            plan.children(bucket).iter().map(|child| self.pool.take(entries(child))).collect();
         let (_, slots) = plan.scope(bucket);
         let bits = slots.len();
         let moments = &mut self.moments;
         let mut set = |bit: usize, moment: R| moments[slots[bits - 1 - bit] as usize] = moment;
         let numbers = Numbers::new(plan, bucket, &self.values, &self.tables, &self.shifts, &mut self.scratch);
-        numbers.backward(simd, &mut self.scratch, &probabilities, &mut self.adjoints, &mut set);
+        numbers.backward(simd, self.spread, &mut self.scratch, &probabilities, &mut adjoints, &mut set);
+        for (child, adjoint) in plan.children(bucket).iter().zip(adjoints) {
+            self.adjoints[child.table as usize] = adjoint;
+        }
         let mut mean = R::all(0.0);
         self.scratch.fold::<R>(bits, |bit, moment| match bit {
             Some(bit) => set(bit, moment),

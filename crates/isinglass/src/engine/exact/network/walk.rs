@@ -80,7 +80,7 @@ impl Solver<'_> {
         let plan = &*plan;
         let mut states = vec![evidence.cells().to_vec(); count];
         let segments = self.segments::<One>(plan)?;
-        let mut tape = Tape::<One>::new(plan);
+        let mut tape = Tape::<One>::on_threads(plan);
         load(&mut tape, machine, &fields);
         tape.forward::<J>(Keep::For(&segments));
         let mut randoms: Vec<G> = (0..count.div_ceil(DRAWS_AT_ONCE)).map(random).collect();

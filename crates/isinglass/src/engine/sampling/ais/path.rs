@@ -7,6 +7,7 @@ use super::super::kernel::{Chains, Model};
 use super::super::temper::Starts;
 use crate::cancel;
 use crate::numeric::streams::Purpose;
+use crate::progress::Task;
 
 /// Runs of a block: a bit of a word each.
 pub(super) const RUNS: usize = 64;
@@ -21,13 +22,15 @@ pub(super) struct Path<'a> {
 impl Path<'_> {
     /// Makes runs to the machine, numbered from `first` on. Blocks run in parallel.
     pub(super) fn run(&self, runs: usize, seed: u64, first: u64) -> Vec<Block> {
-        (0..runs.div_ceil(RUNS))
+        let blocks = runs.div_ceil(RUNS);
+        let task = Task::begin((blocks * self.steps) as u64);
+        (0..blocks)
             .into_par_iter()
-            .map(|block| self.run_block(seed, first + (block * RUNS) as u64))
+            .map(|block| self.run_block(seed, first + (block * RUNS) as u64, &task))
             .collect()
     }
 
-    fn run_block(&self, seed: u64, first: u64) -> Block {
+    fn run_block(&self, seed: u64, first: u64, task: &Task) -> Block {
         let mut chains = Chains::new(self.model, RUNS, seed, Purpose::AnnealedRun, first);
         let mut log_weights = [0.0; RUNS];
         // At β = 0 a sweep draws from the independent units, whatever the state was.
@@ -38,6 +41,7 @@ impl Path<'_> {
             self.add_step(step, &chains, &mut log_weights);
             set_beta(&mut chains, self.beta(step));
             chains.sweep(self.model, self.sweeps);
+            task.done(1);
         }
         let mut up = vec![0; self.model.units()];
         chains.masks(&mut up);
@@ -51,6 +55,7 @@ impl Path<'_> {
     /// does.
     pub(super) fn run_back(&self, starts: &Starts, runs: usize, seed: u64, first: u64) -> Vec<f64> {
         let reversed = self.model.reversed();
+        let task = Task::begin((runs / RUNS * self.steps) as u64);
         let blocks: Vec<[f64; RUNS]> = (0..runs / RUNS)
             .into_par_iter()
             .map(|block| {
@@ -68,6 +73,7 @@ impl Path<'_> {
                     set_beta(&mut chains, self.beta(step));
                     chains.sweep(&reversed, self.sweeps);
                     self.add_step(step, &chains, &mut log_weights);
+                    task.done(1);
                 }
                 log_weights
             })

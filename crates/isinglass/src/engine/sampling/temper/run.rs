@@ -9,6 +9,7 @@ use super::team::{LADDERS, Sums, Team};
 use super::tuned::Tuned;
 use crate::cancel;
 use crate::numeric::bits::transpose;
+use crate::progress::Task;
 
 /// The most states that are kept of a ladder, unless more are asked for: of a run whose sweeps are
 /// given, and of a segment of one that ends by itself.
@@ -116,7 +117,11 @@ impl Run {
         schedule: Schedule,
         row: u64,
     ) -> Self {
+        // At most: a run of segments ends when it has enough samples.
+        let sweeps = settings.burn_in + schedule.segments * schedule.samples * schedule.thin;
+        let task = Task::begin((settings.replicas * sweeps) as u64);
         let Tuned { model, mut teams, ladder, centres, .. } = Tuned::new(model, start, settings, row);
+        task.done((settings.replicas * settings.burn_in) as u64);
         let mut run = Self {
             hottest_log_z: ladder.hottest_log_z(&model),
             ladder,
@@ -125,7 +130,11 @@ impl Run {
             teams: teams.iter().map(|_| Vec::new()).collect(),
         };
         for _ in 0..schedule.segments {
-            let keep = |team: &mut Team| keep(team, &model, &run.ladder, &run.centres, &schedule);
+            let keep = |team: &mut Team| {
+                let kept = keep(team, &model, &run.ladder, &run.centres, &schedule);
+                task.done((schedule.samples * schedule.thin) as u64);
+                kept
+            };
             let kept: Vec<Kept> = teams.par_iter_mut().map(keep).collect();
             run.teams.iter_mut().zip(kept).for_each(|(team, kept)| team.push(kept));
             let mixed = run.mixed(model.units());

@@ -51,10 +51,9 @@ pub(super) fn gather<S: Simd, const N: usize>(
     place: impl Fn(usize) -> usize,
 ) -> f64x8<S> {
     if N == LANES {
-        let rows = &from[place(0)];
-        return f64x8::load_array(simd, std::array::from_fn(|lane| rows[lane]));
+        return f64x8::from_slice(simd, &from[place(0)]);
     }
-    f64x8::load_array(simd, std::array::from_fn(|lane| from[place(lane / N)][lane % N]))
+    assembled(simd, |lane| from[place(lane / N)][lane % N])
 }
 
 /// Loads a vector of one number per link, the same for all rows.
@@ -67,7 +66,17 @@ pub(super) fn spread<S: Simd, const N: usize>(
     if N == LANES {
         return f64x8::splat(simd, from[place(0)]);
     }
-    f64x8::load_array(simd, std::array::from_fn(|lane| from[place(lane / N)]))
+    assembled(simd, |lane| from[place(lane / N)])
+}
+
+/// A vector from its lanes. A loop, since `array::from_fn` is a call in code for other processors.
+#[inline(always)]
+fn assembled<S: Simd>(simd: S, lane: impl Fn(usize) -> f64) -> f64x8<S> {
+    let mut lanes = [0.0; LANES];
+    for (place, x) in lanes.iter_mut().enumerate() {
+        *x = lane(place);
+    }
+    f64x8::load_array(simd, lanes)
 }
 
 /// Returns the number of links in a vector.
@@ -231,7 +240,7 @@ fn send<S: Simd, const N: usize>(
     mut change: f64x8<S>,
 ) -> f64x8<S> {
     let scale = f64x8::splat(simd, step.scale);
-    let keep = f64x8::load_array(simd, std::array::from_fn(|lane| step.keep[lane % N]));
+    let keep = assembled(simd, |lane| step.keep[lane % N]);
     let take = f64x8::splat(simd, 1.0) - keep;
     let mut next = range.start;
     while next < range.end {

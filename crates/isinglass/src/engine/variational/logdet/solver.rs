@@ -13,6 +13,7 @@ use crate::engine::parts::solve_in_parts;
 use crate::engine::{Ask, BatchExpectations, Diagnostics, Guarantee, Iteration};
 use crate::numeric::dense::Matrix;
 use crate::optimize::{Method, OptimizerSettings, maximize};
+use crate::progress::Task;
 use crate::settings::Settings;
 use crate::table::{Batch, Group};
 use crate::{Machine, Result};
@@ -125,6 +126,7 @@ impl<'a> Solver<'a> {
         let settings = &self.engine.settings;
         let mut parameters = dual.start()?;
         let (mut sweeps, mut residual, mut converged) = (0, f64::INFINITY, false);
+        let task = Task::open_ended();
         for round in 0..=ROUNDS {
             let limits = OptimizerSettings {
                 method: Method::default(),
@@ -133,6 +135,7 @@ impl<'a> Solver<'a> {
             };
             let mut made = 0;
             let found = maximize(dual, parameters.into(), &limits, &mut |visit| {
+                task.done(1);
                 (made, residual) = (visit.iteration, visit.gradient_norm);
                 Ok(ControlFlow::Continue(()))
             })?;

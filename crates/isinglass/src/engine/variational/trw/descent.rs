@@ -9,6 +9,7 @@ use super::split::Bound;
 use super::{Trw, TrwSettings};
 use crate::cancel;
 use crate::optimize::memory::{Memory, Pair, add, difference, dot};
+use crate::progress::Task;
 use crate::{Error, Result};
 
 /// Curvature pairs kept.
@@ -66,6 +67,7 @@ pub(super) fn descend(bound: &mut Bound<'_>, settings: &TrwSettings) -> Result<F
     let mut scales = vec![0.0; point.x.len()];
     let mut memory = Memory::new(MEMORY);
     let mut iterations = 0;
+    let task = Task::open_ended();
     loop {
         let residual = point.slopes.iter().fold(0.0, |most: f64, slope| most.max(slope.abs()));
         let converged = residual <= settings.tolerance;
@@ -81,6 +83,7 @@ pub(super) fn descend(bound: &mut Bound<'_>, settings: &TrwSettings) -> Result<F
                 memory.learn(Pair::new(step, &next.slopes, &point.slopes), f64::EPSILON);
                 point = next;
                 iterations += 1;
+                task.done(1);
             }
             // The preconditioned gradient alone has failed: the search ends.
             None if memory.is_empty() => {
