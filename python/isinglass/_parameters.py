@@ -45,15 +45,21 @@ class FitParameters(BaseEstimator):
     refit: bool | None = None
     log: bool | None = None
     penalty: float | None = None
+    slab: str | None = None
+    scale: float | None = None
+    inclusion: float | str | None = None
+    samples: int | None = None
+    burn_in: int | None = None
+    chains: int | None = None
+    credible: float | None = None
+    cutoff: float | None = None
     draws: str | None = None
     sweeps: int | None = None
-    samples: int | None = None
     m_step: str | None = None
     rate_decay: float | None = None
     batch: int | None = None
     steps: int | None = None
     persistent: bool | None = None
-    chains: int | None = None
     singular: str | None = None
     no_self_coupling: bool | None = None
     components: int | None = None
@@ -69,7 +75,6 @@ class FitParameters(BaseEstimator):
     levels: int | None = None
     temperatures: str | None = None
     replicas: int | None = None
-    burn_in: int | None = None
     moves: str | None = None
     thin: int | None = None
     # Settings: end.

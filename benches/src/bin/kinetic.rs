@@ -88,6 +88,7 @@ fn bound(truth: &[Vec<f64>], states: &[Vec<i8>]) -> f64 {
     sum / (units * units) as f64
 }
 
+#[expect(clippy::print_stdout, reason = "a program for people")]
 fn run(units: usize, steps: usize, sets: u64) -> Result<()> {
     println!("series  seconds to fit  iterations  converged  RMSE  Cramér–Rao  ratio");
     for set in 0..sets {
@@ -113,6 +114,7 @@ fn run(units: usize, steps: usize, sets: u64) -> Result<()> {
     Ok(())
 }
 
+#[expect(clippy::print_stderr, reason = "a program for people")]
 fn main() -> ExitCode {
     let number = |place: usize, default: usize| {
         std::env::args().nth(place).map_or(Some(default), |text| text.parse().ok())

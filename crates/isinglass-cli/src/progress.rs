@@ -13,7 +13,7 @@ use isinglass::progress::{Progress, current};
 use crate::options::Common;
 
 /// Work that takes less has no bar.
-const PATIENCE: Duration = Duration::from_millis(1000);
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// How often the bar is drawn.
 const EVERY: Duration = Duration::from_millis(200);

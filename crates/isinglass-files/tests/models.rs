@@ -104,7 +104,13 @@ fn notes_say_what_is_not_kept() {
     assert!(notes(&small_machine(), "m.json").is_empty());
     assert!(notes(&small_machine(), "m.npz").is_empty());
     let uai = notes(&small_machine(), "m.uai");
-    assert_eq!(uai, [ModelNote::NamesNotKept, ModelNote::RolesNotKept, ModelNote::TemperatureNotKept(0.7)]);
+    let expected = [
+        ModelNote::NamesNotKept,
+        ModelNote::RolesNotKept,
+        ModelNote::TemperatureNotKept(0.7),
+        ModelNote::NumbersRounded { count: 1 },
+    ];
+    assert_eq!(uai, expected);
     let texts: Vec<String> = uai.iter().map(ModelNote::to_string).collect();
     assert!(texts[0].contains("names") && texts[1].contains("roles") && texts[2].contains("temperature 0.7"));
     let plain = Machine::from_graph(Graph::new(2, [(0, 1)]).unwrap());

@@ -28,7 +28,7 @@ fn series(steps: usize, seed: u64) -> (Vec<Vec<f64>>, Vec<[i8; UNITS]>) {
     (truth, states)
 }
 
-fn field(row: &[f64], before: &[i8; UNITS]) -> f64 {
+fn field(row: &[f64], before: &[i8]) -> f64 {
     row[UNITS] + row.iter().zip(before).map(|(w, &s)| w * f64::from(s)).sum::<f64>()
 }
 

@@ -1,5 +1,7 @@
 //! Large tables cut into tasks, and all pair moments in passes of several units.
 
+#![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
+
 mod common;
 
 use isinglass::{Budget, Eliminate, Engine, Enumerate, Evidence, Expectations, Machine, Pairs, topology};

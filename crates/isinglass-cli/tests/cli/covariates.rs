@@ -36,7 +36,7 @@ fn aged() -> String {
 #[test]
 fn couplings_change_with_a_covariate() {
     let room = Room::new();
-    room.write("t.csv", &aged());
+    room.write("t.csv", aged());
     let fit = room.json("fit t.csv --moderate age -o m.json --network n.csv");
     assert_eq!((&fit["converged"], &fit["rows"]), (&true.into(), &1500.into()));
     assert!((fit["moderators"][0]["mean"].as_f64().unwrap() - 50.0).abs() < 2.0);
@@ -67,7 +67,7 @@ fn couplings_change_with_a_covariate() {
 #[test]
 fn selection_keeps_the_change_that_is_there() {
     let room = Room::new();
-    room.write("t.csv", &aged());
+    room.write("t.csv", aged());
     let fit = room.json("fit t.csv --moderate age --l1 ebic -o m.json");
     let changes: Vec<_> =
         fit["edges"].as_array().unwrap().iter().filter(|edge| edge["of"] == "age").collect();
@@ -112,7 +112,7 @@ fn series() -> String {
 #[test]
 fn a_series_becomes_a_network_with_arrows() {
     let room = Room::new();
-    room.write("t.csv", &series());
+    room.write("t.csv", series());
     let fit = room.json("fit t.csv --lag 1 --session day -o m.json");
     // The first row of each of 30 days has no past.
     assert_eq!((&fit["rows"], &fit["learner"]), (&2970.into(), &"pseudo-likelihood".into()));

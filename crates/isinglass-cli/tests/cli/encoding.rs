@@ -6,7 +6,7 @@ use crate::Room;
 fn people() -> String {
     let row = |k: usize| {
         let (age, sex) = (20 + k, if k.is_multiple_of(3) { "f" } else { "m" });
-        let ill = if (k > 20) == !k.is_multiple_of(7) { "yes" } else { "no" };
+        let ill = if (k > 20) == k.is_multiple_of(7) { "no" } else { "yes" };
         format!("p{k},{age}.5,{sex},{ill}\n")
     };
     format!("id,age,sex,ill\n{}p40,NA,,?\n", (0..40).map(row).collect::<String>())
@@ -73,7 +73,7 @@ fn what_cannot_be_read_names_row_and_column() {
     let (code, error) = fails("fit raw.csv --drop id --threshold age>40");
     assert!(code == 1 && error.contains("raw.csv: row 1 (line 2), column 'sex': found 'f'"), "{error}");
     let (_, error) = fails("fit raw.csv --drop id,sex,age --threshold ill>1");
-    assert!(error.contains("column 'ill': found 'no', expected a number, which is +1 above 1"), "{error}");
+    assert!(error.contains("column 'ill': found 'yes', expected a number, which is +1 above 1"), "{error}");
     let (_, error) = fails("fit raw.csv --drop id --threshold age>40 --words sex=w/m");
     assert!(
         error.contains("row 1 (line 2), column 'sex': found 'f', expected 'w' for -1, 'm' for +1"),

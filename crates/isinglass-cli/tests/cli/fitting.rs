@@ -103,7 +103,7 @@ fn closed_form_refuses_what_is_not_for_it() {
         ("--learner closed-form --hidden 1", "--hidden belongs to --learner likelihood, pl-em"),
         ("--learner closed-form --l2 0.1", "--l2 belongs to --learner likelihood"),
         ("--learner closed-form --restarts 2", "closed-form does not accept it"),
-        ("--learner closed-form --samples 9", "--samples belongs to --learner pl-em"),
+        ("--learner closed-form --samples 9", "--samples belongs to --learner bayes, pl-em"),
         ("--learner closed-form --optimizer cg", "--optimizer belongs to --learner likelihood"),
         ("--learner closed-form --no-self-coupling --singular lm", "always have a solution"),
         ("--singular lm", "--singular belongs to --learner closed-form"),

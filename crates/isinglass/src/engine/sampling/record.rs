@@ -43,7 +43,8 @@ impl Record {
         let words = plan.samples.div_ceil(64);
         let units = model.units();
         let groups = plan.chains.div_ceil(CHAINS);
-        let task = Task::begin((groups * (plan.burn_in + plan.samples * plan.thin)) as u64);
+        let of_group = plan.samples.saturating_mul(plan.thin).saturating_add(plan.burn_in);
+        let task = Task::begin(groups.saturating_mul(of_group) as u64);
         let groups = (0..groups)
             .into_par_iter()
             .map(|group| {
@@ -60,7 +61,7 @@ impl Record {
                         chains.advance(model, plan.thin);
                         chains.sixteen_masks(&mut masks[..units]);
                     }
-                    task.done((count * plan.thin) as u64);
+                    task.done(count.saturating_mul(plan.thin) as u64);
                     masks[count * length..].fill(0);
                     dispatch!(level, simd => write_words(simd, &masks, units, (word, words), &mut bits));
                 }

@@ -169,7 +169,7 @@ impl<'a, R: Rows> Numbers<'a, R> {
     }
 
     fn cut(&self) -> Cut {
-        Cut::new((self.bits, self.low, R::ROWS), self.incoming.iter().map(|incoming| &incoming.child))
+        Cut::new((self.bits, self.low, R::ROWS), &self.incoming.iter().map(|incoming| &incoming.child))
     }
 
     /// Sums over the unit (or maximises), into a table over the scope or the start of one vector.
@@ -295,7 +295,9 @@ impl<'a, R: Rows> Numbers<'a, R> {
                 }
                 sum_up(buffers.excess.as_flattened_mut(), excess.as_flattened());
                 for (adjoint, copy) in adjoints.iter_mut().zip(copies) {
-                    copy.iter().for_each(|copy| sum_up(adjoint, copy));
+                    if let Some(copy) = copy {
+                        sum_up(adjoint, &copy);
+                    }
                 }
             }
         }

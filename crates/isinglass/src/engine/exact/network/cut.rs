@@ -28,7 +28,7 @@ impl Cut {
     /// For a bucket over some units of which the lowest make a block, with its incoming tables.
     pub(super) fn new<'c>(
         (units, low, rows): (usize, usize, usize),
-        children: impl Iterator<Item = &'c Child> + Clone,
+        children: &(impl Iterator<Item = &'c Child> + Clone),
     ) -> Self {
         let rows = rows.ilog2() as usize;
         let mut cut = Self { bits: Vec::new(), low, rows, units };

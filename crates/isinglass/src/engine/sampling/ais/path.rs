@@ -23,7 +23,7 @@ impl Path<'_> {
     /// Makes runs to the machine, numbered from `first` on. Blocks run in parallel.
     pub(super) fn run(&self, runs: usize, seed: u64, first: u64) -> Vec<Block> {
         let blocks = runs.div_ceil(RUNS);
-        let task = Task::begin((blocks * self.steps) as u64);
+        let task = Task::begin(blocks.saturating_mul(self.steps) as u64);
         (0..blocks)
             .into_par_iter()
             .map(|block| self.run_block(seed, first + (block * RUNS) as u64, &task))
@@ -55,7 +55,7 @@ impl Path<'_> {
     /// does.
     pub(super) fn run_back(&self, starts: &Starts, runs: usize, seed: u64, first: u64) -> Vec<f64> {
         let reversed = self.model.reversed();
-        let task = Task::begin((runs / RUNS * self.steps) as u64);
+        let task = Task::begin((runs / RUNS).saturating_mul(self.steps) as u64);
         let blocks: Vec<[f64; RUNS]> = (0..runs / RUNS)
             .into_par_iter()
             .map(|block| {

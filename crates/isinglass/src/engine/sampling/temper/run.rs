@@ -118,10 +118,11 @@ impl Run {
         row: u64,
     ) -> Self {
         // At most: a run of segments ends when it has enough samples.
-        let sweeps = settings.burn_in + schedule.segments * schedule.samples * schedule.thin;
-        let task = Task::begin((settings.replicas * sweeps) as u64);
+        let of_segment = schedule.samples.saturating_mul(schedule.thin);
+        let sweeps = schedule.segments.saturating_mul(of_segment).saturating_add(settings.burn_in);
+        let task = Task::begin(settings.replicas.saturating_mul(sweeps) as u64);
         let Tuned { model, mut teams, ladder, centres, .. } = Tuned::new(model, start, settings, row);
-        task.done((settings.replicas * settings.burn_in) as u64);
+        task.done(settings.replicas.saturating_mul(settings.burn_in) as u64);
         let mut run = Self {
             hottest_log_z: ladder.hottest_log_z(&model),
             ladder,
@@ -132,7 +133,7 @@ impl Run {
         for _ in 0..schedule.segments {
             let keep = |team: &mut Team| {
                 let kept = keep(team, &model, &run.ladder, &run.centres, &schedule);
-                task.done((schedule.samples * schedule.thin) as u64);
+                task.done(schedule.samples.saturating_mul(schedule.thin) as u64);
                 kept
             };
             let kept: Vec<Kept> = teams.par_iter_mut().map(keep).collect();

@@ -145,7 +145,9 @@ fn by_groups(
     drop(tape);
     let pass = Pass { program, ups: &ups, table_bits: &plan.table_bits };
     let mut is_start = vec![false; program.runs.len()];
-    groups.iter().for_each(|group| is_start[group.start] = true);
+    for group in groups {
+        is_start[group.start] = true;
+    }
     let starts = pass.probabilities(&is_start);
     // Independent unless a pass finds otherwise: clamped units, and those of different components.
     let product = |a: usize| means[a + 1..].iter().map(move |mean| means[a] * mean);

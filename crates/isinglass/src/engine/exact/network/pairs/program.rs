@@ -94,7 +94,9 @@ impl Program {
         let made: Vec<Option<usize>> = buckets.iter().map(table).collect();
         let mut maker = vec![0; plan.table_bits.len()];
         for (step, table) in made.iter().enumerate() {
-            table.iter().for_each(|&table| maker[table] = step);
+            if let Some(&table) = table.as_ref() {
+                maker[table] = step;
+            }
         }
         let mut parent: Vec<usize> = (0..buckets.len()).collect();
         let mut first = parent.clone();
