@@ -82,7 +82,9 @@ class Comparison:
     warnings: Sequence[Remark] = field(default=(), repr=False)
     document: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
-    def to_dict(self, what: Literal["edges", "biases"] = "edges", groups: tuple[str, str] | None = None) -> dict[str, list[Any]]:
+    def to_dict(
+        self, what: Literal["edges", "biases"] = "edges", groups: tuple[str, str] | None = None
+    ) -> dict[str, list[Any]]:
         """Returns the tests of couplings or biases by column.
 
         Parameters
@@ -186,7 +188,13 @@ def compare(
     """
     names, groups = _groups(tables, more, by, names)
     structure = _structure(visible_links, hidden, hidden_links, inputs)
-    of_tests = {"permutations": permutations, "bootstrap": bootstrap, "level": level, "missing": missing, "joint": joint}
+    of_tests = {
+        "permutations": permutations,
+        "bootstrap": bootstrap,
+        "level": level,
+        "missing": missing,
+        "joint": joint,
+    }
     settings = {**settings, **structure, **of_tests, "learner": learner, "engine": engine, "seed": seed_of(seed)}
     found = _calls.compare([table._core for table in groups], names, settings)
     document = json.loads(found.pop("document"))
@@ -245,11 +253,14 @@ def _split(data: Any, by: Any) -> tuple[list[str], list[Table]]:
     if len(labels) != len(cells):
         message = f"by: found {len(labels)} labels for {len(cells)} rows"
         raise ValueError(message)
-    is_missing = [label is None or label != label for label in labels]  # noqa: PLR0124
-    known = sorted({label for label, missing in zip(labels, is_missing) if not missing}, key=lambda label: (str(type(label)), label))
+    is_missing = [label is None or label != label for label in labels]
+    known = sorted(
+        {label for label, missing in zip(labels, is_missing, strict=True) if not missing},
+        key=lambda label: (str(type(label)), label),
+    )
     names = found if found is not None else [f"x{k}" for k in range(cells.shape[1])]
     groups = []
     for label in known:
-        chosen = np.array([not missing and own == label for own, missing in zip(labels, is_missing)])
+        chosen = np.array([not missing and own == label for own, missing in zip(labels, is_missing, strict=True)])
         groups.append(Table(cells[chosen], names=names))
     return [str(label) for label in known], groups

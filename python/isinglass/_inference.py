@@ -328,7 +328,7 @@ class Inference:
         [0.5, 0.75, 0.25]
         """
         rows = None if table is None else self._table(table)._core
-        return Centrality(self.names, **_calls.ask("centrality", self._core, rows, budget=budget))
+        return Centrality(self._names, **_calls.ask("centrality", self._core, rows, budget=budget))
 
     def info(self, *, budget: Budget = None) -> Info:
         """Describes size and structure, and the cost of each engine.

@@ -62,7 +62,9 @@ def test_infer(command, keywords):
     assert pairs == printed["correlations"]
     if answer.guarantee == "estimate":
         # What is unknown is null there and nan here.
-        shown = [None if error is None or np.isnan(error) else error for error in (answer.log_z_error, *answer.means_error)]
+        shown = [
+            None if error is None or np.isnan(error) else error for error in (answer.log_z_error, *answer.means_error)
+        ]
         assert shown == [printed["log_z_error"], *printed["means_error"].values()]
     if "bracket" in printed:
         assert (answer.bracket.lower, answer.bracket.upper) == (

@@ -225,7 +225,7 @@ def test_posteriors_say_which_couplings_there_are():
     rows = np.column_stack([a, b, c])
     machine, result = fit(rows, learner="bayes", samples=1500, seed=1)
     posterior = result.posterior
-    assert posterior.likelihood == "exact" and result.engine == "enumerate"
+    assert posterior.likelihood == "exact" and result.engine == "decimate"
     assert posterior.edges.tolist() == [[0, 1], [0, 2], [1, 2]]
     assert posterior.inclusion[0] > 0.99 and (posterior.inclusion[1:] < 0.5).all()
     assert posterior.couplings.lower[0] < machine.edge_weights[0] < posterior.couplings.upper[0]

@@ -52,7 +52,13 @@ def test_fits_have_intervals_of_centralities_and_stability(ring):
     assert result.intervals.centrality.keys() == found.keys()
     for spread in result.intervals.centrality.values():
         assert (spread.lower <= spread.upper).all()
-    assert set(result.stability.coefficients) == {"strength", "expected_influence", "closeness", "betweenness", "couplings"}
+    assert set(result.stability.coefficients) == {
+        "strength",
+        "expected_influence",
+        "closeness",
+        "betweenness",
+        "couplings",
+    }
     assert all(0 <= coefficient <= 0.75 for coefficient in result.stability.coefficients.values())
     assert len(result.stability.to_frame()) == 50
     with pytest.raises(ValueError, match="case_dropping: found 9, expected at least 10"):

@@ -25,7 +25,7 @@ const SHOWN: usize = 20;
 #[derive(ClapArgs)]
 #[command(
     mut_arg("engine", |engine| engine.value_parser(engines_for(Asked::Likelihood))),
-    after_help = "Examples (the first command writes the tables):\n  isinglass demo\n  isinglass compare isinglass-demo/votes.csv --by democrat --missing drop --permutations 19\n  isinglass compare isinglass-demo/votes.csv --by democrat --permutations 9 --csv d.csv --figure d.svg"
+    after_help = "Examples (the first command writes the tables):\n  isinglass demo\n  isinglass compare isinglass-demo/votes.csv --by democrat --missing drop --permutations 19\n  isinglass compare isinglass-demo/votes.csv --by democrat --permutations 9 --figure d.svg"
 )]
 pub(crate) struct Args {
     /// The tables of the groups, two or more with the same columns; or one table with --by
