@@ -76,6 +76,11 @@ const OUTPUTS: &[&str] = &[
     "/dev/null",
     "",
 ];
+/// Options that write a file of a kind of their own.
+const WRITES: [&str; 5] = ["output", "report", "noisy", "checkpoint", "figure"];
+/// Options that write a table of numbers, whatever it is called.
+const TABLES_WRITTEN: [&str; 7] =
+    ["history", "component_history", "network", "centrality", "differences", "stability", "csv"];
 const COUNTS: &[&str] = &["1", "2", "3", "4", "5", "7", "20"];
 const NUMBERS: &[&str] = &["0.001", "0.1", "0.5", "0.9", "1", "2"];
 const BUDGETS: &[&str] = &["1MiB", "4MiB", "16MiB", "64MiB"];
@@ -270,14 +275,13 @@ fn value(random: &mut impl Rng, arg: &Arg) -> String {
     }
     let name = arg.get_value_names().and_then(|names| names.first()).map_or("", |name| name.as_str());
     let id = arg.get_id().as_str();
-    let writes = ["output", "history", "network", "report", "noisy", "checkpoint", "component_history"];
     let pool = if odd {
         [INPUTS, OUTPUTS, HOSTILE, TEXTS].choose(random).expect("pools")
-    } else if writes.contains(&id) {
+    } else if WRITES.contains(&id) || TABLES_WRITTEN.contains(&id) {
         match (id, name) {
             _ if random.random_range(0..4) == 0 => OUTPUTS,
             ("checkpoint", _) => &["o.ck", "c.ck"],
-            ("network", _) | (_, "FILE.csv") => &["n.csv", "h.csv", "o.csv"],
+            _ if TABLES_WRITTEN.contains(&id) => &["n.csv", "h.csv", "o.csv"],
             (_, "MODEL") => &["o.json", "o.uai", "o.npz", "o.json.gz"],
             (_, "IMAGE") => &["o.png", "q.png"],
             (_, "TABLE") => &["o.csv", "o.tsv", "o.npy"],
@@ -341,16 +345,33 @@ fn attempt(program: &Path, from: &Path, line: &Line) -> anyhow::Result<(i32, u64
         let found = after.get(name).with_context(|| format!("{name} is gone"))?;
         // A machine may be replaced where a line says so; nothing else that is read.
         ensure!(
-            found == content || name == "m.json" || !INPUTS.contains(&name.as_str()),
+            found == content
+                || name == "m.json"
+                || !INPUTS.contains(&name.as_str())
+                || is_written(&arguments, &WRITES, name)
+                || is_written(&arguments, &TABLES_WRITTEN, name),
             "the input {name} was changed"
         );
     }
     for (name, content) in &after {
-        if before.get(name) != Some(content) {
+        if before.get(name) == Some(content) {
+            continue;
+        }
+        // Tables of numbers may have any name.
+        if is_written(&arguments, &TABLES_WRITTEN, name) {
+            ensure!(content.last() == Some(&b'\n'), "{name}: cut");
+        } else {
             files::is_whole(&folder.join(name)).with_context(|| format!("exit code {code}: {stderr}"))?;
         }
     }
     Ok((code, ended.memory, ended.timed_out))
+}
+
+/// Whether a line names a file as what one of some options writes.
+fn is_written(arguments: &[String], options: &[&str], name: &str) -> bool {
+    let is_option =
+        |word: &str| word.strip_prefix("--").is_some_and(|id| options.contains(&&*id.replace('-', "_")));
+    arguments.windows(2).any(|pair| is_option(&pair[0]) && pair[1].trim_start_matches("./") == name)
 }
 
 fn asks_for_help(arguments: &[String]) -> bool {

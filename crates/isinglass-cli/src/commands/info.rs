@@ -85,6 +85,7 @@ pub(crate) fn run(args: &Args, common: &Common) -> anyhow::Result<()> {
             // The whole reason is in the JSON; here it would make the table too wide.
             let mut cost = match (offer.available, offer.bytes) {
                 (true, _) => offer.cost.clone(),
+                (false, Some(u128::MAX)) => format!("would need {}", Budget::bytes(u128::MAX)),
                 (false, Some(bytes)) => format!("would need at least {}", Budget::bytes(bytes)),
                 (false, None) => "cannot, whatever the budget".to_owned(),
             };
