@@ -1,6 +1,6 @@
 //! How often are groups without a difference rejected at 5 %, and how often is a difference found?
 //!
-//!     cargo run --release -p isinglass-benches --bin group_tests -- [SETS [PERMUTATIONS [WAY…]]]
+//!     cargo run --release -p isinglass-benches --bin group_tests -- [SETS [PERMUTATIONS [WAY ...]]]
 //!
 //! Each data set has a machine of its own, of ten units with couplings on a random 4-regular graph
 //! between 0.1 and 0.5 and of either sign, and 250 rows for each of two groups. For the power, one
