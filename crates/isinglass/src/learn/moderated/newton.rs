@@ -19,7 +19,7 @@ pub(super) struct Optimum {
     pub(super) iterations: usize,
 }
 
-/// Halvings of a step before it is given up.
+/// Halvings of a step before it is rejected.
 const HALVINGS: usize = 40;
 
 /// Sweeps over the parameters of a quadratic problem, and when they have settled.

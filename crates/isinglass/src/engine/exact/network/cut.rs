@@ -15,7 +15,7 @@ const MOST: usize = 3;
 /// A table with fewer units than the bucket, by so many, is copied.
 const FEWER: usize = 7;
 
-/// The bits by whose values tasks are told apart, as bits of a block's number; rising.
+/// The bits whose values number the tasks, as bits of a block's number; rising.
 pub(super) struct Cut {
     bits: Vec<usize>,
     low: usize,
